@@ -18,6 +18,7 @@ mod aix;
 mod any_trace;
 mod check;
 mod ctf;
+mod ctf_metadata;
 mod exports;
 mod files;
 mod inputs;
@@ -34,6 +35,7 @@ mod wire_aix;
 pub use aix::aix;
 pub use check::{check_matcher, check_parser};
 pub use ctf::ctf_packets;
+pub use ctf_metadata::ctf_metadata;
 pub use exports::exports;
 pub use files::{
     custom_event_files, elf, number_lists, schema_files, template_update, typed_texts,

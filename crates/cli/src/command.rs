@@ -24,6 +24,7 @@ use crate::verbs::template::Template;
   tracewell serve --open trace.trx               show the timeline in a browser
   tracewell collect --tcp board:6602 --follow    show events while a target sends them
   tracewell check expected.rules trace.trx       check rules
+  tracewell diff old.trx new.trx                 show what changed between runs
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
@@ -51,6 +52,7 @@ pub(crate) enum Verb {
     View(verbs::view::View),
     Serve(verbs::serve::Serve),
     Check(verbs::check::Check),
+    Diff(verbs::diff::Diff),
     Convert(verbs::convert::Convert),
     Collect(verbs::collect::Collect),
     Template(verbs::template::Template),
@@ -73,6 +75,7 @@ impl Verb {
             Self::View(verb) => verb.run(),
             Self::Serve(verb) => verb.run(),
             Self::Check(verb) => verb.run(),
+            Self::Diff(verb) => verb.run(),
             Self::Convert(verb) => verb.run(),
             Self::Collect(verb) => verb.run(),
             Self::Template(verb) => verb.run(),
@@ -89,7 +92,7 @@ impl Verb {
             #[cfg(target_os = "linux")]
             Self::Record(_) => false,
             Self::Formats(_) | Self::Info(_) | Self::Events(_) | Self::Report(_) => true,
-            Self::View(_) | Self::Template(_) | Self::Trcrpt(_) => true,
+            Self::Diff(_) | Self::View(_) | Self::Template(_) | Self::Trcrpt(_) => true,
             Self::Analyze(verb) => !verb.follows(),
             Self::Check(verb) => !verb.follows(),
             Self::Serve(_) | Self::Convert(_) | Self::Collect(_) => false,

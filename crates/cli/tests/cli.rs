@@ -155,7 +155,7 @@ fn analyze_shows_the_sections_that_are_asked_for() {
     let summary = stdout(&run(&["analyze"], &trace));
     let more = summary.lines().find_map(|line| line.strip_prefix("more: --show ")).unwrap();
     let (named, _) = more.split_once(" or --show all").unwrap();
-    assert_eq!(named, "tasks,cores,jobs,locks,interrupts,servers");
+    assert_eq!(named, "tasks,cores,jobs,locks,interrupts,servers,distributions");
     assert!(!shown(named).contains("no such figures"));
     let wrong = run(&["analyze", "--show", "stack"], &trace);
     assert_eq!(status(&wrong), Some(2));

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tracewell::export::list::FormatList;
 use tracewell::report::analyses::AllFigures;
 use tracewell::report::check::VerdictRow;
+use tracewell::report::compare::ComparisonDocument;
 use tracewell::report::document::Document;
 use tracewell::report::info::Summary;
 use tracewell_collect::CollectReport;
@@ -28,6 +29,7 @@ fn the_schemas_in_the_docs_are_those_of_the_types() {
         ("info", schema::<Document<Summary<'_>>>("tracewell info --json")),
         ("analyze", schema::<Document<AllFigures<'_>>>("tracewell analyze --json")),
         ("check", schema::<Document<VerdictRow<'_>>>("tracewell check --json")),
+        ("diff", schema::<ComparisonDocument<'_>>("tracewell diff --json")),
         ("formats", schema::<FormatList>("tracewell formats --json")),
         ("collect", schema::<CollectReport<'_>>("tracewell collect --json")),
     ] {

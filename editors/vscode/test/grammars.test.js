@@ -122,6 +122,15 @@ test("rules have the scopes of their parts", async () => {
         "punctuation.section.block", "entity.name.function.event", "punctuation.section.block",
     ]);
     assert.deepEqual(await scopes("... any order"), ["keyword.operator.any-events", "keyword.control"]);
+    assert.deepEqual(await tokens("tracewell-rules", 'load("net", x) in 10 ms < 30 %'), [
+        ["load", "support.function.measure"], ["(", "punctuation.section.parens.begin"],
+        ['"net"', "string.quoted.double"], [",", "punctuation.separator"], ["x", "variable.parameter"],
+        [")", "punctuation.section.parens.end"], ["in", "keyword.control"],
+        ["10", "constant.numeric"], ["ms", "keyword.other.unit"], ["<", "keyword.operator.comparison"],
+        ["30", "constant.numeric"], ["%", "keyword.other.unit"],
+    ]);
+    // An event may have the name of a measure.
+    assert.deepEqual((await scopes("load(x = 1)"))[0], "entity.name.function.event");
     // A keyword within a name, and a keyword as the name of an argument, are not keywords.
     assert.deepEqual(await scopes("SM_next.of"), ["entity.name.function.event"]);
     assert.deepEqual((await scopes("x(count = 1)"))[2], "variable.parameter");
@@ -174,11 +183,15 @@ test("templates have the scopes of their parts", async () => {
 // Tests of the parsers in crates/tracewell write these lists.
 test("each word of the parsers has its scope", async () => {
     const words = (name) => fs.readFileSync(path.join(here, "words", name), "utf8").trim().split("\n");
-    const inRules = { keyword: "keyword.control", property: "support.variable.property", unit: "keyword.other.unit" };
+    const inRules = {
+        keyword: "keyword.control", property: "support.variable.property", unit: "keyword.other.unit",
+        measure: "support.function.measure", statistic: "support.type.statistic",
+    };
     for (const [kind, word] of words("rules.tsv").map((line) => line.split("\t"))) {
-        const text = kind === "unit" ? `x within 5 ${word}` : word;
-        const last = (await tokens("tracewell-rules", text)).at(-1);
-        assert.deepEqual(last, [word, inRules[kind]]);
+        const measure = ["inversions", "missed", "lost"].includes(word) ? `${word} == 0` : `${word}(x)`;
+        const texts = { unit: `x within 5 ${word}`, measure, statistic: `wait(x)${word}` };
+        const found = await tokens("tracewell-rules", texts[kind] ?? word);
+        assert.deepEqual(found.at(kind === "measure" ? 0 : -1), [word, inRules[kind]]);
     }
     for (const [kind, word] of words("template.tsv").map((line) => line.split("\t"))) {
         const text = { code: word, keyword: word, function: `${word}(`, column: `L=${word}` }[kind];

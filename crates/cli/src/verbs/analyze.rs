@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use tracewell::analysis::critical_path::Question;
 use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
 use tracewell::report::analyses::{self, Analyses, Section};
@@ -41,6 +42,8 @@ use crate::{output, screen};
   tracewell analyze --join 0trace.dat 1trace.dat 2trace.dat
   tracewell analyze --jobs --period tau1=10ms --deadline tau1=8ms trace.dat
   tracewell analyze --ipoints 1,2 --waits trace.dat
+  tracewell analyze --show distributions --histogram trace.dat
+  tracewell analyze --why worst:tau1 trace.dat
   tracewell analyze --from 100ms --to 200ms trace.dat
   tracewell analyze --follow run.twl
   tracewell analyze --json trace.dat | jq '.traces[].tasks[] | {name, response_max_ns}'")]
@@ -74,6 +77,15 @@ pub(crate) struct Analyze {
     /// With --json: print the used budget of each server, and when it was exhausted
     #[arg(long, requires = "json")]
     budgets: bool,
+
+    /// Draw a histogram of each distribution of times; with --json: print its buckets
+    #[arg(long)]
+    histogram: bool,
+
+    /// Explain a response or wait: who ran, held what and woke whom; EVENT is the number of an event,
+    /// TIME such as 1.5ms or tick:12345, TASK the task with the longest response or wait
+    #[arg(long, value_name = "EVENT|TIME|worst:TASK")]
+    why: Option<Question>,
 
     /// Measure the time from mark A to mark B; a mark is a number or the name of an event
     #[arg(long, value_name = "A,B", value_parser = pair)]
@@ -126,7 +138,7 @@ impl Analyze {
         let end = StreamEnd::default();
         for_each_file(&self.files, &self.input, |input| {
             let title = title(&self.files, &self.input, input.path());
-            let mut sink = Printer::new(wanted, self.sections(), input.path(), document, title);
+            let mut sink = self.printer(wanted, input.path(), document, title);
             end.by_signal(input, |input| {
                 if selection.is_all() {
                     return Ok(input.read(&mut sink)?);
@@ -150,13 +162,32 @@ impl Analyze {
     ) -> Result<Outcome, Failure> {
         let path = self.files.first().map(PathBuf::as_path).unwrap_or(Path::new("-"));
         let sink = || {
-            let printer = Printer::new(wanted, self.sections(), path, document, None);
+            let printer = self.printer(wanted, path, document, None);
             if selection.is_all() {
                 return Box::new(printer) as Box<dyn Sink + Send>;
             }
             Box::new(Ranged::new(printer, selection.clone()))
         };
         follow(&self.files, &self.input, selection, sink)
+    }
+
+    fn printer<'w>(
+        &self,
+        wanted: &'w Wanted,
+        path: &Path,
+        document: Option<&'w Document>,
+        title: Option<String>,
+    ) -> Printer<'w> {
+        Printer {
+            analyses: analyses(wanted, self.histogram, self.why.as_ref()),
+            why: self.why.clone(),
+            wanted,
+            histogram: self.histogram,
+            sections: self.sections(),
+            path: path.to_owned(),
+            document,
+            title,
+        }
     }
 
     /// Returns the sections to print, or `None` for the summary.
@@ -166,6 +197,12 @@ impl Analyze {
         }
         let named = self.show.iter().filter_map(|name| Section::named(name));
         (!self.show.is_empty()).then(|| named.collect())
+    }
+
+    /// Returns true if an option shows distributions of times.
+    fn wants_distributions(&self) -> bool {
+        let sections = self.sections().unwrap_or_default();
+        self.histogram || self.json || sections.contains(&Section::Distributions)
     }
 
     fn wanted(&self) -> Wanted {
@@ -180,6 +217,7 @@ impl Analyze {
             jobs: self.jobs,
             waits: self.waits,
             budgets: self.budgets,
+            distributions: self.wants_distributions(),
             pairs: self.ipoints.clone(),
             expected,
             holes: self.holes,
@@ -231,10 +269,22 @@ fn task_time(text: &str) -> Result<(String, u64), String> {
 struct Printer<'w> {
     analyses: Analyses,
     wanted: &'w Wanted,
+    histogram: bool,
+    why: Option<Question>,
     sections: Option<Vec<Section>>,
     path: PathBuf,
     document: Option<&'w Document>,
     title: Option<String>,
+}
+
+/// Creates the analyses before the first event.
+fn analyses(wanted: &Wanted, histogram: bool, why: Option<&Question>) -> Analyses {
+    let analyses = Analyses::new(wanted.clone());
+    let analyses = if histogram { analyses.with_histograms() } else { analyses };
+    match why {
+        Some(question) => analyses.with_explanation(question.clone()),
+        None => analyses,
+    }
 }
 
 impl CountsInRange for Printer<'_> {
@@ -261,22 +311,12 @@ impl Sink for Printer<'_> {
     }
 }
 
-impl<'w> Printer<'w> {
-    fn new(
-        wanted: &'w Wanted,
-        sections: Option<Vec<Section>>,
-        path: &Path,
-        document: Option<&'w Document>,
-        title: Option<String>,
-    ) -> Self {
-        let analyses = Analyses::new(wanted.clone());
-        Self { analyses, wanted, sections, path: path.to_owned(), document, title }
-    }
-
+impl Printer<'_> {
     /// Prints the figures, as text with a title.
     fn print(&mut self, trace: &Trace) -> io::Result<()> {
         warn_unknown_tasks(&self.path, trace, self.wanted);
-        let analyses = std::mem::replace(&mut self.analyses, Analyses::new(self.wanted.clone()));
+        let empty = analyses(self.wanted, self.histogram, self.why.as_ref());
+        let analyses = std::mem::replace(&mut self.analyses, empty);
         if let Some(document) = self.document {
             let file = shown_path(&self.path).to_string();
             return analyses.write_json(trace, &file, &mut document.writer());

@@ -127,6 +127,13 @@ fn exit_statuses(page: &str) -> &'static [(&'static str, &'static str)] {
             ("3", "All rules are met, but an input is unreadable or damaged."),
             IO,
         ],
+        "tracewell-diff" => &[
+            SUCCESS,
+            ("1", "There is a difference of a kind that --fail-on names."),
+            USAGE,
+            DAMAGED,
+            IO,
+        ],
         "tracewell-report" => &[SUCCESS, TEMPLATES, USAGE, DAMAGED, IO],
         "tracewell-collect" => &[
             SUCCESS,

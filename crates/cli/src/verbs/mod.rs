@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod collect;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod diff;
 pub(crate) mod events;
 mod follow;
 pub(crate) mod formats;

@@ -82,7 +82,7 @@ enum Layout {
 #[derive(Debug, Args)]
 struct TemplatedArgs {
     /// Format events by the templates of this file, or by shipped ones such as @threadx; may be
-    /// repeated, later files win
+    /// repeated, later files win: -t @aix -t my.fmt adds to the shipped templates of AIX
     #[arg(short, long = "template", value_name = "FILE")]
     #[arg(value_parser = TemplatePath, hide_possible_values = true)]
     templates: Vec<PathBuf>,

@@ -3,11 +3,20 @@
 //! No analysis names a format or prints. All analyses use the meanings of events
 //! ([`crate::model::schema`]), so each works for every dialect.
 
+mod comparison;
+pub mod critical_path;
+mod distribution;
 pub mod machines;
+mod measured;
+mod position;
 mod range;
 pub mod scheduling;
 pub mod spans;
 pub mod summary;
 pub mod tracks;
 
+pub use comparison::{Difference, MIN_VALUES, Sample, corrected, difference};
+pub use distribution::{Bucket, Distribution, MAX_EXACT, NotAQuantile, Quantile, WORST, Worst};
+pub use measured::{Measure, Measured};
+pub use position::Position;
 pub use range::Range;

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
-use super::Range;
+use super::{Distribution, Position, Range};
 use crate::model::schema::SpanRole;
 use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 
@@ -40,6 +40,8 @@ pub struct SpanFigures {
     pub duration: Range,
     /// The parts of the durations in which at least one thread was in the span, in ticks.
     pub busy: Range,
+    /// The distribution of the durations, if wanted.
+    pub distribution: Option<Distribution>,
 }
 
 impl SpanFigures {
@@ -102,6 +104,7 @@ pub struct Spans {
     more: u64,
     /// Number of spans beyond a limit that have not ended.
     more_open: u64,
+    wants_distributions: bool,
 }
 
 impl Sink for Spans {
@@ -132,6 +135,12 @@ impl Sink for Spans {
 }
 
 impl Spans {
+    /// Also collects the durations of spans as distributions.
+    #[must_use]
+    pub fn with_distributions(self) -> Self {
+        Self { wants_distributions: true, ..self }
+    }
+
     fn take(&mut self, role: SpanRole, key: Key, event: Event<'_>) {
         let ticks = event.ticks();
         match role {
@@ -153,7 +162,12 @@ impl Spans {
             SpanRole::Ends => match self.open.remove(&key) {
                 Some(open) => {
                     let row = &mut self.rows[open.row];
-                    row.duration.add(ticks.saturating_sub(open.from));
+                    let duration = ticks.saturating_sub(open.from);
+                    row.duration.add(duration);
+                    if self.wants_distributions {
+                        let at = Position { ticks, seq: event.seq() };
+                        row.distribution.get_or_insert_default().add(duration, at);
+                    }
                     let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };
                     row.busy.add(open.busy + last);
                 }

@@ -96,6 +96,7 @@ impl<'r> Watch<'r> {
             open: self.open,
             matched: self.matched,
             open_because: self.open_because(matcher),
+            threshold: None,
         }
     }
 

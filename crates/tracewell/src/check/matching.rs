@@ -124,11 +124,9 @@ impl<'r> Matcher<'r> {
             let Some(positions) = self.positions(alternative.shape, event) else { continue };
             // An alternative that fails must not set variables for the next one.
             let before = self.bound(&alternative.conditions, bindings);
-            let failed = alternative
-                .conditions
-                .iter()
-                .zip(positions.iter())
-                .position(|(condition, place)| !self.holds(condition, place.clone(), event, bindings));
+            let failed = alternative.conditions.iter().zip(positions.iter()).position(
+                |(condition, place)| !self.holds(condition, place.clone(), event, bindings),
+            );
             let Some(condition) = failed else { return Ok(()) };
             before.into_iter().for_each(|slot| bindings[slot] = None);
             // The last alternative with the right name explains the miss best.

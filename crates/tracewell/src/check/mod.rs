@@ -15,6 +15,8 @@
 //! |`matching` | compares events with patterns |
 //! |`steps` | events in order: the state of a run, the events that may come next |
 //! |`invariants` | statements about the whole trace: never, count, whenever |
+//! |`figures` | the figures that thresholds name, and their values |
+//! |`thresholds` | compares figures with limits and with a baseline |
 //! |`missed` | explains why a trace does not decide a statement |
 //! |`unknown_names` | warns of names that no event of a format has |
 //! |`run` | the sink |
@@ -45,6 +47,7 @@
 //! # Ok::<(), tracewell::input::InputError>(())
 //! ```
 
+mod figures;
 mod index;
 mod invariants;
 mod matching;
@@ -54,13 +57,16 @@ mod run;
 mod shapes;
 mod steps;
 mod syntax;
+mod thresholds;
 mod unknown_names;
 mod verdict;
 mod write;
 
+pub use figures::{Figure, Figures, Measure, Name, Quantity, Statistic, Unit, Value, Worst};
 pub use parser::Parsed;
 pub use run::Check;
 pub use syntax::Rules;
+pub use thresholds::{Baseline, NoFigures, ThresholdResult};
 pub use verdict::{
     Failure, FailureKind, Line, NearMiss, RuleKind, RuleOutcome, RuleResult, Verdict,
 };

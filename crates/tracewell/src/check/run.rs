@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use super::figures::Figures;
 use super::index::{Index, Part, PartOf};
 use super::invariants::{Broken, Watch};
 use super::matching::Matcher;
 use super::shapes::Shapes;
 use super::steps::{DeadEnd, MAX_EXPECTED, Near, Offer, Run, Shared, State, View};
 use super::syntax::{Item, ItemKind, Pattern, Rule, Rules};
+use super::thresholds::{Baseline, Decision, Known, NoFigures};
 use super::verdict::{
     EventCopy, Failure, FailureKind, Line, NearMiss, RuleKind, RuleResult, Verdict, spoken,
 };
-use crate::model::{Batch, Clock, Event, EventRef, Flow, Rate, Sink, Trace};
+use crate::model::{Batch, Clock, Event, EventRef, Flow, Loss, Rate, Sink, Trace};
 use crate::select::Bound;
 use crate::source::Span;
 use crate::text::{missing, spoken_time};
@@ -56,6 +58,8 @@ struct RuleRun<'r> {
     /// True if the steps cannot be met or were not met.
     failed: bool,
     watches: Vec<Watch<'r>>,
+    /// For each threshold, true if missing events broke it while the trace was read.
+    broken_thresholds: Vec<bool>,
 }
 
 impl<'r> Check<'r> {
@@ -77,11 +81,28 @@ impl<'r> Check<'r> {
     }
 
     /// Returns the verdict after all events were read. `trace` is the result of reading them.
-    pub fn verdict(mut self, trace: &Trace) -> Verdict {
+    /// Thresholds are open, except for those of the number of missing events.
+    pub fn verdict(self, trace: &Trace) -> Verdict {
+        self.verdict_with(trace, &NoFigures, None)
+    }
+
+    /// Returns the verdict like [`Check::verdict`], and compares the figures of the trace with the
+    /// thresholds and with a baseline.
+    pub fn verdict_with(
+        mut self,
+        trace: &Trace,
+        figures: &dyn Figures,
+        baseline: Option<&Baseline>,
+    ) -> Verdict {
+        let known = Known { trace, figures, baseline };
         for run in &mut self.runs {
             self.verdict.failures.extend(run.finish(trace));
             self.verdict.steps += run.steps_met;
             self.verdict.rules.extend(run.results(trace, &self.matcher));
+            for (result, failure) in run.thresholds(known) {
+                self.verdict.rules.push(result);
+                self.verdict.failures.extend(failure);
+            }
         }
         self.verdict.warnings = self.rules.unknown_names(trace);
         self.verdict.rules.sort_by_key(|result| result.span.start);
@@ -101,8 +122,9 @@ impl<'r> Check<'r> {
         self.verdict.events += 1;
         self.keep(row);
         // An earlier failure may still need events after it as context: add this event.
-        for failure in self.verdict.failures.iter_mut().skip(self.whole) {
-            failure.more = failure.more.saturating_sub(1);
+        let recent = self.verdict.failures.iter_mut().skip(self.whole);
+        for failure in recent.filter(|failure| failure.more > 0) {
+            failure.more -= 1;
             failure.context.push(Line::of(event));
         }
         // Failures become complete in order. Later events skip the complete failures at the start
@@ -178,6 +200,13 @@ impl Sink for Check<'_> {
         }
         Flow::Continue(())
     }
+
+    fn loss(&mut self, trace: &Trace, _: &Loss) -> Flow {
+        for run in &mut self.runs {
+            self.verdict.failures.extend(run.lost(trace));
+        }
+        Flow::Continue(())
+    }
 }
 
 impl<'r> RuleRun<'r> {
@@ -192,6 +221,7 @@ impl<'r> RuleRun<'r> {
             steps_met: 0,
             failed: false,
             watches: rule.invariants.iter().map(Watch::new).collect(),
+            broken_thresholds: vec![false; rule.thresholds.len()],
         }
     }
 
@@ -351,6 +381,7 @@ impl<'r> RuleRun<'r> {
             open: 0,
             matched,
             open_because: None,
+            threshold: None,
         };
         let steps = self
             .rule
@@ -362,6 +393,56 @@ impl<'r> RuleRun<'r> {
             .map(|span| result(RuleKind::Complete, span, !trace.losses.is_empty(), 0));
         let watches = self.watches.iter().map(|watch| watch.result(name, matcher));
         steps.into_iter().chain(watches).chain(complete).collect()
+    }
+
+    /// Returns the failures of thresholds that the missing events break.
+    fn lost(&mut self, trace: &Trace) -> Vec<Failure> {
+        let mut failures = Vec::new();
+        for (threshold, is_broken) in self.rule.thresholds.iter().zip(&mut self.broken_thresholds) {
+            if *is_broken {
+                continue;
+            }
+            if let Some(message) = threshold.broken_by_losses(trace) {
+                *is_broken = true;
+                let (rule, kind) = (self.rule.name.clone(), FailureKind::Exceeded);
+                failures.push(Failure::of_rules(rule, kind, threshold.span, message));
+            }
+        }
+        failures
+    }
+
+    /// Returns the results of all thresholds, each with its failure if it failed and the failure
+    /// was not reported while the trace was read.
+    fn thresholds(&self, known: Known<'_>) -> Vec<(RuleResult, Option<Failure>)> {
+        let thresholds = self.rule.thresholds.iter().zip(&self.broken_thresholds);
+        let decided = thresholds.map(|(threshold, was_reported)| {
+            let (decision, result) = threshold.decide(known);
+            let mut result = RuleResult {
+                rule: self.rule.name.clone(),
+                kind: RuleKind::Threshold,
+                span: threshold.span,
+                held: u64::from(decision == Decision::Held),
+                failed: 0,
+                open: 0,
+                matched: 0,
+                open_because: None,
+                threshold: Some(result),
+            };
+            let (kind, message) = match decision {
+                Decision::Held => return (result, None),
+                Decision::Open(why) => {
+                    result.open_because = Some(why);
+                    return (result, None);
+                }
+                Decision::Exceeded(message) => (FailureKind::Exceeded, message),
+                Decision::Worse(message) => (FailureKind::Worse, message),
+            };
+            result.failed = 1;
+            let rule = self.rule.name.clone();
+            let failure = Failure::of_rules(rule, kind, threshold.span, message);
+            (result, (!was_reported).then_some(failure))
+        });
+        decided.collect()
     }
 
     /// Returns the failure of a trace that ended before all steps were complete.

@@ -1,5 +1,7 @@
 //! The data structures for the rules of a file.
 
+use super::figures::{Figure, Measure};
+use super::thresholds::Threshold;
 use crate::model::Trace;
 use crate::select::expression::syntax::{Condition, Field, Text};
 use crate::select::{Bound, SelectionError};
@@ -39,6 +41,14 @@ impl Rules {
             false => Ok(()),
         }
     }
+
+    /// Returns the figures that thresholds compare, without the number of missing events, which
+    /// needs no analysis. If there are none, a check needs no [`Figures`](super::Figures).
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        let thresholds = self.rules.iter().flat_map(|rule| &rule.thresholds);
+        let figures = thresholds.map(|threshold| &threshold.figure);
+        figures.filter(|figure| figure.measure != Measure::Lost)
+    }
 }
 
 /// Events in order, and statements about the whole trace.
@@ -48,6 +58,7 @@ pub(super) struct Rule {
     pub(super) name: Option<String>,
     pub(super) steps: Item,
     pub(super) invariants: Vec<Invariant>,
+    pub(super) thresholds: Vec<Threshold>,
     pub(super) ignored: Vec<Pattern>,
     pub(super) only: Vec<Pattern>,
     /// The span of `complete` if the rule has this word.
@@ -68,7 +79,8 @@ impl Rule {
 
     /// Returns true if the rule requires nothing. Then every trace meets it.
     pub(super) fn is_empty(&self) -> bool {
-        !self.has_steps() && self.invariants.is_empty() && self.complete.is_none()
+        let has_statements = !self.invariants.is_empty() || !self.thresholds.is_empty();
+        !self.has_steps() && !has_statements && self.complete.is_none()
     }
 }
 

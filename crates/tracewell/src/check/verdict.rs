@@ -1,6 +1,7 @@
 //! The result of a check. For each rule that is not met, it contains the first difference and the
 //! events around it.
 
+use super::thresholds::ThresholdResult;
 use crate::model::{Event, EventRef, Losses, Priority, Trace};
 use crate::select::Bound;
 use crate::source::{Finding, Span};
@@ -84,6 +85,8 @@ pub struct RuleResult {
     pub matched: u64,
     /// The reason why the trace does not decide the statement; `None` if it held or failed.
     pub open_because: Option<String>,
+    /// The value, the limit and the worst place of a threshold; `None` for other rules.
+    pub threshold: Option<ThresholdResult>,
 }
 
 impl RuleResult {
@@ -149,6 +152,8 @@ pub enum RuleKind {
     Whenever,
     /// No event is missing.
     Complete,
+    /// A figure is within a limit.
+    Threshold,
 }
 
 impl RuleKind {
@@ -160,6 +165,7 @@ impl RuleKind {
             Self::Count => "count",
             Self::Whenever => "whenever",
             Self::Complete => "complete",
+            Self::Threshold => "threshold",
         }
     }
 }
@@ -191,6 +197,10 @@ pub enum FailureKind {
     Unanswered,
     /// Events are missing in a trace that must be complete.
     Lost,
+    /// A figure is beyond its limit.
+    Exceeded,
+    /// A figure is worse than in the baseline.
+    Worse,
     /// The trace does not decide a rule. This is a failure of a strict verdict only.
     Undecided,
     /// The rules contain a name that no event of the trace's format has. This is a failure of a
@@ -210,6 +220,8 @@ impl FailureKind {
             Self::Count => "count",
             Self::Unanswered => "unanswered",
             Self::Lost => "lost",
+            Self::Exceeded => "exceeded",
+            Self::Worse => "worse",
             Self::Undecided => "undecided",
             Self::Unknown => "unknown",
         }
@@ -218,6 +230,11 @@ impl FailureKind {
     /// Returns true if the rules themselves are probably wrong, not the trace.
     pub const fn is_about_rules(self) -> bool {
         matches!(self, Self::Undecided | Self::Unknown)
+    }
+
+    /// Returns true if an event caused the failure, or an event that did not occur.
+    pub const fn is_about_events(self) -> bool {
+        !self.is_about_rules() && !matches!(self, Self::Exceeded | Self::Worse)
     }
 }
 
@@ -245,7 +262,13 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn of_rules(rule: Option<String>, kind: FailureKind, span: Span, message: String) -> Self {
+    /// Returns a failure that no event shows.
+    pub(super) fn of_rules(
+        rule: Option<String>,
+        kind: FailureKind,
+        span: Span,
+        message: String,
+    ) -> Self {
         let (since, at, near, context, more) = (None, None, None, Vec::new(), 0);
         Self { rule, kind, span, message, since, at, near, context, more }
     }

@@ -248,7 +248,7 @@ impl Format {
             }
         }
         let of_this = files.iter().map(Arc::as_ref).filter(|file| file.format() == self.name);
-        schema.check_tables(of_this)?;
+        schema.check_tables(of_this, self.rules)?;
         Ok(Arc::new(schema))
     }
 

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use tracewell_wire::number;
+
 use crate::source::check_text;
 
 /// Traces of other systems: the first bytes, and the name.
@@ -91,9 +93,9 @@ fn is_perfetto(start: &[u8]) -> bool {
 
 /// Returns a length in protobuf's encoding, and the number of its bytes.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
-    let digits = bytes.iter().take(4).position(|byte| *byte < 0x80)? + 1;
-    let bits = |sum: usize, (at, byte): (usize, &u8)| sum | usize::from(byte & 0x7F) << (7 * at);
-    Some((bytes.iter().take(digits).enumerate().fold(0, bits), digits))
+    let (head, _) = bytes.split_at_checked(4).unwrap_or((bytes, &[]));
+    let (length, rest) = number::read(head)?;
+    Some((usize::try_from(length).ok()?, head.len() - rest.len()))
 }
 
 /// Returns the kind of a text.

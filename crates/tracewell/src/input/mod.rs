@@ -395,7 +395,7 @@ fn read_stream(
     }
 }
 
-/// Adds a note if other parts of the run are in the folder of this file. AIX's trace daemon names
+/// Adds a hint if other parts of the run are in the folder of this file. AIX's trace daemon names
 /// the parts of processors `trace`, `trace-0`, `trace-1` and so on.
 fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     let part = |number: usize| {
@@ -407,8 +407,10 @@ fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     if let Some(first) = parts.first() {
         let (first, count) = (shown_path(first), parts.len());
         let others = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-        let message = format!("{others} of other processors, from {first} on: --join reads all");
-        diagnostics.add(Severity::Note, None, message);
+        let message = format!(
+            "not read: {others} of other processors, from {first} on; --join with all files reads them"
+        );
+        diagnostics.add(Severity::Hint, None, message);
     }
 }
 

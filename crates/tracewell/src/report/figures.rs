@@ -8,7 +8,7 @@ use crate::text::{counted, spoken_time};
 
 /// Returns true if the clock has one known rate, so that durations can be shown in time units and
 /// not in ticks.
-fn has_time(trace: &Trace) -> bool {
+pub(super) fn has_time(trace: &Trace) -> bool {
     // With several rates, the same number of ticks may have different durations.
     trace.clock.rate.is_some() && trace.clock.changes.len() < 2
 }

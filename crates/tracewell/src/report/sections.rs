@@ -1,5 +1,6 @@
 //! The sections into which the text of figures is divided, and which of them a trace has.
 
+use crate::analysis::Range;
 use crate::analysis::machines;
 use crate::analysis::scheduling::{Expected, Figures};
 use crate::analysis::spans::AllSpans;
@@ -38,11 +39,13 @@ pub enum Section {
     Timers,
     /// Spans of instrumented programs.
     Spans,
+    /// Distributions of all times.
+    Distributions,
 }
 
 impl Section {
     /// All sections, in the order of the text.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Tasks,
         Self::Cores,
         Self::Jobs,
@@ -55,6 +58,7 @@ impl Section {
         Self::Queues,
         Self::Timers,
         Self::Spans,
+        Self::Distributions,
     ];
 
     /// Returns the name of the section, as a user types it.
@@ -72,6 +76,7 @@ impl Section {
             Self::Queues => "queues",
             Self::Timers => "timers",
             Self::Spans => "spans",
+            Self::Distributions => "distributions",
         }
     }
 
@@ -108,6 +113,27 @@ impl Section {
             Self::Queues => !machines.levels.is_empty(),
             Self::Timers => !machines.timers.is_empty(),
             Self::Spans => !spans.names.is_empty() || spans.unknown > 0,
+            Self::Distributions => has_times(figures, machines, spans),
         }
     }
+}
+
+/// Returns true if the trace shows times, even if they were not collected as distributions.
+fn has_times(figures: &Figures, machines: &machines::Figures, spans: &AllSpans) -> bool {
+    let of_tasks = figures.tasks.iter().filter_map(|task| task.jobs.as_ref());
+    let of_tasks = of_tasks.flat_map(|jobs| {
+        [jobs.response, jobs.start_latency, jobs.release_gap, jobs.completion_gap]
+    });
+    let of_objects = figures.resources.iter().flat_map(|resource| {
+        let locks = &resource.figures;
+        [locks.wait, locks.hold]
+    });
+    let of_passages = figures.passages.iter().flat_map(|(_, _, of_tasks)| of_tasks);
+    let of_passages = of_passages.map(|passage| passage.raw);
+    let of_flows = machines.flows.iter().flat_map(|flow| [flow.waiting, flow.step]);
+    let of_spans = spans.names.iter().map(|span| span.duration);
+    let mut known = of_tasks.chain(of_objects).chain(of_passages).chain(of_flows).chain(of_spans);
+    known.any(|range: Range| range.count > 0)
+        || !figures.distributions.is_empty()
+        || figures.interrupts.sources.iter().any(|source| source.count > 0)
 }

@@ -113,7 +113,7 @@ impl FromStr for Bound {
 }
 
 /// Returns a decimal number times a power of ten, if that is an integer.
-fn scaled(number: &str, power: usize) -> Option<u64> {
+pub(super) fn scaled(number: &str, power: usize) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if fraction.len() > power || whole.is_empty() {
         return None;

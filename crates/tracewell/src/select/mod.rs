@@ -12,6 +12,7 @@ mod number_list;
 mod pattern;
 mod ranged;
 mod selected;
+mod share;
 mod unknown_names;
 
 use std::collections::HashSet;
@@ -26,12 +27,15 @@ pub use expression::Expression;
 use expression::Filter;
 pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
 pub use listing::Listing;
-pub(crate) use names::{ArgumentPlace, EventNames, argument_place, is_argument, is_context, is_event, is_object};
+pub(crate) use names::{
+    ArgumentPlace, EventNames, argument_place, is_argument, is_context, is_event, is_object,
+};
 pub use number_list::{NumberList, NumberListError, elements};
 use pattern::is_key;
 pub(crate) use pattern::like;
 pub use ranged::{CountsInRange, Covered, Ranged};
 pub use selected::Selected;
+pub use share::{Share, ShareError};
 pub(crate) use unknown_names::{event_id, has_event, nearest_event, trailing_id};
 
 /// The events that a user wants. Empty lists and absent bounds select everything.

@@ -37,6 +37,11 @@ impl<S: Sink> Selected<S> {
         let selector = Selector::new(selection.clone());
         Self { selection, selector, receiver: Receiver::new(sink) }
     }
+
+    /// Returns the sink that receives the selected events.
+    pub fn sink_mut(&mut self) -> &mut S {
+        &mut self.receiver.sink
+    }
 }
 
 impl<S: Sink> Sink for Selected<S> {

@@ -49,6 +49,8 @@ struct Value {
     index: usize,
     kind: ArgumentKind,
     form: Form,
+    /// Number of bytes of the argument's encoding; `None` for a word of the trace.
+    bytes: Option<usize>,
     /// True if the value 0 has a special meaning; see [`Argument::zero`].
     has_zero: bool,
 }
@@ -66,7 +68,8 @@ enum Form {
 
 impl Value {
     fn of(index: usize, argument: &Argument) -> Self {
-        Self { has_zero: argument.zero.is_some(), ..Self::plain(index, argument.kind) }
+        let has_zero = argument.zero.is_some();
+        Self { has_zero, bytes: argument.encoded_bytes(), ..Self::plain(index, argument.kind) }
     }
 
     /// Returns the form of an argument in which 0 has no special meaning.
@@ -78,7 +81,7 @@ impl Value {
             (ArgumentKind::Address, _) => Form::Address,
             _ => Form::Other,
         };
-        Self { index, kind, form, has_zero: false }
+        Self { index, kind, form, bytes: None, has_zero: false }
     }
 
     /// Returns the number of the argument, or `None` if it is absent or an empty list.
@@ -109,7 +112,10 @@ impl Value {
             Form::Decimal => out.room(room()).literal(before).decimal(value).done(),
             Form::Hexadecimal | Form::Address => {
                 let room = out.room(room()).literal(before).text(HEXADECIMAL);
-                room.hexadecimal(value, event.trace.payload.digits()).done();
+                match self.bytes {
+                    Some(bytes) => room.hexadecimal_bytes(value, bytes).done(),
+                    None => room.hexadecimal(value, event.trace.payload.digits()).done(),
+                }
                 if matches!(self.form, Form::Address) && event.trace.symbols.is_some() {
                     put_symbol(out, event.trace, value);
                 }

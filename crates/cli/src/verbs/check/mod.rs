@@ -1,7 +1,10 @@
 //! `tracewell check`: compares traces with rules, and writes rules from a trace. `printer` prints
-//! failures, `junit` collects them in a file.
+//! failures, `junit` collects them in a file, `baseline` reads the figures of earlier runs,
+//! `measured` derives the figures of a trace for thresholds.
 
+mod baseline;
 mod junit;
+mod measured;
 mod printer;
 
 use std::cell::OnceCell;
@@ -15,12 +18,12 @@ use tracewell::check::{MAX_STEPS, Rules, RulesWriter, WriteOptions};
 use tracewell::input::Input;
 use tracewell::model::Trace;
 use tracewell::report::check;
-use tracewell::select::{Selected, Selection};
-use tracewell::source::Source;
+use tracewell::select::{Selected, Selection, Share};
 use tracewell::text::shown_path;
 
 use self::junit::Suites;
-use self::printer::{FailurePrinter, Form, Results};
+use self::measured::Measured;
+use self::printer::{FailurePrinter, Form, Results, Rulebook};
 use super::follow::{StreamEnd, follow};
 use super::{Made, for_each_file, title};
 use crate::args::{InputArgs, SelectionArgs};
@@ -30,11 +33,14 @@ use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome};
 use crate::{output, small_file, sources};
 
-/// Check traces against rules: order of events, time limits, forbidden events
+/// Check traces against rules: order of events, time limits, forbidden events, limits of figures
 ///
 /// The rules are a text file, described in docs/checking.md. Prints the first violation of each
 /// rule with the events around it. The exit status is 1 if a rule is violated, 2 if the rules have
 /// errors.
+///
+/// With --baseline, the figures that the rules compare with limits are also compared with the
+/// figures of an earlier run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell check expected.rules trace.bin
@@ -42,11 +48,14 @@ use crate::{output, small_file, sources};
   tracewell check --quiet --junit results.xml expected.rules *.trx
   tracewell check --follow alarms.rules run.twl
   tracewell check --write expected.rules --event 'SM?*' trace.bin
+  tracewell check --json limits.rules good.trx > good.json
+  tracewell check --baseline good.json --tolerance 5% limits.rules new.trx
 
 A rules file:
   SMA_FIFO(ao = my, sig = $s)             # in this order; others may come between
   SM_DCH(ao = my, sig = $s) within 2 ms   # the same signal, within a time
-  never QUE_FULL")]
+  never QUE_FULL
+  response(\"control\").p99 < 2 ms         # a limit of a figure; docs/checking.md lists them")]
 pub(crate) struct Check {
     /// Rules file; - is standard input. May be omitted if tracewell.toml names the rules
     #[arg(value_name = "RULES")]
@@ -75,6 +84,14 @@ pub(crate) struct Check {
     /// Fail if the trace does not decide a rule, or if a name in the rules is unknown
     #[arg(long, conflicts_with = "write")]
     strict: bool,
+
+    /// Compare figures also with this document, which check --json wrote for earlier runs
+    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    baseline: Option<PathBuf>,
+
+    /// With --baseline: allow figures to be worse by this part, such as 5%
+    #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "0%")]
+    tolerance: Share,
 
     /// Also write the results of all rules to this file, as JUnit XML
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
@@ -172,7 +189,9 @@ impl Check {
         // Rules with errors are a wrong argument. Status 1 would mean that a trace violates the
         // rules.
         let Some(rules) = parsed.rules else { return Ok(Outcome::Usage) };
-        let rules = (&source, &rules);
+        let baseline = self.baseline.as_deref().map(|path| baseline::read(path, self.tolerance));
+        let baseline = baseline.transpose()?;
+        let rules = Rulebook { source: &source, rules: &rules, baseline: baseline.as_ref() };
         let selection = self.selection.selection()?;
         let wrong = AtomicBool::new(false);
         let inputs = self.inputs();
@@ -210,20 +229,20 @@ impl Check {
     fn inputs(&self) -> Inputs {
         let mut inputs = self.input.inputs(self.files());
         inputs.add([self.rules()]);
+        inputs.add(self.baseline.as_deref());
         inputs
     }
 
     /// Checks each trace completely.
     fn read(
         &self,
-        rules: (&Source, &Rules),
+        rules: Rulebook<'_>,
         selection: &Selection,
         outputs: Outputs<'_>,
         wrong: &AtomicBool,
     ) -> Made {
         let end = StreamEnd::default();
         for_each_file(self.files(), &self.input, |input| {
-            input.select(selection.clone());
             // Print the failures of a stream at once, because it may last for days.
             let results = self.results(outputs, input.is_stream());
             let is_text = matches!(results.form, Form::Text | Form::TextAtOnce);
@@ -232,14 +251,27 @@ impl Check {
             title.map_or(Ok(()), |title| writeln!(output::stdout(), "{title}")).map_err(failed)?;
             let path = input.path().to_owned();
             let mut printer = FailurePrinter::new(rules, &path, results, wrong, io::stdout());
-            end.by_signal(input, |input| Ok(input.read_named(&mut printer)?))
+            if !rules.has_figures() {
+                input.select(selection.clone());
+                return end.by_signal(input, |input| Ok(input.read_named(&mut printer)?));
+            }
+            let selection = input.without_tail(selection.clone())?;
+            if selection.has_events() {
+                input.note_ids();
+            }
+            let mut sink = Measured::new(printer, rules.rules, &selection);
+            end.by_signal(input, |input| {
+                let mut trace = input.read_named(&mut sink)?;
+                selection.remark(&mut trace);
+                Ok(trace)
+            })
         })
     }
 
     /// Checks a trace while it is written, until a signal arrives.
     fn followed(
         &self,
-        rules: (&Source, &Rules),
+        rules: Rulebook<'_>,
         selection: &Selection,
         outputs: Outputs<'_>,
         wrong: &AtomicBool,
@@ -248,6 +280,9 @@ impl Check {
         let path = self.files().first().map_or(Path::new("-"), PathBuf::as_path);
         let sink = || {
             let printer = FailurePrinter::new(rules, path, results, wrong, io::stdout());
+            if rules.has_figures() {
+                return Box::new(Measured::new(printer, rules.rules, selection)) as _;
+            }
             Box::new(Selected::new(printer, selection.clone())) as _
         };
         let outcome = follow(self.files(), &self.input, selection, sink)?;

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tracewell::check::{Check, Rules, Verdict};
+use tracewell::check::{Baseline, Check, NoFigures, Rules, Verdict};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Stop, Trace};
 use tracewell::report::check::{self, VerdictRow};
+use tracewell::report::measures::Measures;
 use tracewell::source::Source;
 use tracewell::text::shown_path;
 
@@ -17,9 +18,10 @@ use crate::{screen, sources};
 
 /// Checks a trace against rules and writes the result.
 pub(super) struct FailurePrinter<'r, W> {
-    rules: &'r Rules,
-    source: &'r Source,
+    rules: Rulebook<'r>,
     check: Check<'r>,
+    /// The figures of the trace, if thresholds need them.
+    measures: Option<Measures>,
     out: W,
     trace: PathBuf,
     results: Results<'r>,
@@ -27,6 +29,21 @@ pub(super) struct FailurePrinter<'r, W> {
     printed: usize,
     /// True if a rule is violated.
     wrong: &'r AtomicBool,
+}
+
+/// The rules, with their text and the figures of earlier runs.
+#[derive(Clone, Copy)]
+pub(super) struct Rulebook<'r> {
+    pub(super) source: &'r Source,
+    pub(super) rules: &'r Rules,
+    pub(super) baseline: Option<&'r Baseline>,
+}
+
+impl Rulebook<'_> {
+    /// Returns true if thresholds need the analyses of a trace.
+    pub(super) fn has_figures(&self) -> bool {
+        self.rules.figures().next().is_some()
+    }
 }
 
 /// The destinations of the results.
@@ -56,14 +73,20 @@ pub(super) enum Form<'r> {
 impl<'r, W: Write> FailurePrinter<'r, W> {
     /// Creates a printer for one trace.
     pub(super) fn new(
-        (source, rules): (&'r Source, &'r Rules),
+        rules: Rulebook<'r>,
         trace: &Path,
         results: Results<'r>,
         wrong: &'r AtomicBool,
         out: W,
     ) -> Self {
-        let check = Check::new(rules);
-        Self { rules, source, check, out, trace: trace.to_owned(), results, printed: 0, wrong }
+        let check = Check::new(rules.rules);
+        let (trace, measures) = (trace.to_owned(), None);
+        Self { rules, check, measures, out, trace, results, printed: 0, wrong }
+    }
+
+    /// Sets the figures of the trace, before its end.
+    pub(super) fn set_measures(&mut self, measures: Measures) {
+        self.measures = Some(measures);
     }
 
     /// Writes the failures found since the last call.
@@ -73,7 +96,7 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
         if !at_once || self.printed == failures.len() {
             return Ok(());
         }
-        let text = check::failures(self.source, &failures[self.printed..], screen::layout());
+        let text = check::failures(self.rules.source, &failures[self.printed..], screen::layout());
         self.printed = failures.len();
         self.write(&text)
     }
@@ -85,33 +108,36 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
 
     /// Ends the check, and writes the part of the verdict that has not been written yet.
     fn end(&mut self, trace: &Trace) -> io::Result<()> {
-        let check = std::mem::replace(&mut self.check, Check::new(self.rules));
-        let mut verdict: Verdict = check.verdict(trace);
+        let Rulebook { source, rules, baseline } = self.rules;
+        let check = std::mem::replace(&mut self.check, Check::new(rules));
+        let mut verdict: Verdict = match self.measures.take() {
+            Some(measures) => check.verdict_with(trace, &measures, baseline),
+            None => check.verdict_with(trace, &NoFigures, baseline),
+        };
         if self.results.is_strict {
             verdict = verdict.strict();
         }
-        sources::report(self.source, &verdict.warnings);
+        sources::report(source, &verdict.warnings);
         if !verdict.passed() {
             self.wrong.store(true, Ordering::Relaxed);
         }
         if let Some(junit) = self.results.junit {
-            junit.add(&self.trace, self.source, &verdict);
+            junit.add(&self.trace, source, &verdict);
         }
         let name = shown_path(&self.trace).to_string();
         let text = match self.results.form {
             Form::Quiet => return Ok(()),
             Form::Json(document) => {
-                let verdict = VerdictRow::new(self.source, &verdict);
+                let verdict = VerdictRow::new(source, &verdict);
                 return document.writer().trace(&name, &verdict);
             }
-            Form::Github => check::github(self.source, &verdict, &name),
+            Form::Github => check::github(source, &verdict, &name),
             // Failures are in the order of the trace, so the first `printed` failures are already
             // printed.
             Form::Text | Form::TextAtOnce => {
                 let left = verdict.failures.get(self.printed..).unwrap_or_default();
                 let layout = screen::layout();
-                check::failures(self.source, left, layout)
-                    + &check::summary(self.source, &verdict, layout)
+                check::failures(source, left, layout) + &check::summary(source, &verdict, layout)
             }
         };
         self.write(&text)
@@ -125,11 +151,12 @@ impl<W: Write> Sink for FailurePrinter<'_, W> {
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        self.check.loss(trace, loss)
+        self.check.loss(trace, loss)?;
+        Stop::on_error(self.print_new())
     }
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
-        self.rules.check(trace).map_err(SinkError::not_possible)?;
+        self.rules.rules.check(trace).map_err(SinkError::not_possible)?;
         Ok(self.end(trace)?)
     }
 }

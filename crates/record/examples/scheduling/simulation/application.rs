@@ -7,6 +7,7 @@
 //! sensor and telemetry threads preempt the logger. So the most urgent thread also waits for
 //! threads that do not use the mutex.
 
+use super::Run;
 use super::kernel::{Kernel, Step};
 
 /// Semaphores, in the order of creation.
@@ -76,8 +77,24 @@ const LOGGER: &[Step] = &[
     Step::MutexPut(BUS),
 ];
 
+/// The same work as [`LOGGER`], but the log file stays locked while the logger uses the bus.
+const GREEDY_LOGGER: &[Step] = &[
+    Step::FlagsGet { group: LOG_REQUESTS, flags: NEW_VALUE | HEARTBEAT },
+    Step::TimeGet,
+    Step::MutexGet(LOG_FILE),
+    Step::Work { us: 700 },
+    Step::UserEvent(LINE_WRITTEN),
+    Step::MutexGet(BUS),
+    Step::Work { us: 150 },
+    Step::MutexGet(BUS),
+    Step::Work { us: 350 },
+    Step::MutexPut(BUS),
+    Step::MutexPut(BUS),
+    Step::MutexPut(LOG_FILE),
+];
+
 /// Creates the objects, as the target does before its scheduler starts.
-pub(super) fn define(kernel: &mut Kernel<'_>) {
+pub(super) fn define(kernel: &mut Kernel<'_>, run: Run) {
     kernel.create_semaphore("uart rx");
     kernel.create_mutex("bus", true);
     kernel.create_mutex("log file", false);
@@ -87,5 +104,6 @@ pub(super) fn define(kernel: &mut Kernel<'_>) {
     kernel.create_thread("control", 5, CONTROL);
     kernel.create_thread("sensor", 8, SENSOR);
     kernel.create_thread("telemetry", 12, TELEMETRY);
-    kernel.create_thread("logger", 20, LOGGER);
+    let logger = if run.keeps_log_file { GREEDY_LOGGER } else { LOGGER };
+    kernel.create_thread("logger", 20, logger);
 }

@@ -7,11 +7,11 @@
 use tracewell_record::clock::Clock;
 use tracewell_record::threadx::{Context, Isr, Little32, Object, Options, Trace};
 
+use super::Run;
 use super::services::{Flags, Mutex, Queue, Semaphore, Timer};
 
 const CYCLES_PER_US: u64 = 100;
 const CYCLES_PER_TICK: u64 = 1_000 * CYCLES_PER_US;
-const END: u64 = 60 * CYCLES_PER_TICK;
 const SERVICE: u64 = 90;
 const INTERNAL: u64 = 35;
 const SWITCH: u64 = 140;
@@ -119,11 +119,13 @@ pub(super) struct Kernel<'m> {
     resumes: u64,
     next_uart: u64,
     random: u32,
+    /// The cycle at which the simulation ends.
+    end: u64,
 }
 
 impl<'m> Kernel<'m> {
     /// Creates a kernel with its timer thread. It traces from the start of initialization.
-    pub(super) fn start(memory: &'m mut [u8]) -> Self {
+    pub(super) fn start(memory: &'m mut [u8], run: Run) -> Self {
         let mut kernel = Self {
             trace: Trace::for_target(Cycles(25_000)),
             threads: Vec::new(),
@@ -138,7 +140,8 @@ impl<'m> Kernel<'m> {
             objects: 0,
             resumes: 0,
             next_uart: 150 * CYCLES_PER_US,
-            random: 1,
+            random: run.seed,
+            end: run.ms * CYCLES_PER_TICK,
         };
         let name = "System Timer Thread";
         let timer_thread = kernel.new_thread(name, 0, &[Step::ExpireTimers]);
@@ -186,7 +189,7 @@ impl<'m> Kernel<'m> {
     /// Schedules until the end of the simulated time.
     pub(super) fn run(&mut self) {
         self.mode = Mode::Threads;
-        while self.now() < END {
+        while self.now() < self.end {
             self.dispatch();
             if self.now() >= self.next_interrupt() {
                 self.interrupt();

@@ -9,14 +9,32 @@ mod services;
 
 use kernel::Kernel;
 
-/// Size in bytes of the memory that the target reserves for its trace.
-const MEMORY: usize = 40 * 1024;
+/// Size in bytes of the memory that the target reserves for each millisecond of its trace.
+const MEMORY_PER_MS: u64 = 680;
+
+/// A run of the system.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    /// Seed of the times between the bytes from the UART.
+    pub(crate) seed: u32,
+    /// Duration in milliseconds.
+    pub(crate) ms: u64,
+    /// True if the logger keeps the mutex `log file` while it uses the bus.
+    pub(crate) keeps_log_file: bool,
+}
+
+impl Run {
+    /// The run in the file `examples/scheduling.trx`.
+    pub(crate) const EXAMPLE: Self = Self { seed: 1, ms: 60, keeps_log_file: false };
+}
 
 /// Runs the system and returns the image that it recorded.
-pub(crate) fn image() -> Vec<u8> {
-    let mut memory = vec![0; MEMORY];
-    let mut kernel = Kernel::start(&mut memory);
-    application::define(&mut kernel);
+pub(crate) fn image(run: Run) -> Vec<u8> {
+    // At least 40 KiB, so that the example keeps its size.
+    let size = (run.ms * MEMORY_PER_MS).max(40 * 1024);
+    let mut memory = vec![0; usize::try_from(size).expect("a run of some minutes at most")];
+    let mut kernel = Kernel::start(&mut memory, run);
+    application::define(&mut kernel, run);
     kernel.run();
     kernel.stop();
     memory

@@ -14,6 +14,7 @@ use super::sight::{Named, Sight};
 use super::waiting::Waiting;
 use super::{MAX_MESSAGES, MAX_ROWS, Rows};
 use crate::analysis::Range;
+use crate::analysis::measured::{Distributions, Measure};
 use crate::model::Meaning;
 
 /// A message. Its times are in ticks, and `None` if the trace does not show them.
@@ -35,6 +36,17 @@ pub struct Message {
     pub done: Option<u64>,
     /// Id of the event that ended the step.
     pub outcome: Option<u32>,
+}
+
+/// The participants of a flow of messages.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Route {
+    /// The sender; `None` if the event does not name it, for example for an interrupt.
+    pub sender: Option<Named>,
+    /// The machine or thread that receives the messages.
+    pub receiver: Named,
+    /// The signal that they carry.
+    pub signal: Named,
 }
 
 /// Messages of one signal from one sender to one receiver.
@@ -64,7 +76,8 @@ pub(super) struct Messages {
     waiting: Waiting<Open>,
     /// The message that each receiver is processing.
     steps: HashMap<u64, Open, RandomState>,
-    flows: Rows<(Option<Named>, Named, Named), Flow>,
+    flows: Rows<Route, Flow>,
+    pub(super) distributions: Distributions<Route>,
     kept: Vec<Message>,
     /// Number of messages that were listed before the range of the figures began.
     before: usize,
@@ -134,8 +147,9 @@ impl Messages {
     }
 
     fn flow(&mut self, message: &Message) -> Option<&mut Flow> {
-        let Message { sender, receiver, signal, .. } = *message;
-        self.flows.get((sender, receiver, signal), || Flow {
+        let route = message.route();
+        let Route { sender, receiver, signal } = route;
+        self.flows.get(route, || Flow {
             sender,
             receiver,
             signal,
@@ -165,10 +179,11 @@ impl Messages {
         note(&mut open.message, sight.ticks());
         if first && let Some(flow) = self.flow(&open.message) {
             flow.taken += 1;
-            let posted = open.message.posted;
-            posted
-                .into_iter()
-                .for_each(|posted| flow.waiting.add(sight.ticks().saturating_sub(posted)));
+            if let Some(posted) = open.message.posted {
+                let (route, waited) = (open.message.route(), sight.ticks().saturating_sub(posted));
+                flow.waiting.add(waited);
+                self.distributions.add(Measure::MessageWait, route, waited, sight.position());
+            }
         }
         if let Some(sent) = open.sent.filter(|_| first) {
             let taken = Passed { at: sight.position(), context: sight.event.row.context };
@@ -200,11 +215,16 @@ impl Messages {
             // Systems record the get, the dispatch, or both. The step begins with the first of
             // these events.
             let begun = message.taken.or(message.dispatched);
-            begun.into_iter().for_each(|begun| flow.step.add(done.saturating_sub(begun)));
-            message
-                .posted
-                .into_iter()
-                .for_each(|posted| flow.response.add(done.saturating_sub(posted)));
+            let step = begun.map(|begun| done.saturating_sub(begun));
+            let response = message.posted.map(|posted| done.saturating_sub(posted));
+            step.into_iter().for_each(|ticks| flow.step.add(ticks));
+            response.into_iter().for_each(|ticks| flow.response.add(ticks));
+            let (route, at) = (message.route(), sight.position());
+            let times = [(Measure::MessageStep, step), (Measure::MessageResponse, response)];
+            for (measure, ticks) in times {
+                let ticks = ticks.into_iter();
+                ticks.for_each(|ticks| self.distributions.add(measure, route, ticks, at));
+            }
         }
         self.keep(&open);
         Some(message)
@@ -222,6 +242,7 @@ impl Messages {
         self.before += self.kept.len();
         self.kept.clear();
         (self.flows, self.more) = Default::default();
+        self.distributions.restart();
     }
 
     pub(super) fn cut(&mut self) {
@@ -241,6 +262,10 @@ impl Open {
 }
 
 impl Message {
+    const fn route(&self) -> Route {
+        Route { sender: self.sender, receiver: self.receiver, signal: self.signal }
+    }
+
     const fn new(receiver: Named, signal: Named) -> Self {
         Self {
             sender: None,

@@ -56,7 +56,7 @@ use foldhash::fast::RandomState;
 
 pub(in crate::analysis) use handovers::Handovers;
 pub use levels::Level;
-pub use messages::{Flow as MessageFlow, Message};
+pub use messages::{Flow as MessageFlow, Message, Route};
 pub use moments::{MachineMoments, Passed};
 pub use responses::{Response, Responses};
 pub use sequence::{Happening, Occurrence, Sequence};
@@ -64,6 +64,7 @@ pub use sight::Named;
 pub use states::{Machine, Outcome, StateTime, Transition, Unhandled};
 pub use timers::Timer;
 
+use super::measured::Measured;
 use super::scheduling::Position;
 use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, Trace};
 use levels::Levels;
@@ -102,6 +103,10 @@ pub struct Figures {
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,
+    /// The distributions of the times of messages, if wanted.
+    pub distributions: Vec<Measured<Route>>,
+    /// Number of times that no distribution contains, because there are too many distributions.
+    pub more_times: u64,
     /// Queues and pools, in the order in which the trace first names them.
     pub levels: Vec<Level>,
     /// Timers, in the order in which the trace first names them.
@@ -134,6 +139,13 @@ impl Machines {
     /// Returns the figures after all events. `trace` is the trace after the last event.
     pub fn figures(self, trace: &Trace) -> Figures {
         self.finish(trace).0
+    }
+
+    /// Also collects the times of messages as distributions.
+    #[must_use]
+    pub fn with_distributions(mut self) -> Self {
+        self.messages.distributions.collect();
+        self
     }
 }
 
@@ -194,7 +206,8 @@ impl<M: MachineMoments> Machines<M> {
 
     /// Returns the figures after all events, and the consumer of moments. `trace` is the trace
     /// after the last event.
-    pub fn finish(self, trace: &Trace) -> (Figures, M) {
+    pub fn finish(mut self, trace: &Trace) -> (Figures, M) {
+        let (distributions, more_times) = self.messages.distributions.finish();
         let (flows, messages, more_messages) = self.messages.finish();
         let (machines, more_transitions) = self.states.finish(self.end.unwrap_or(trace.span));
         let figures = Figures {
@@ -203,6 +216,8 @@ impl<M: MachineMoments> Machines<M> {
             flows,
             messages,
             more_messages,
+            distributions,
+            more_times,
             levels: self.levels.finish(),
             timers: self.timers.finish(),
         };

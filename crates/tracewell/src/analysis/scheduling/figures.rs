@@ -16,8 +16,10 @@ use super::preemptions::Preemptions;
 use super::sanity::Sanity;
 use super::servers::Server;
 use super::stacks::Stack;
+use super::subject::Subject;
 use super::timing::{Expected, Timing};
 use super::waited::Waited;
+use crate::analysis::Measured;
 use crate::model::ContextId;
 
 /// The figures to derive beyond those of tasks, interrupts, servers and locks.
@@ -43,6 +45,8 @@ pub struct Wanted {
     /// Known periods and deadlines, by the name of the task, or by its context's key written as
     /// text.
     pub expected: HashMap<String, Expected, RandomState>,
+    /// Collect all times as distributions.
+    pub distributions: bool,
     /// Treat time as unknown if tracing was stopped or a filter hid necessary events.
     pub holes: bool,
 }
@@ -123,6 +127,10 @@ pub struct Figures {
     pub longest_waits: Vec<Waited>,
     /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
+    /// The distributions of all times, if wanted, in the order of their first times.
+    pub distributions: Vec<Measured<Subject>>,
+    /// Number of times that no distribution contains, because there are too many distributions.
+    pub more_times: u64,
     /// Contradictions in the trace.
     pub sanity: Sanity,
 }

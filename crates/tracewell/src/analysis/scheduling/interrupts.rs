@@ -6,10 +6,13 @@
 //! delay that interrupts can cause to a task in such a window.
 
 use super::execution::nanoseconds;
+use super::moments::Position;
 use super::per::PerCore;
 use super::step::Step;
+use super::subject::Subject;
 use super::windows::{WINDOWS, Windows};
 use crate::analysis::Range;
+use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{Meaning, OnBehalf, Running, Trace};
 
 /// Maximum nesting of interrupts. Deeper brackets are charged to the enclosing one. Only damaged
@@ -92,9 +95,14 @@ pub(super) struct Brackets {
     unmatched: u64,
     /// The first tick of the range of the figures.
     from: u64,
+    distributions: Distributions<Subject>,
 }
 
 impl Brackets {
+    pub(super) fn distributions(&mut self) -> &mut Distributions<Subject> {
+        &mut self.distributions
+    }
+
     /// Begins a range at `from`: forgets the figures and keeps the open brackets.
     pub(super) fn restart(&mut self, from: u64) {
         for open in self.open.all() {
@@ -165,7 +173,10 @@ impl Brackets {
         self.pause(trace, step);
         let source = self.source(step.value);
         if let Some(last) = source.last_start.replace(step.ticks) {
-            source.figures.arrival_gap.add(step.ticks.saturating_sub(last));
+            let gap = step.ticks.saturating_sub(last);
+            source.figures.arrival_gap.add(gap);
+            let (subject, at) = (Subject::Interrupt(step.value), Position::of(step));
+            self.distributions.add(Measure::InterruptGap, subject, gap, at);
         }
         // A deeper bracket is not opened, so its exit ends an enclosing one.
         let open = self.open.at(step.cpu);
@@ -191,8 +202,11 @@ impl Brackets {
         };
         let ticks = step.ticks.saturating_sub(bracket.start);
         let figures = &mut self.source(bracket.number).figures;
-        figures.add(ticks.saturating_sub(bracket.nested));
+        let net = ticks.saturating_sub(bracket.nested);
+        figures.add(net);
         figures.ticks = figures.ticks.saturating_sub(bracket.net_before);
+        let (subject, at) = (Subject::Interrupt(bracket.number), Position::of(step));
+        self.distributions.add(Measure::Interrupt, subject, net, at);
         match self.open.at(step.cpu).last_mut() {
             Some(outer) => {
                 // The outer bracket excludes the whole nested one, and its next busy interval

@@ -10,10 +10,12 @@
 use std::collections::VecDeque;
 
 use super::execution::nanoseconds;
-use super::moments::JobChange;
+use super::moments::{JobChange, Position};
 use super::per::PerContext;
 use super::step::Step;
+use super::subject::Subject;
 use crate::analysis::Range;
+use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, Trace};
 
 /// Number of events at the start of a trace among which the start of tracing is expected. Events
@@ -96,6 +98,7 @@ pub(super) struct Releases {
     choices: u64,
     /// True if the trace shows the start of tracing.
     from_the_start: bool,
+    distributions: Distributions<Subject>,
 }
 
 /// The effect of an event on the jobs of its subject.
@@ -129,16 +132,19 @@ impl Releases {
         let (meaning, subject) = (step.meaning?, step.subject?);
         let choices = self.choices;
         let from_the_start = self.from_the_start;
-        let task = self.tasks.at(subject);
+        let (task, distributions) = (self.tasks.at(subject), &mut self.distributions);
+        let add = |measure, ticks| {
+            distributions.add(measure, Subject::Task(subject), ticks, Position::of(step));
+        };
         match meaning {
             Meaning::TraceStart => {
                 self.from_the_start |= step.seq < START_WITHIN;
                 None
             }
-            Meaning::Activate | Meaning::Release => task.release(step.ticks, meaning, choices),
-            Meaning::Complete => task.complete(trace, step.ticks, from_the_start),
+            Meaning::Activate | Meaning::Release => task.release(step.ticks, meaning, choices, add),
+            Meaning::Complete => task.complete(trace, step.ticks, from_the_start, add),
             Meaning::Delete if !task.waiting.is_empty() => {
-                task.complete(trace, step.ticks, from_the_start)
+                task.complete(trace, step.ticks, from_the_start, add)
             }
             Meaning::DeadlineMissed => task.deadline_missed(step.ticks),
             Meaning::WcetExceeded => {
@@ -147,10 +153,14 @@ impl Releases {
             }
             Meaning::Schedule => {
                 self.choices += 1;
-                task.chosen(step.ticks, step.next == Some(subject))
+                task.chosen(step.ticks, step.next == Some(subject), add)
             }
             _ => None,
         }
+    }
+
+    pub(super) fn distributions(&mut self) -> &mut Distributions<Subject> {
+        &mut self.distributions
     }
 
     /// Begins a range: forgets the figures and keeps the pending jobs.
@@ -177,7 +187,13 @@ impl Releases {
 }
 
 impl Task {
-    fn release(&mut self, ticks: u64, recorded_as: Meaning, choices: u64) -> Option<Change> {
+    fn release(
+        &mut self,
+        ticks: u64,
+        recorded_as: Meaning,
+        choices: u64,
+        mut add: impl FnMut(Measure, u64),
+    ) -> Option<Change> {
         if let Some(last) = &mut self.last_release {
             // The timer and the activation of a job are both recorded. Without a choice of the
             // scheduler between them, they belong to the same job.
@@ -185,7 +201,9 @@ impl Task {
                 last.seen_twice = true;
                 return None;
             }
-            self.jobs.release_gap.add(ticks.saturating_sub(last.ticks));
+            let period = ticks.saturating_sub(last.ticks);
+            self.jobs.release_gap.add(period);
+            add(Measure::Period, period);
         }
         self.last_release = Some(Release { ticks, recorded_as, choices, seen_twice: false });
         self.jobs.activations += 1;
@@ -194,12 +212,19 @@ impl Task {
         Some(Change::Released)
     }
 
-    fn chosen(&mut self, ticks: u64, runs_itself: bool) -> Option<Change> {
+    fn chosen(
+        &mut self,
+        ticks: u64,
+        runs_itself: bool,
+        mut add: impl FnMut(Measure, u64),
+    ) -> Option<Change> {
         match self.waiting.front() {
             None if !self.seen.release => self.seen.chosen_before_release = true,
             Some(release) if runs_itself && !self.started => {
                 self.started = true;
-                self.jobs.start_latency.add(ticks.saturating_sub(*release));
+                let latency = ticks.saturating_sub(*release);
+                self.jobs.start_latency.add(latency);
+                add(Measure::StartLatency, latency);
                 return Some(Change::Started);
             }
             _ => {}
@@ -207,14 +232,22 @@ impl Task {
         None
     }
 
-    fn complete(&mut self, trace: &Trace, ticks: u64, from_the_start: bool) -> Option<Change> {
+    fn complete(
+        &mut self,
+        trace: &Trace,
+        ticks: u64,
+        from_the_start: bool,
+        mut add: impl FnMut(Measure, u64),
+    ) -> Option<Change> {
         let first = !std::mem::replace(&mut self.seen.completion, true);
         // The job that ran when the trace began completes first. Its release is not in the trace,
         // so the oldest pending release belongs to a later job.
         let began_before = !from_the_start && first && self.seen.chosen_before_release;
         self.jobs.completions += 1;
         if let Some(last) = self.last_completion.replace(ticks) {
-            self.jobs.completion_gap.add(ticks.saturating_sub(last));
+            let period = ticks.saturating_sub(last);
+            self.jobs.completion_gap.add(period);
+            add(Measure::CompletionPeriod, period);
         }
         let release = if began_before { None } else { self.waiting.pop_front() };
         let Some(release) = release else {
@@ -222,11 +255,15 @@ impl Task {
             return None;
         };
         self.started = false;
-        self.jobs.response.add(ticks.saturating_sub(release));
+        let response = ticks.saturating_sub(release);
+        self.jobs.response.add(response);
+        add(Measure::Response, response);
         let spent = nanoseconds(trace, release..ticks);
         self.jobs.response_max_nanoseconds = self.jobs.response_max_nanoseconds.max(spent);
         if let Some(missed) = self.missed.take() {
-            self.jobs.lateness.add(ticks.saturating_sub(missed));
+            let lateness = ticks.saturating_sub(missed);
+            self.jobs.lateness.add(lateness);
+            add(Measure::Lateness, lateness);
         }
         Some(Change::Done)
     }

@@ -27,8 +27,10 @@ use super::is_cause;
 use super::moments::{Moments, Position, Wait};
 use super::per::{PerContext, PerCore};
 use super::step::Step;
+use super::subject::Subject;
 use super::waited::{LongestWaits, Waited};
 use crate::analysis::Range;
+use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
 /// Requests of a task for mutexes, or for semaphores.
@@ -135,12 +137,17 @@ pub(super) struct Requests {
     more: u64,
     /// Maximum number of listed waits, or 0 if a list is not wanted.
     room: usize,
+    distributions: Distributions<Subject>,
 }
 
 impl Requests {
     /// Lists at most `most` waits.
     pub(super) fn keep_each(&mut self, most: usize) {
         self.room = most;
+    }
+
+    pub(super) fn distributions(&mut self) -> &mut Distributions<Subject> {
+        &mut self.distributions
     }
 
     /// Begins a range: forgets the figures and keeps the open requests and the held mutexes.
@@ -215,6 +222,7 @@ impl Requests {
             let ticks = step.ticks.saturating_sub(since);
             self.mutexes.at(task).hold.add(ticks);
             self.resources.entry(name).or_default().1.hold.add(ticks);
+            self.distributions.add(Measure::Hold, subject(name), ticks, Position::of(step));
             moments.unlocked(task, key, name.1, Position::of(step));
         }
     }
@@ -283,7 +291,7 @@ impl Requests {
             if mutex {
                 self.blocked.retain(|waits| *waits != task);
             }
-            self.ended(&request, step.ticks, accounts);
+            self.ended(&request, Position::of(step), accounts);
             moments.wait_ended(&request.wait(), Position::of(step));
             if let Some(key) = request.key.filter(|_| mutex) {
                 moments.locked(task, key, request.kind, Position::of(step));
@@ -291,7 +299,8 @@ impl Requests {
         }
     }
 
-    fn ended(&mut self, request: &Request, now: u64, accounts: &Accounts) {
+    fn ended(&mut self, request: &Request, at: Position, accounts: &Accounts) {
+        let now = at.ticks;
         let Request { task, key, is_mutex, .. } = *request;
         let ticks = now.saturating_sub(request.from.ticks);
         let mut spent = accounts.split(task, request.totals, ticks);
@@ -311,6 +320,14 @@ impl Requests {
                 .into_iter()
                 .for_each(|t| figures.inverted.add(t));
         });
+        if let Some(name) = request.name() {
+            self.distributions.add(Measure::Wait, subject(name), ticks, at);
+        }
+        if is_mutex {
+            let task = Subject::Task(task);
+            self.distributions.add(Measure::MutexWait, task, ticks, at);
+            self.distributions.add(Measure::Blocking, task, spent.blocking, at);
+        }
         // The wait ended because the task got the mutex. The task holds it from now on.
         if let Some(key) = key.filter(|_| is_mutex) {
             self.held.insert((task, key), (now, (true, request.kind, key)));
@@ -431,6 +448,10 @@ impl Request {
         let Self { task, key, kind, is_mutex, owner, from, .. } = *self;
         Wait { task, key, kind, is_mutex, owner, from }
     }
+}
+
+fn subject((is_mutex, kind, key): Name) -> Subject {
+    Subject::Resource { key, is_mutex, kind }
 }
 
 /// Returns the figures of a type of objects.

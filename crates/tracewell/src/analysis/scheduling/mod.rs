@@ -17,6 +17,7 @@
 //! | `stacks` | maximum stack depth |
 //! | `filters` | kinds of events that were not recorded for a time |
 //! | `servers` | budgets of servers |
+//! | `times`, `subject` | distributions: execution per job, wake-up latency; what times belong to |
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sanity` | contradictions in the trace |
 //! | `figures` | the request and the results |
@@ -65,6 +66,8 @@ mod sanity;
 mod servers;
 mod stacks;
 mod step;
+mod subject;
+mod times;
 mod timing;
 mod waited;
 mod windows;
@@ -84,6 +87,7 @@ pub use preemptions::Preemptions;
 pub use sanity::Sanity;
 pub use servers::{Server, Used};
 pub use stacks::Stack;
+pub use subject::Subject;
 pub use timing::{Expected, Timing};
 pub use waited::Waited;
 pub use windows::WINDOWS;
@@ -105,6 +109,7 @@ use preemptions::Switches;
 use servers::Budgets;
 use stacks::Stacks;
 use step::Step;
+use times::Times;
 use timing::Timings;
 
 /// Maximum number of listed jobs, and of listed waits. Others are only counted.
@@ -123,6 +128,7 @@ pub struct Scheduling<M = ()> {
     /// The list of jobs, if it is wanted.
     jobs: Option<JobTable>,
     timings: Timings,
+    times: Times,
     pairs: Vec<Pair>,
     switches: Switches,
     requests: Requests,
@@ -207,7 +213,8 @@ impl<M: Moments> Scheduling<M> {
         let mut scheduling = Self {
             jobs: wanted.jobs.then(|| JobTable::new(MAX_ROWS)),
             timings: Timings::new(wanted.expected),
-            pairs: wanted.pairs.into_iter().map(|(from, to)| Pair::new(from, to)).collect(),
+            times: Times::default(),
+            pairs: (0..).zip(wanted.pairs).map(|(index, pair)| Pair::new(index, pair)).collect(),
             holes: wanted.holes,
             moments,
             cores: Vec::new(),
@@ -233,6 +240,9 @@ impl<M: Moments> Scheduling<M> {
         if wanted.budgets {
             scheduling.budgets.keep_each();
         }
+        if wanted.distributions {
+            scheduling.collect_times();
+        }
         scheduling
     }
 
@@ -250,6 +260,7 @@ impl<M: Moments> Scheduling<M> {
         self.budgets.gap();
         self.brackets.gap();
         self.timings.gap();
+        self.times.gap();
         self.jobs.iter_mut().for_each(JobTable::gap);
         self.pairs.iter_mut().for_each(Pair::gap);
         self.gaps.count += u64::from(!self.gaps.open);
@@ -352,6 +363,8 @@ impl<M: Moments> Scheduling<M> {
         self.pairs.iter_mut().for_each(|pair| pair.take(trace, row.id, step, &self.accounts));
         self.budgets.take(trace, step, &before, &self.accounts);
         self.brackets.take(trace, step, &before);
+        let cores = &self.cores;
+        self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
         let Some(core) = self.cores.get_mut(cpu) else { return };
         step.apply(&mut core.running);
         let idle_changed = core.note_idle(step.idles);
@@ -364,6 +377,9 @@ impl<M: Moments> Scheduling<M> {
             // one.
             self.executions.charge(trace, row.cpu, &before, core.since..step.ticks);
             core.since = step.ticks;
+            if let Some(task) = core.running.task().filter(|_| !core.running.in_interrupt()) {
+                self.times.runs(task, Position::of(step));
+            }
             self.dispatched(before.task(), cpu);
         }
     }
@@ -375,6 +391,7 @@ impl<M: Moments> Scheduling<M> {
         if let Some(change) = change.moment() {
             self.moments.job(context, change, Position::of(step));
         }
+        self.times.job(context, change, Position::of(step), &self.accounts);
         if let Some(jobs) = &mut self.jobs {
             let preemptions = self.switches.of(context).count;
             let accounts = &self.accounts;
@@ -386,7 +403,7 @@ impl<M: Moments> Scheduling<M> {
             let released = release.and_then(|ticks| trace.clock.nanoseconds(ticks));
             let response = released.map(|released| now.saturating_sub(released));
             let response = response.filter(|_| change == Change::Done);
-            self.timings.take(trace, context, change, now, response);
+            self.timings.take(trace, context, change, now, response, Position::of(step));
         }
     }
 
@@ -430,6 +447,7 @@ impl<M: Moments> Scheduling<M> {
         self.sanity.unmatched_brackets = self.brackets.unmatched();
         let interrupts = self.brackets.finish(nanoseconds(trace, from..until));
         let (resources, waits, more_waits) = self.requests.finish(self.cores.len());
+        let (distributions, more_times) = self.finish_times(&coverage);
         let (jobs, more_jobs) =
             self.jobs.as_mut().map_or_else(Default::default, |jobs| jobs.finish(self.cores.len()));
         let contexts = trace.contexts.iter();
@@ -470,6 +488,8 @@ impl<M: Moments> Scheduling<M> {
             more_waits,
             longest_waits: self.requests.longest(self.cores.len()),
             passages: self.pairs.into_iter().map(|pair| pair.finish(coverage.switches)).collect(),
+            distributions,
+            more_times,
             sanity: self.sanity,
         };
         (figures, self.moments)

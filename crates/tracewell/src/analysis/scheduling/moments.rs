@@ -5,16 +5,8 @@
 //! the figures.
 
 use super::step::Step;
+pub use crate::analysis::Position;
 use crate::model::{ContextId, Event, Loss, OnBehalf, Running};
-
-/// A position in the trace.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Position {
-    /// Ticks since the first event.
-    pub ticks: u64,
-    /// Number of the event in the trace, from 0.
-    pub seq: u64,
-}
 
 impl Position {
     pub(super) const fn of(step: &Step) -> Self {

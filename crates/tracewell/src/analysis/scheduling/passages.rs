@@ -5,9 +5,12 @@
 //! in this time, without preemption, blocking and interrupts.
 
 use super::accounts::Accounts;
+use super::moments::Position;
 use super::per::PerContext;
 use super::step::Step;
+use super::subject::Subject;
 use crate::analysis::Range;
+use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, Trace};
 
 /// A mark, identified by its number or by the label of its event. For events without a number, such
@@ -57,11 +60,16 @@ pub(super) struct Pair {
     from: Mark,
     to: Mark,
     tasks: PerContext<Task>,
+    /// Index among the wanted pairs.
+    index: usize,
+    distributions: Distributions<Subject>,
 }
 
 impl Pair {
-    pub(super) fn new(from: Mark, to: Mark) -> Self {
-        Self { from, to, tasks: PerContext::default() }
+    /// Creates the pair with an index among the wanted pairs.
+    pub(super) fn new(index: usize, (from, to): (Mark, Mark)) -> Self {
+        let (tasks, distributions) = Default::default();
+        Self { from, to, tasks, index, distributions }
     }
 
     pub(super) fn take(&mut self, trace: &Trace, id: u32, step: &Step, accounts: &Accounts) {
@@ -71,13 +79,23 @@ impl Pair {
         if self.to.is(trace, id, step) {
             let task = self.tasks.at(by);
             if let Some((ticks, ran)) = task.since.take() {
-                task.raw.add(step.ticks.saturating_sub(ticks));
-                task.net.add(accounts.ran(by) - ran);
+                let raw = step.ticks.saturating_sub(ticks);
+                let net = accounts.ran(by) - ran;
+                task.raw.add(raw);
+                task.net.add(net);
+                let (subject, at) =
+                    (Subject::Passage { pair: self.index, task: by }, Position::of(step));
+                self.distributions.add(Measure::Passage, subject, raw, at);
+                self.distributions.add(Measure::PassageExecution, subject, net, at);
             }
         }
         if self.from.is(trace, id, step) {
             self.tasks.at(by).since = Some((step.ticks, accounts.ran(by)));
         }
+    }
+
+    pub(super) fn distributions(&mut self) -> &mut Distributions<Subject> {
+        &mut self.distributions
     }
 
     /// Begins a range: forgets the figures and keeps the first marks.

@@ -23,6 +23,7 @@ impl<M: Moments> Scheduling<M> {
         self.releases.restart();
         self.jobs.iter_mut().for_each(JobTable::restart);
         self.timings.restart();
+        self.restart_times();
         self.pairs.iter_mut().for_each(Pair::restart);
         self.switches.restart();
         self.requests.restart();

@@ -10,7 +10,10 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::jobs::Change;
+use super::moments::Position;
 use super::per::PerContext;
+use super::subject::Subject;
+use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Trace};
 
 /// Known timing of a task, in nanoseconds.
@@ -44,10 +47,13 @@ struct Series {
 }
 
 impl Series {
-    fn add(&mut self, at: u64, period: u64) {
+    /// Adds a time, and returns its distance from the expected one.
+    fn add(&mut self, at: u64, period: u64) -> u64 {
         let expected = self.next.unwrap_or(at);
-        self.jitter = Some(self.jitter.unwrap_or(0).max(at.abs_diff(expected)));
+        let distance = at.abs_diff(expected);
+        self.jitter = Some(self.jitter.unwrap_or(0).max(distance));
         self.next = Some(expected.saturating_add(period));
+        distance
     }
 }
 
@@ -65,11 +71,12 @@ struct Task {
 pub(super) struct Timings {
     by_name: HashMap<String, Expected, RandomState>,
     tasks: PerContext<Task>,
+    distributions: Distributions<Subject>,
 }
 
 impl Timings {
     pub(super) fn new(by_name: HashMap<String, Expected, RandomState>) -> Self {
-        Self { by_name, tasks: PerContext::default() }
+        Self { by_name, ..Self::default() }
     }
 
     /// Returns true if no task has known timing.
@@ -78,7 +85,7 @@ impl Timings {
     }
 
     /// Handles the release of a job, or its completion after `response` nanoseconds. `now` is in
-    /// nanoseconds.
+    /// nanoseconds, `at` is the event.
     pub(super) fn take(
         &mut self,
         trace: &Trace,
@@ -86,6 +93,7 @@ impl Timings {
         change: Change,
         now: u64,
         response: Option<u64>,
+        at: Position,
     ) {
         let by_name = &self.by_name;
         let task = self.tasks.at(context);
@@ -96,7 +104,11 @@ impl Timings {
             Change::Started | Change::Missed => return,
         };
         if let Some(period) = expected.period {
-            series.add(now, period);
+            let distance = series.add(now, period);
+            if let Some(rate) = trace.clock.rate.filter(|_| change == Change::Released) {
+                let ticks = rate.ticks(distance);
+                self.distributions.add(Measure::Jitter, Subject::Task(context), ticks, at);
+            }
         }
         // Without a release in the trace, it is unknown if a response is late.
         let late = expected.deadline.zip(response).is_some_and(|(most, took)| took > most);
@@ -106,6 +118,10 @@ impl Timings {
     /// Returns a task's deadline in nanoseconds after the release, or `None` if it is unknown.
     pub(super) fn deadline(&self, context: ContextId) -> Option<u64> {
         self.tasks.get(context)?.expected?.deadline
+    }
+
+    pub(super) fn distributions(&mut self) -> &mut Distributions<Subject> {
+        &mut self.distributions
     }
 
     /// Begins a range: forgets the figures and keeps the expected times.

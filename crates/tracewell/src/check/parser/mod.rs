@@ -4,12 +4,14 @@
 //! |---|---|
 //! |`strict`, `complete`, `ignore`, `only`, `rule`, `...` | this one |
 //! | steps | `steps` |
+//! | limits of figures | `thresholds` |
 //! | `never`, `count`, `eventually`, `whenever` | `invariants` |
 //! | patterns of events in all of them | `pattern` |
 
 mod invariants;
 mod pattern;
 mod steps;
+mod thresholds;
 
 use std::collections::HashMap;
 
@@ -94,6 +96,7 @@ impl Parser<'_> {
             name,
             steps: empty,
             invariants: Vec::new(),
+            thresholds: Vec::new(),
             ignored: Vec::new(),
             only: Vec::new(),
             complete: None,
@@ -190,7 +193,13 @@ impl Parser<'_> {
                 rule.invariants.push(self.invariant(&word, span)?);
                 Ok(())
             }
-            _ => self.step(body),
+            _ => match self.threshold(&word)? {
+                Some(threshold) => {
+                    rule.thresholds.push(threshold);
+                    Ok(())
+                }
+                None => self.step(body),
+            },
         }
     }
 
@@ -272,6 +281,7 @@ pub(in crate::check) fn is_keyword(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::figures::{Measure, Statistic};
     use crate::select::expression::syntax::Property;
     use crate::source::editor_words::assert_words;
 
@@ -280,6 +290,12 @@ mod tests {
         let keywords = KEYWORDS.map(|word| ("keyword", word.to_owned()));
         let properties = Property::ALL.map(|(name, _)| ("property", format!("@{name}")));
         let units = pattern::UNITS.map(|unit| ("unit", unit.to_owned()));
-        assert_words("rules.tsv", &[&keywords[..], &properties, &units].concat());
+        let measures = Measure::ALL.map(|measure| ("measure", measure.word().to_owned()));
+        let levels = [Statistic::Most, Statistic::Least];
+        let statistics = Statistic::OF_TIMES.into_iter().chain(levels);
+        let statistics: Vec<_> =
+            statistics.map(|statistic| ("statistic", statistic.word().to_owned())).collect();
+        let words = [&keywords[..], &properties, &units, &measures, &statistics];
+        assert_words("rules.tsv", &words.concat());
     }
 }

@@ -58,6 +58,15 @@ impl Parser<'_> {
 
     /// `2 ms`, `1.5us`, `100 ticks`, optionally followed by `of NAME`.
     pub(super) fn limit(&mut self) -> Result<Limit> {
+        let bound = self.time()?;
+        // Rules with times in seconds are refused for traces whose clock has no known rate.
+        self.rules.timed |= !matches!(bound, Bound::Ticks(_));
+        let of = if self.tokens.take_word("of") { Some(self.known_mark()?) } else { None };
+        Ok(Limit { bound, of })
+    }
+
+    /// `2 ms`, `1.5us`, `100 ticks`.
+    pub(super) fn time(&mut self) -> Result<Bound> {
         let expected = "a time such as 2 ms, 1.5 s, 30 us, 100 ns or 500 ticks";
         let TokenKind::Word(mut text) = self.tokens.peek().clone() else {
             return Err(self.tokens.expected(expected));
@@ -78,10 +87,7 @@ impl Parser<'_> {
             let message = format!("expected {expected}, found '{}'", self.tokens.slice(found));
             return Err(self.tokens.error(found, message));
         };
-        // Rules with times in seconds are refused for traces whose clock has no known rate.
-        self.rules.timed |= ticks.is_none();
-        let of = if self.tokens.take_word("of") { Some(self.known_mark()?) } else { None };
-        Ok(Limit { bound, of })
+        Ok(bound)
     }
 
     fn known_mark(&mut self) -> Result<usize> {

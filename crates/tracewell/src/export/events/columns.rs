@@ -11,9 +11,7 @@ use super::values::{self, Prefix};
 use super::{EventFormat, put_detail};
 use crate::model::schema::EventType;
 use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
-use crate::select::{
-    ArgumentPlace, Selection, Selector, argument_place, did_you_mean, nearest,
-};
+use crate::select::{ArgumentPlace, Selection, Selector, argument_place, did_you_mean, nearest};
 use crate::text::{Describer, PerEvent, TextBuffer, put_item};
 
 /// The columns of a table, in order.

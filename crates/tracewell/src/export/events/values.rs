@@ -124,7 +124,7 @@ pub(super) fn put_cell_within(
 }
 
 /// Returns the number of arguments of an event, with the words that the schema does not name.
-pub(super) fn count(event: Event<'_>) -> usize {
+pub(in crate::export) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;
     let is_long = |kind| is_more_than_digits(kind) && kind != ArgumentKind::Bool;
     // The words of texts are no arguments of their own.

@@ -29,7 +29,14 @@ impl OtherFigures {
         let scheduling = SchedulingFigures::new(trace, figures, &Wanted::default());
         let machines = MachineFigures::new(trace, &self.machines.figures(trace));
         let spans = SpansFigures::new(&self.spans.figures());
-        Ok(serde_json::to_vec(&AllFigures { scheduling, machines, spans, range: None })?)
+        Ok(serde_json::to_vec(&AllFigures {
+            scheduling,
+            machines,
+            spans,
+            distributions: None,
+            why: None,
+            range: None,
+        })?)
     }
 }
 

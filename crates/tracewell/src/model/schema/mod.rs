@@ -95,6 +95,20 @@ pub struct Argument {
     pub zero: Option<Zero>,
 }
 
+impl Argument {
+    /// Returns the number of bytes of the encoding, such as 2 of `u16`. Returns `None` if the
+    /// encoding does not name a fixed number.
+    pub(crate) fn encoded_bytes(&self) -> Option<usize> {
+        match self.encoding.as_str() {
+            "u8" | "i8" => Some(1),
+            "u16" | "i16" => Some(2),
+            "u32" | "i32" => Some(4),
+            "u64" | "i64" => Some(8),
+            _ => None,
+        }
+    }
+}
+
 /// The replacement for the value 0 of an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Zero {
@@ -475,6 +489,18 @@ impl Schema {
     pub fn enum_name(&self, table: TableId, value: u64) -> Option<&str> {
         let Table { names, positions, .. } = self.tables.get(usize::from(table.0))?;
         names.get(*positions.get(&value)?).map(|(_, name)| name.as_str())
+    }
+
+    /// Returns the names in tables that have the name of a type of numbered objects: the code of
+    /// the type, the number, and the name.
+    pub(crate) fn object_names(&self) -> impl Iterator<Item = (u32, u64, &str)> {
+        let tables = self.tables.iter().filter(|table| !table.is_flags);
+        tables.flat_map(|table| {
+            let kinds = self.kinds.iter().filter(|kind| kind.numbered && kind.label == table.name);
+            kinds.flat_map(|kind| {
+                table.names.iter().map(|(number, name)| (kind.code, *number, name.as_str()))
+            })
+        })
     }
 
     /// Sets the names of numbers in a table, and replaces existing names.

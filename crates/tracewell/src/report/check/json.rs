@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::check::{Failure, Line, RuleResult, Verdict};
+use crate::check::{Failure, Line, Quantity, RuleResult, ThresholdResult, Verdict};
 use crate::source::{Source, Span};
 
 /// The verdict on a trace.
@@ -56,7 +56,7 @@ impl<'a> VerdictRow<'a> {
 pub struct RuleRow<'a> {
     /// Name of the rule; null outside of named rules.
     pub rule: Option<&'a str>,
-    /// `steps`, `never`, `count` (also for `eventually`), `whenever` or `complete`.
+    /// `steps`, `never`, `count` (also for `eventually`), `whenever`, `complete` or `threshold`.
     pub kind: &'static str,
     /// Its place in the file of rules, with its first line.
     pub place: Place<'a>,
@@ -74,6 +74,8 @@ pub struct RuleRow<'a> {
     pub matched: u64,
     /// Why the result is `open`; null for other results.
     pub reason: Option<&'a str>,
+    /// The value and the limit of a threshold; null for other rules.
+    pub threshold: Option<ThresholdRow<'a>>,
 }
 
 impl<'a> RuleRow<'a> {
@@ -90,6 +92,67 @@ impl<'a> RuleRow<'a> {
             open: result.open,
             matched: result.matched,
             reason: result.open_because.as_deref(),
+            threshold: result.threshold.as_ref().map(ThresholdRow::of),
+        }
+    }
+}
+
+/// A figure that is compared with a limit.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ThresholdRow<'a> {
+    /// The figure in the form of a rule, such as `response("control").max`.
+    pub figure: &'a str,
+    /// The task or object with the worst value, if the figure is about one.
+    pub subject: Option<&'a str>,
+    /// The unit of `value`, `limit` and `baseline`: `ticks`, `ns`, `ppm` (millionths of a whole) or
+    /// `count`.
+    pub unit: &'static str,
+    /// The value; null if it is unknown.
+    pub value: Option<u64>,
+    /// `<`, `<=`, `>`, `>=`, `=` or `!=`.
+    pub comparison: &'static str,
+    /// The limit.
+    pub limit: u64,
+    /// The value of the baseline; null if there is none.
+    pub baseline: Option<u64>,
+    /// The place of the worst single value; null if it is unknown.
+    pub worst: Option<WorstRow>,
+}
+
+/// The place of the worst single value of a figure.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorstRow {
+    /// Number of the event; null if it is unknown.
+    pub seq: Option<u64>,
+    /// Ticks since the first event.
+    pub ticks: u64,
+    /// Nanoseconds since the first event; null if the clock's rate is unknown.
+    pub time_ns: Option<u64>,
+    /// The value there.
+    pub value: u64,
+    /// Its unit, as in a threshold.
+    pub unit: &'static str,
+}
+
+impl<'a> ThresholdRow<'a> {
+    fn of(result: &'a ThresholdResult) -> Self {
+        Self {
+            figure: &result.figure,
+            subject: result.subject.as_deref(),
+            unit: result.limit.unit(),
+            value: result.value.map(Quantity::amount),
+            comparison: result.comparison,
+            limit: result.limit.amount(),
+            baseline: result.baseline.map(Quantity::amount),
+            worst: result.worst.map(|worst| WorstRow {
+                seq: worst.seq,
+                ticks: worst.ticks,
+                time_ns: worst.time_ns,
+                value: worst.quantity.amount(),
+                unit: worst.quantity.unit(),
+            }),
         }
     }
 }
@@ -105,8 +168,8 @@ pub(super) fn first_line(text: &str) -> &str {
 pub struct FailureRow<'a> {
     /// Name of the rule; null outside of named rules.
     pub rule: Option<&'a str>,
-    /// `missing`, `unexpected`, `late`, `early`, `never`, `count`, `unanswered` or `lost`; with
-    /// `--strict` also `undecided` or `unknown`.
+    /// `missing`, `unexpected`, `late`, `early`, `never`, `count`, `unanswered`, `lost`, `exceeded`
+    /// or `worse`; with `--strict` also `undecided` or `unknown`.
     pub kind: &'static str,
     /// The step or statement that is not met.
     pub place: Place<'a>,

@@ -4,7 +4,10 @@ mod github;
 mod json;
 
 pub use github::github;
-pub use json::{EventRow, FailureRow, Near, Place, RuleRow, Since, VerdictRow, WarningRow};
+pub use json::{
+    EventRow, FailureRow, Near, Place, RuleRow, Since, ThresholdRow, VerdictRow, WarningRow,
+    WorstRow,
+};
 
 use super::Layout;
 use crate::check::{Failure, Line, RuleKind, RuleOutcome, RuleResult, Verdict};
@@ -137,7 +140,7 @@ fn failure_text(lines: &mut Vec<String>, source: &Source, failure: &Failure, lay
             lines.push(shown(' ', line));
         }
         // If an event caused the failure, do not mention that the rule waited from the start.
-        None if failure.at.is_none() && !failure.kind.is_about_rules() => {
+        None if failure.at.is_none() && failure.kind.is_about_events() => {
             lines.push("  waiting since the start of the trace".to_owned());
         }
         None => {}

@@ -187,13 +187,13 @@ pub(super) const INTERRUPTS: [&str; 8] =
     ["INTERRUPT", "COUNT", "TIME", "%", "MIN", "MEAN", "MAX", "GAP MIN"];
 
 /// Returns the name of an interrupt source.
-pub(super) fn number(source: &InterruptSource) -> String {
-    source.number.map_or_else(|| "timer".to_owned(), |number| number.to_string())
+pub(in crate::report) fn source_name(number: Option<u64>) -> String {
+    number.map_or_else(|| "timer".to_owned(), |number| number.to_string())
 }
 
 pub(super) fn source(trace: &Trace, source: &InterruptSource, known: u64) -> [Cell; 8] {
     [
-        number(source).into(),
+        source_name(source.number).into(),
         source.count.into(),
         duration(trace, source.ticks),
         share(source.ticks, known),
@@ -308,9 +308,20 @@ pub(super) fn wait(trace: &Trace, wait: &Waited) -> [Cell; 10] {
 
 /// Returns the kind and the name of the object that a task waited for.
 pub(in crate::report) fn waited_for(trace: &Trace, wait: &Waited) -> String {
-    let named = wait.key.and_then(|key| resource_name(trace, key, wait.kind, wait.from));
-    let key = wait.key.map_or_else(|| "-".to_owned(), |key| format!("0x{key:08X}"));
-    let kind = kind_of(trace, wait.is_mutex, wait.kind);
+    resource_text(trace, wait.key, wait.is_mutex, wait.kind, wait.from)
+}
+
+/// Returns the kind of a resource, and the name that it had at a time.
+pub(in crate::report) fn resource_text(
+    trace: &Trace,
+    key: Option<u64>,
+    is_mutex: bool,
+    kind: Option<u32>,
+    ticks: u64,
+) -> String {
+    let named = key.and_then(|key| resource_name(trace, key, kind, ticks));
+    let key = key.map_or_else(|| "-".to_owned(), |key| format!("0x{key:08X}"));
+    let kind = kind_of(trace, is_mutex, kind);
     match named {
         // The label of an unnamed object consists of its kind and key.
         Some(label) if label.starts_with(kind) => label.into_owned(),
@@ -323,11 +334,16 @@ pub(super) const PASSAGES: [&str; 9] = [
     "FROM-TO", "TASK", "COUNT", "RAW MIN", "RAW MEAN", "RAW MAX", "NET MIN", "NET MEAN", "NET MAX",
 ];
 
+/// Returns the marks of a passage.
+pub(in crate::report) fn passed(from: &Mark, to: &Mark) -> String {
+    format!("{}-{}", shown(from), shown(to))
+}
+
 pub(super) fn passage(trace: &Trace, from: &Mark, to: &Mark, passage: &Passage) -> [Cell; 9] {
     let Passage { context, raw, net } = passage;
     let ran = |ticks: fn(&Range) -> u64| net.as_ref().map(|net| duration(trace, ticks(net))).into();
     [
-        format!("{}-{}", shown(from), shown(to)).into(),
+        passed(from, to).into(),
         name(trace, *context),
         raw.count.into(),
         duration(trace, raw.min),

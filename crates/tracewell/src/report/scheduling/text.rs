@@ -143,6 +143,7 @@ fn put_section(
             table(text, layout, &tables::STACKS, rows);
         }
         Section::Spans
+        | Section::Distributions
         | Section::Machines
         | Section::Messages
         | Section::Queues
@@ -209,7 +210,8 @@ fn interrupts(text: &mut String, trace: &Trace, figures: &Figures, known: u64, l
     let all = [("all".to_owned(), figures.interrupts.most_within)].into_iter();
     // With a single source, a row "all" would repeat its row.
     let all = all.filter(|_| sources.len() > 1);
-    let loads = sources.iter().map(|source| (tables::number(source), source.most_within));
+    let loads =
+        sources.iter().map(|source| (tables::source_name(source.number), source.most_within));
     let loads = loads.chain(all).filter(|(_, most)| most.iter().any(Option::is_some));
     table(text, layout, &tables::LOADS, loads.map(|(name, most)| tables::loads(name, most)));
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
 use crate::model::schema::{Argument, ArgumentKind, Level};
-use crate::model::{Event, Trace};
 use crate::model::values::{self, ListItem};
+use crate::model::{Event, Trace};
 use crate::select::names::{ArgumentPlace, argument_place};
 use crate::select::pattern::like;
 use crate::text::{Describer, TextBuffer, put, put_item};
@@ -28,13 +28,11 @@ impl FieldPosition {
     pub(crate) fn of(field: &Field, trace: &Trace, id: u32) -> Self {
         match field {
             Field::Property(property) => Self::Property(*property),
-            Field::Argument(name) => {
-                match argument_place(name, &trace.schema.event(id).args) {
-                    Some(ArgumentPlace::Argument(index)) => Self::Argument(index),
-                    Some(ArgumentPlace::Within(index, path)) => Self::Within(index, path),
-                    None => Self::Nowhere,
-                }
-            }
+            Field::Argument(name) => match argument_place(name, &trace.schema.event(id).args) {
+                Some(ArgumentPlace::Argument(index)) => Self::Argument(index),
+                Some(ArgumentPlace::Within(index, path)) => Self::Within(index, path),
+                None => Self::Nowhere,
+            },
         }
     }
 }

@@ -104,7 +104,8 @@ impl Expression {
         let Compiled { source, conditions, spans, .. } = &*self.0;
         let unknown = conditions.iter().zip(spans).filter_map(|((field, _), span)| match field {
             Field::Argument(name) => {
-                let is_there = events.iter().any(|event| argument_place(name, &event.args).is_some());
+                let is_there =
+                    events.iter().any(|event| argument_place(name, &event.args).is_some());
                 let place = source.position(span.start);
                 let place = format!("{}:{}:{}", source.name, place.line, place.column);
                 (!is_there).then_some((place, name.as_str()))

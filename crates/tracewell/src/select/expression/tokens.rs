@@ -218,7 +218,7 @@ impl<'a> Tokens<'a> {
         Ok(field)
     }
 
-    fn comparison(&mut self) -> Result<Comparison> {
+    pub(crate) fn comparison(&mut self) -> Result<Comparison> {
         let comparison = match self.peek() {
             TokenKind::Sign("=" | "==") => Comparison::Equal,
             TokenKind::Sign("!=") => Comparison::Different,

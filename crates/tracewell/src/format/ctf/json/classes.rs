@@ -52,6 +52,9 @@ impl Classes {
         }
         let kind = Object::of(value)?.need("type")?;
         let object = |known: &[&[&str]], log: &mut Log| Object::part(value, known, log);
+        if kind.text()?.ends_with("-enumeration") {
+            log.warn_draft(kind.at);
+        }
         match kind.text()? {
             "fixed-length-bit-array" => integer(object(&[FIXED], log)?, IntegerKind::BitArray, log),
             "fixed-length-bit-map" => {

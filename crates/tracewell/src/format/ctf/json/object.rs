@@ -16,6 +16,9 @@ pub(super) struct Object<'v> {
 /// Properties that may be in every object that describes a part of a trace.
 const COMMON: [&str; 4] = ["type", "attributes", "extensions", "user-attributes"];
 
+/// Properties that only the draft of CTF 2 has.
+const DRAFT: [&str; 2] = ["user-attributes", "default-clock-class-name"];
+
 impl<'v> Object<'v> {
     /// Returns an object, whose properties are different.
     ///
@@ -43,6 +46,9 @@ impl<'v> Object<'v> {
         object.warn_unknown(known, log);
         for name in ["attributes", "user-attributes"] {
             object.get(name).map(Self::of).transpose()?;
+        }
+        if let Some(value) = DRAFT.iter().find_map(|name| object.get(name)) {
+            log.warn_draft(value.at);
         }
         if let Some(extensions) = object.get("extensions") {
             if let Some((name, value)) = Self::of(extensions)?.properties.first() {

@@ -26,6 +26,8 @@ pub(crate) struct Log {
     pub warnings: Vec<Fault>,
     /// Number of the others.
     pub further: u64,
+    /// True if a warning says that the metadata follows a draft.
+    is_draft: bool,
 }
 
 impl Log {
@@ -34,6 +36,13 @@ impl Log {
         match self.warnings.len() < MAX_WARNINGS {
             true => self.warnings.push(fault(at, message())),
             false => self.further += 1,
+        }
+    }
+
+    /// Warns once that the metadata has words of a draft of CTF 2.
+    pub(crate) fn warn_draft(&mut self, at: u32) {
+        if !std::mem::replace(&mut self.is_draft, true) {
+            self.warn(at, || "words of a draft of CTF 2, read as the final ones".to_owned());
         }
     }
 }

@@ -175,6 +175,10 @@ impl Search<'_> {
                 self.integers.push(Arc::clone(integer));
                 Ok(())
             }
+            Type::Integer(_) => {
+                let message = format!("expected a structure with '{}', found an integer", names[0]);
+                Err(fault(self.reference.at, message))
+            }
             Type::Structure(structure) => self.structure(structure, names, frame),
             Type::Choice(choice) => self.choice(choice, names, frame),
             Type::Array(array) => match frame.and_then(|frame| self.frames.get(frame)) {

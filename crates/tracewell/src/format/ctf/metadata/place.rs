@@ -328,6 +328,10 @@ impl Placer<'_> {
             self.log.warn(self.at, || format!("role {role:?} ignored: {reason}"));
             false
         });
+        // No role of CTF 2 means the processor. Recorders write it as in CTF 1.8.
+        if roles.is_empty() && roles::is_processor(integer, place) {
+            roles.push(Role::Processor);
+        }
         roles
     }
 

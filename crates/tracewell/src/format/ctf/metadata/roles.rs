@@ -57,6 +57,11 @@ pub(super) fn is_stamp(integer: &IntegerType, place: Place<'_>) -> bool {
     by_name(integer, place, true).iter().any(|role| matches!(role, Role::Time | Role::EndTime))
 }
 
+/// Returns true if the number is the processor by its name.
+pub(super) fn is_processor(integer: &IntegerType, place: Place<'_>) -> bool {
+    by_name(integer, place, false) == [Role::Processor]
+}
+
 /// Returns true if a number of CTF 2 may have a role in a scope.
 pub(super) fn is_possible(role: Role, scope: Scope) -> bool {
     match role {

@@ -1,0 +1,126 @@
+//! `tracewell diff`: compares runs of a system. `fail_on` decides which differences are failures.
+
+mod fail_on;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tracewell::report::compare::{self, ComparisonDocument, Profile, Profiling};
+use tracewell::select::{Ranged, Selection};
+use tracewell::text::shown_path;
+
+use self::fail_on::FailOn;
+use super::follow::StreamEnd;
+use super::{for_each_file, read_selected};
+use crate::args::{InputArgs, SelectionArgs};
+use crate::outcome::{Failure, Outcome};
+use crate::{output, screen};
+
+/// Compare runs: which figures changed by more than noise, and what is new or gone
+///
+/// Compares two traces, or several traces of each side, separated by --. Times of tasks, objects,
+/// interrupts and messages, the load of each task and the rate of each event are compared as
+/// distributions. A figure changed if the difference is improbable by chance, concerns a
+/// considerable part of the values, and is larger than the differences between the runs of one
+/// side. docs/comparing.md describes the test.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tracewell diff old.trx new.trx
+  tracewell diff old*.trx -- new*.trx
+  tracewell diff --fail-on 5%,new old.trx new.trx
+  tracewell diff --json old.trx new.trx | jq '.findings[] | {subject, change}'")]
+pub(crate) struct Diff {
+    /// The old trace and the new one; or all old traces; - is standard input
+    #[arg(required = true, value_name = "OLD")]
+    files: Vec<PathBuf>,
+
+    /// The new traces
+    #[arg(last = true, value_name = "NEW")]
+    new: Vec<PathBuf>,
+
+    /// End with status 1 if a figure is worse by more than a share such as 5%, or if there are
+    /// differences of these kinds: worse, change, new, gone
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',')]
+    fail_on: Vec<FailOn>,
+
+    /// Print one JSON document, for programs
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// The runs of a side: the paths and the figures of the traces that could be read.
+#[derive(Default)]
+struct Side {
+    files: Vec<String>,
+    runs: Vec<Profile>,
+}
+
+impl Diff {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        let (old, new) = self.sides()?;
+        let selection = self.selection.selection()?;
+        let end = StreamEnd::default();
+        let (old, outcome) = self.read(old, &selection, &end);
+        let (new, second) = self.read(new, &selection, &end);
+        let outcome = outcome.max(second);
+        if old.runs.is_empty() || new.runs.is_empty() {
+            return Ok(outcome);
+        }
+        let comparison = compare::compare(&old.runs, &new.runs);
+        let text = if self.json {
+            let sides = ((&old.files[..], &old.runs[..]), (&new.files[..], &new.runs[..]));
+            let document = ComparisonDocument::new(sides.0, sides.1, &comparison);
+            document.json().map_err(|error| Failure::usage(format!("JSON: {error}")))?
+        } else {
+            compare::text(&comparison, screen::layout())
+        };
+        output::write(&text).map_err(|error| Failure::io(output::stdout_path(), &error))?;
+        let is_failure = comparison
+            .findings
+            .iter()
+            .any(|finding| self.fail_on.iter().any(|fail_on| fail_on.is_met(finding)));
+        Ok(match outcome {
+            Outcome::Done | Outcome::Damaged if is_failure => Outcome::Wrong,
+            outcome => outcome,
+        })
+    }
+
+    /// Returns the traces of both sides.
+    fn sides(&self) -> Result<(&[PathBuf], &[PathBuf]), Failure> {
+        match (&self.files[..], &self.new[..]) {
+            ([old], []) => Err(Failure::usage(format!(
+                "diff needs two traces: name a new trace after {}",
+                shown_path(old)
+            ))),
+            ([_, new @ ..], []) if new.len() == 1 => Ok(self.files.split_at(1)),
+            (_, []) => Err(Failure::usage(
+                "several traces need -- between the old and the new ones: diff old*.trx -- new*.trx",
+            )),
+            (old, new) => Ok((old, new)),
+        }
+    }
+
+    /// Reads the runs of a side.
+    fn read(&self, files: &[PathBuf], selection: &Selection, end: &StreamEnd) -> (Side, Outcome) {
+        let mut side = Side::default();
+        let made = for_each_file(files, &self.input, |input| {
+            let selection = input.without_tail(selection.clone())?;
+            let mut sink = Ranged::new(Profiling::default(), selection.clone());
+            let trace = end.by_signal(input, |input| {
+                let mut trace = read_selected(input, &mut sink, &selection)?;
+                selection.remark(&mut trace);
+                Ok(trace)
+            })?;
+            side.files.push(shown_path(input.path()).to_string());
+            side.runs.push(sink.into_inner().profile(&trace));
+            Ok(trace)
+        });
+        (side, made.outcome)
+    }
+}

@@ -1,0 +1,79 @@
+//! Tests `tracewell diff`: its forms, its exit status and its errors. The tests of the library have
+//! those of the comparison itself.
+
+mod program;
+mod validation;
+
+use program::{run, status, stderr, stdout};
+use validation::validated;
+
+const RUNS: [&str; 2] = ["examples/runs/before.trx.gz", "examples/runs/after.trx.gz"];
+const RATE: [&str; 3] = ["diff", "-O", "rate=100MHz"];
+
+#[test]
+fn the_document_has_the_findings_of_the_text() {
+    let text = stdout(&run(&[&RATE[..], &RUNS].concat()));
+    let document = validated("diff", &stdout(&run(&[&RATE[..], &["--json"], &RUNS].concat())));
+    let findings = document["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        let (of, subject) = (finding["of"].as_str().unwrap(), finding["subject"].as_str().unwrap());
+        let is_row = |line: &str| line.starts_with(of) && line.contains(subject);
+        assert!(text.lines().any(is_row), "{of} {subject}: {text}");
+        assert_eq!((&finding["kind"], &finding["unit"]), (&"time".into(), &"ns".into()));
+        assert!(finding["change"].as_f64().unwrap() > 0.5 && finding["worse"] == true);
+    }
+    let sides = ["old", "new"].map(|side| document[side][0]["file"].as_str().unwrap().to_owned());
+    assert_eq!(sides, RUNS);
+}
+
+#[test]
+fn the_exit_status_is_1_only_beyond_fail_on() {
+    let cases = [
+        ("50%", Some(1)),
+        ("500 %", Some(0)),
+        ("worse", Some(1)),
+        ("change", Some(1)),
+        ("new", Some(0)),
+        ("gone,worse", Some(1)),
+    ];
+    for (fail_on, expected) in cases {
+        let output = run(&[&RATE[..], &["--fail-on", fail_on], &RUNS].concat());
+        assert_eq!(status(&output), expected, "{fail_on}: {}", stdout(&output));
+    }
+    assert_eq!(status(&run(&[&RATE[..], &RUNS].concat())), Some(0));
+    let same = [&RATE[..], &["--fail-on", "change,new,gone", RUNS[0], RUNS[0]]].concat();
+    let output = run(&same);
+    assert_eq!(status(&output), Some(0));
+    assert!(stdout(&output).starts_with("no difference: 50 figures compared"));
+    let back = [&RATE[..], &["--fail-on", "worse", RUNS[1], RUNS[0]]].concat();
+    assert_eq!(status(&run(&back)), Some(0), "an improvement is not worse");
+}
+
+#[test]
+fn several_runs_of_a_side_need_a_separator() {
+    let several = [&RATE[..], &[RUNS[0], RUNS[0], RUNS[1]]].concat();
+    let output = run(&several);
+    assert_eq!(status(&output), Some(2));
+    assert!(stderr(&output).contains("several traces need --"), "{}", stderr(&output));
+    let output = run(&[&RATE[..], &[RUNS[0], RUNS[0], "--", RUNS[1]]].concat());
+    assert!(stdout(&output).contains("\nhold "), "{}", stdout(&output));
+    let output = run(&["diff", RUNS[0]]);
+    assert!(stderr(&output).contains("diff needs two traces"), "{}", stderr(&output));
+    let output = run(&[&RATE[..], &["--fail-on", "5", RUNS[0], RUNS[1]]].concat());
+    assert!(stderr(&output).contains("expected a share such as 5%"), "{}", stderr(&output));
+    assert_eq!(status(&output), Some(2));
+}
+
+#[test]
+fn options_for_input_and_selection_apply() {
+    // Without a rate, times are in ticks.
+    let document = stdout(&run(&["diff", "--json", RUNS[0], RUNS[1]]));
+    let document = validated("diff", &document);
+    assert_eq!(document["findings"][0]["unit"], "ticks");
+    let part = [&RATE[..], &["--to", "100ms", "--json", RUNS[0], RUNS[1]]].concat();
+    let part = validated("diff", &stdout(&run(&part)));
+    assert_eq!(part["old"][0]["span_ticks"], 10_000_001);
+    let missing = run(&[&RATE[..], &[RUNS[0], "no such file"]].concat());
+    assert_eq!((status(&missing), stdout(&missing)), (Some(4), String::new()));
+}

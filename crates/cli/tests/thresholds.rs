@@ -1,0 +1,209 @@
+//! Tests thresholds of figures in rules, in each form of `tracewell check`, and baselines.
+
+mod program;
+mod validation;
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use program::{program, root, run, status, stderr, stdout};
+use serde_json::Value;
+use validation::validated;
+
+const RATE: [&str; 2] = ["-O", "rate=100MHz"];
+
+fn check(folder: &Path, rules: &str, options: &[&str]) -> Output {
+    fs::write(folder.join("my.rules"), rules).unwrap();
+    let mut command = program(folder);
+    command.arg("check").args(options).arg("my.rules");
+    command.arg(root().join("examples/scheduling.trx")).output().unwrap()
+}
+
+fn timed(folder: &Path, rules: &str, options: &[&str]) -> Output {
+    check(folder, rules, &[&RATE, options].concat())
+}
+
+/// Returns the figures of the example as `analyze` prints them.
+fn analysed() -> Value {
+    let output = run(&["analyze", "--json", RATE[0], RATE[1], "examples/scheduling.trx"]);
+    let mut document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    document["traces"][0].take()
+}
+
+/// Returns the thresholds of a document, in the order of the file.
+fn thresholds(output: &Output) -> Vec<Value> {
+    let document = validated("check", &stdout(output));
+    let rules = document["traces"][0]["rules"].as_array().unwrap().clone();
+    rules.into_iter().map(|mut rule| rule["threshold"].take()).collect()
+}
+
+#[test]
+fn values_are_those_of_analyze() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "held(\"log file\").max < 2 ms\nheld(\"log file\").count > 0\n\
+                 load(logger) < 100 %\nqueue(samples).most <= 8\nstack(sensor) < 100 %\n\
+                 interrupt(7).max < 1 ms\nload(interrupts) in 10 ms < 30 %\ninversions >= 0\n";
+    let output = timed(folder.path(), rules, &["--json"]);
+    assert_eq!(status(&output), Some(0), "{}", stderr(&output));
+    let value = |index: usize| thresholds(&output)[index]["value"].as_u64().unwrap();
+    let figures = analysed();
+    let named = |list: &str, name: &str| {
+        let rows = figures[list].as_array().unwrap();
+        let is = |row: &&Value| row["name"] == name || row["object"] == name;
+        rows.iter().find(is).unwrap().clone()
+    };
+    let file = named("locks", "log file");
+    assert_eq!(value(0), file["hold"]["max_ticks"].as_u64().unwrap() * 10, "{file}");
+    assert_eq!(value(1), file["hold"]["count"].as_u64().unwrap());
+    let logger = named("tasks", "logger")["execution_ticks"].as_u64().unwrap();
+    let span = figures["span_ticks"].as_u64().unwrap();
+    assert_eq!(value(2), logger * 1_000_000 / span);
+    assert_eq!(value(3), named("levels", "samples")["most"].as_u64().unwrap());
+    let stack = named("stacks", "sensor");
+    let share = stack["used"].as_u64().unwrap() * 1_000_000 / stack["size"].as_u64().unwrap();
+    assert_eq!(value(4), share);
+    assert_eq!(thresholds(&output)[0]["worst"]["seq"], 774);
+}
+
+#[test]
+fn a_broken_threshold_names_its_worst_place_in_each_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "rule \"file\" { held(\"log file\").max < 1 ms }\nlost == 0\n";
+    let text = "1.1832 ms, expected < 1 ms (log file); worst: 1.1832 ms at event 774, 42.78765 ms";
+    let output = timed(folder.path(), rules, &["--junit", "results.xml"]);
+    let expected = format!(
+        "my.rules:1:15: error: {text}\n1 | rule \"file\" {{ held(\"log file\").max < 1 ms }}\n  \
+         |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  in rule \"file\"\n\n\
+         FAILED: 1 of 2 rules held in 1096 events\n"
+    );
+    assert_eq!((status(&output), stdout(&output)), (Some(1), expected));
+    let junit = fs::read_to_string(folder.path().join("results.xml")).unwrap();
+    let junit = roxmltree::Document::parse(&junit).unwrap();
+    let failures: Vec<_> =
+        junit.descendants().filter(|node| node.has_tag_name("failure")).collect();
+    assert_eq!(failures.len(), 1);
+    let failure = (failures[0].attribute("type"), failures[0].attribute("message"));
+
+    assert_eq!(failure, (Some("exceeded"), Some(text)));
+    let cases = junit.descendants().filter(|node| node.has_tag_name("testcase")).count();
+    assert_eq!(cases, 2);
+    let printed = stdout(&timed(folder.path(), rules, &["--format", "github"]));
+    let annotation = "::error file=my.rules,line=1,col=15,endColumn=42,title=file (exceeded)::";
+    assert!(printed.starts_with(annotation) && printed.contains(text), "{printed}");
+    let row = &thresholds(&timed(folder.path(), rules, &["--json"]))[0];
+    assert_eq!(row["figure"], "held(\"log file\").max");
+    assert_eq!((&row["unit"], &row["limit"]), (&"ns".into(), &1_000_000.into()));
+}
+
+#[test]
+fn thresholds_that_the_trace_does_not_decide_have_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        ("held(bus).max < 1 ms", "the limit is a time, and the clock has no known rate"),
+        (
+            "held(buz).max < 9000 ticks",
+            "the trace shows no hold times of 'buz'; did you mean 'bus'?",
+        ),
+        ("response(control).p99 < 100 ticks", "the trace shows no response times"),
+        ("missed == 0", "this format does not record missed deadlines"),
+        ("load(control) in 10 ms < 1 %", "the trace shows no load in windows of this length"),
+    ];
+    for (rules, reason) in cases {
+        let output = check(folder.path(), rules, &[]);
+        let printed = stdout(&output);
+        let expected = format!("my.rules:1:1: threshold not decided: {reason}");
+        assert!(printed.starts_with(&expected), "{printed}");
+        assert_eq!(status(&output), Some(0), "{printed}");
+        let output = check(folder.path(), rules, &["--strict"]);
+        assert_eq!(status(&output), Some(1), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn wrong_thresholds_are_refused_with_the_expected_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        ("response(control) < 2 ms", "1:19: error: expected one of .count, .min, .mean, .p50"),
+        ("held(bus).max < 2", "1:17: error: expected a time such as 2 ms"),
+        ("load(control) < 2 ms", "1:17: error: expected a share such as 5% or 0.5%, found '2'"),
+        ("queue(samples).most < 30 %", "1:26: error: expected the end of the line, found '%'"),
+        ("jitter(control).max < 2 ms", "1:15: error: expected ',' and the period, such as 10 ms"),
+        ("jitter(control, 5 ticks).max < 2 ms", "1:17: error: expected a time such as 10 ms"),
+        ("between(4096).max < 2 ms", "1:13: error: expected (\"first mark\", \"second mark\")"),
+        ("stack(net) 80 %", "1:12: error: expected =, !=, <, <=, > or >=, found '80'"),
+    ];
+    for (rules, expected) in cases {
+        let output = check(folder.path(), rules, &[]);
+        let expected = format!("my.rules:{expected}");
+        assert!(stderr(&output).starts_with(&expected), "{rules}: {}", stderr(&output));
+        assert_eq!(status(&output), Some(2));
+    }
+}
+
+#[test]
+fn an_event_may_have_the_name_of_a_measure() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = check(folder.path(), "load(x = 1)\nlost\nnever response\n", &[]);
+    let printed = stderr(&output);
+    let warnings = printed.lines().filter(|line| line.contains("no event named")).count();
+    assert_eq!(warnings, 3, "{printed}");
+}
+
+#[test]
+fn a_selection_limits_the_figures_as_in_analyze() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--from", "20ms", "--to", "40ms", "--json"];
+    let output = timed(folder.path(), "held(\"log file\").count > 0\n", &options);
+    let analyse = ["analyze", "--json", "-O", "rate=100MHz", "--from", "20ms", "--to", "40ms"];
+    let figures = run(&[&analyse[..], &["examples/scheduling.trx"]].concat());
+    let figures: Value = serde_json::from_str(&stdout(&figures)).unwrap();
+    let locks = figures["traces"][0]["locks"].as_array().unwrap();
+    let file = locks.iter().find(|row| row["name"] == "log file").unwrap();
+    assert_eq!(thresholds(&output)[0]["value"], file["hold"]["count"]);
+}
+
+#[test]
+fn a_baseline_fails_figures_that_are_worse_by_more_than_the_tolerance() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "held(\"log file\").max < 2 ms\nload(logger) < 90 %\n";
+    let document = stdout(&timed(folder.path(), rules, &["--json"]));
+    let mut baseline: Value = serde_json::from_str(&document).unwrap();
+    let write = |baseline: &Value| {
+        fs::write(folder.path().join("old.json"), baseline.to_string()).unwrap();
+    };
+    write(&baseline);
+    let with = |tolerance: &str| {
+        timed(folder.path(), rules, &["--baseline", "old.json", "--tolerance", tolerance])
+    };
+    assert_eq!(status(&with("0%")), Some(0));
+    // The baseline was 5 % better: 1.1832 ms is 1.05 times 1.126857 ms.
+    let threshold = &mut baseline["traces"][0]["rules"][0]["threshold"];
+    threshold["value"] = 1_126_857.into();
+    write(&baseline);
+    assert_eq!(status(&with("5.1 %")), Some(0));
+    let output = with("4.9%");
+    let expected = "my.rules:1:1: error: 1.1832 ms, more than the baseline's 1.126857 ms; 4.9 % are \
+                    tolerated (log file); worst: 1.1832 ms at event 774, 42.78765 ms\n";
+    assert!(stdout(&output).starts_with(expected), "{}", stdout(&output));
+    assert_eq!(status(&output), Some(1));
+    fs::write(folder.path().join("old.json"), "{\"traces\": []}").unwrap();
+    let output = with("1%");
+    assert!(stderr(&output).contains("the document has no figures"), "{}", stderr(&output));
+    assert_eq!(status(&output), Some(2));
+}
+
+#[test]
+fn missing_events_break_a_threshold_of_a_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("my.rules"), "lost <= 1\nlost == 0\n").unwrap();
+    let mut command = program(folder.path());
+    let hooks = ["examples/hooks.twx", "examples/hooks.twx-0", "examples/hooks.twx-1"];
+    command.args(["check", "my.rules", "--join"]).args(hooks.map(|path| root().join(path)));
+    let output = command.output().unwrap();
+    let printed = stdout(&output);
+    assert!(printed.contains("my.rules:1:1: error: 22, expected <= 1"), "{printed}");
+    assert!(printed.contains("my.rules:2:1: error: 22, expected = 0"), "{printed}");
+    assert!(!printed.contains("what came instead"), "{printed}");
+    assert!(printed.ends_with("FAILED in 2 places: 0 of 2 rules held in 90 events\n"), "{printed}");
+}

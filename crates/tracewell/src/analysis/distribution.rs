@@ -1,0 +1,346 @@
+//! Distributions of durations: quantiles, mean, standard deviation, buckets for a histogram, and
+//! the places of the longest durations.
+//!
+//! [`Range`](super::Range) is smaller and has only count, minimum, mean and maximum.
+//!
+//! A distribution stores its first [`MAX_EXACT`] values and is exact so far. The next value turns
+//! it into buckets, which are the same for every distribution: a bucket contains the numbers with
+//! the same highest [`PRECISION`] + 1 binary digits and the same length. So numbers below 256 have
+//! a bucket of their own, and the width of any other bucket is less than 1/128 of each of its
+//! numbers. Count, minimum, maximum, mean, standard deviation and the longest durations stay exact.
+//! Buckets fill at most 58 KiB.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::position::Position;
+
+/// Number of values for which a distribution is exact.
+pub const MAX_EXACT: usize = 1024;
+
+/// Number of binary digits after the first that a bucket keeps.
+const PRECISION: u32 = 7;
+
+/// Number of longest durations whose places are stored.
+pub const WORST: usize = 3;
+
+/// Durations, or other numbers, with the places where the longest ones ended.
+///
+/// ```
+/// use tracewell::analysis::{Distribution, Position, Quantile};
+///
+/// let mut responses = Distribution::default();
+/// for (seq, ticks) in [(4, 120), (9, 100), (17, 350), (23, 110)] {
+///     responses.add(ticks, Position { seq, ticks: 1000 + ticks });
+/// }
+/// assert_eq!((responses.count(), responses.mean()), (4, Some(170)));
+/// assert_eq!(responses.quantile(Quantile::P50), Some(110));
+/// assert_eq!((responses.worst()[0].value, responses.worst()[0].at.seq), (350, 17));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Distribution {
+    count: u64,
+    min: u64,
+    max: u64,
+    sum: u128,
+    /// The sum of the squares, modulo 2^128.
+    squares: u128,
+    /// The longest first; equal ones in the order in which they were added.
+    worst: Vec<Worst>,
+    values: Values,
+}
+
+/// One of the longest durations of a distribution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Worst {
+    /// The duration, in the unit of the values.
+    pub value: u64,
+    /// The event with which it ended.
+    pub at: Position,
+}
+
+impl Worst {
+    /// Returns the time of its beginning, in ticks since the first event.
+    pub fn began(&self) -> u64 {
+        self.at.ticks.saturating_sub(self.value)
+    }
+}
+
+/// The number of values of a distribution between two limits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bucket {
+    /// The lowest number that belongs to it.
+    pub from: u64,
+    /// The highest number that belongs to it.
+    pub to: u64,
+    /// Number of values.
+    pub count: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Values {
+    /// All values in the order in which they were added.
+    Exact(Vec<u64>),
+    /// The number of values of each bucket, up to the last bucket with values.
+    Buckets(Vec<u64>),
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self::Exact(Vec::new())
+    }
+}
+
+impl Distribution {
+    /// Adds a duration that ended at the position `at`.
+    pub fn add(&mut self, value: u64, at: Position) {
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.squares = self.squares.wrapping_add(u128::from(value) * u128::from(value));
+        self.offer(Worst { value, at });
+        self.values.add(value, 1);
+    }
+
+    /// Adds all values of another distribution. The result is the same as if they had been added
+    /// one by one.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares = self.squares.wrapping_add(other.squares);
+        other.worst.iter().for_each(|worst| self.offer(*worst));
+        match &other.values {
+            Values::Exact(values) => values.iter().for_each(|value| self.values.add(*value, 1)),
+            Values::Buckets(counts) => {
+                self.values.fill_buckets();
+                for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                    self.values.add(limits(index).0, *count);
+                }
+            }
+        }
+    }
+
+    fn offer(&mut self, worst: Worst) {
+        let rank = self.worst.partition_point(|known| known.value >= worst.value);
+        if rank < WORST {
+            self.worst.truncate(WORST - 1);
+            self.worst.insert(rank, worst);
+        }
+    }
+
+    /// Returns the number of values.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns the minimum, or `None` if there are no values.
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// Returns the maximum, or `None` if there are no values.
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// Returns the mean, rounded down, or `None` if there are no values.
+    pub fn mean(&self) -> Option<u64> {
+        let mean = self.sum.checked_div(u128::from(self.count))?;
+        u64::try_from(mean).ok()
+    }
+
+    /// Returns the standard deviation of the values, or `None` if there are no values. It is that
+    /// of exactly these values: the divisor is their count.
+    pub fn standard_deviation(&self) -> Option<f64> {
+        let (count, mean) = (u128::from(self.count), u128::from(self.mean()?));
+        let width = u128::from(self.max - self.min);
+        // The sum of the squares of all distances from `mean`. If it is less than 2^128, the
+        // result modulo 2^128 is exact.
+        let fits = width.checked_mul(width).and_then(|most| most.checked_mul(count)).is_some();
+        let distances = if fits {
+            let twice = self.sum.wrapping_mul(mean).wrapping_mul(2);
+            let squares = mean.wrapping_mul(mean).wrapping_mul(count);
+            self.squares.wrapping_sub(twice).wrapping_add(squares) as f64
+        } else {
+            let square = |bucket: Bucket| {
+                let distance = bucket.to.abs_diff(mean as u64) as f64;
+                distance * distance * bucket.count as f64
+            };
+            self.buckets().into_iter().map(square).sum()
+        };
+        // `mean` was rounded down.
+        let rest = (self.sum - mean * count) as f64 / count as f64;
+        Some((distances / count as f64 - rest * rest).max(0.0).sqrt())
+    }
+
+    /// Returns a quantile, or `None` if there are no values: the lowest value such that at least
+    /// the given part of all values does not exceed it. If there are more than [`MAX_EXACT`]
+    /// values, the result is never lower than the exact quantile, and higher by less than 1/128
+    /// (0.8 %).
+    pub fn quantile(&self, quantile: Quantile) -> Option<u64> {
+        let mut rank = quantile.rank(self.count)?;
+        let bucket = self.buckets().into_iter().find(|bucket| {
+            let found = rank <= bucket.count;
+            rank = rank.saturating_sub(bucket.count);
+            found
+        });
+        bucket.map(|bucket| bucket.to.min(self.max))
+    }
+
+    /// Returns the buckets with values, in ascending order. If the distribution is exact, each
+    /// different value has a bucket.
+    pub fn buckets(&self) -> Vec<Bucket> {
+        match &self.values {
+            Values::Exact(values) => {
+                let mut sorted = values.clone();
+                sorted.sort_unstable();
+                let equal = sorted.chunk_by(|value, next| value == next);
+                let bucket = |values: &[u64]| {
+                    let value = *values.first()?;
+                    Some(Bucket { from: value, to: value, count: values.len() as u64 })
+                };
+                equal.filter_map(bucket).collect()
+            }
+            Values::Buckets(counts) => {
+                let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+                let bucket = |(index, count): (usize, &u64)| {
+                    let (from, to) = limits(index);
+                    Bucket { from, to, count: *count }
+                };
+                filled.map(bucket).collect()
+            }
+        }
+    }
+
+    /// Returns true if quantiles and buckets are exact, because there are few values.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.values, Values::Exact(_))
+    }
+
+    /// Returns the longest durations, at most [`WORST`], the longest first. Equal durations are in
+    /// the order in which they were added.
+    pub fn worst(&self) -> &[Worst] {
+        &self.worst
+    }
+}
+
+impl Values {
+    fn add(&mut self, value: u64, count: u64) {
+        if let Self::Exact(values) = self {
+            if values.len() < MAX_EXACT {
+                values.push(value);
+                return;
+            }
+            self.fill_buckets();
+        }
+        if let Self::Buckets(counts) = self {
+            let index = index(value);
+            if index >= counts.len() {
+                counts.resize(index + 1, 0);
+            }
+            counts[index] += count;
+        }
+    }
+
+    /// Moves the values into buckets.
+    fn fill_buckets(&mut self) {
+        if let Self::Exact(values) = self {
+            let values = std::mem::take(values);
+            *self = Self::Buckets(Vec::new());
+            values.into_iter().for_each(|value| self.add(value, 1));
+        }
+    }
+}
+
+/// Returns the index of the bucket of a value.
+fn index(value: u64) -> usize {
+    // The number of binary digits that the bucket drops.
+    let shift = (u64::BITS - value.leading_zeros()).saturating_sub(PRECISION + 1);
+    ((shift as usize) << PRECISION) + (value >> shift) as usize
+}
+
+/// Returns the lowest and the highest number of a bucket.
+fn limits(index: usize) -> (u64, u64) {
+    let shift = (index >> PRECISION).saturating_sub(1);
+    let from = ((index - (shift << PRECISION)) as u64) << shift;
+    (from, from + ((1 << shift) - 1))
+}
+
+/// A part of all values, in millionths: 0.5 is the median.
+///
+/// ```
+/// use tracewell::analysis::Quantile;
+///
+/// assert_eq!("p99.9".parse(), Ok(Quantile::P99_9));
+/// assert_eq!(Quantile::P90.to_string(), "p90");
+/// assert!("p101".parse::<Quantile>().is_err());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Quantile(u32);
+
+/// Millionths in a whole, and in a percent.
+const WHOLE: u32 = 1_000_000;
+const PERCENT: u32 = 10_000;
+
+impl Quantile {
+    /// The median, which half of the values do not exceed.
+    pub const P50: Self = Self(500_000);
+    /// The value that 90 % of the values do not exceed.
+    pub const P90: Self = Self(900_000);
+    /// The value that 99 % of the values do not exceed.
+    pub const P99: Self = Self(990_000);
+    /// The value that 99.9 % of the values do not exceed.
+    pub const P99_9: Self = Self(999_000);
+    /// The quantiles that tables show.
+    pub const SHOWN: [Self; 4] = [Self::P50, Self::P90, Self::P99, Self::P99_9];
+
+    /// Returns the rank, from 1, of the quantile among `count` sorted values; `None` without
+    /// values.
+    fn rank(self, count: u64) -> Option<u64> {
+        let rank = (u128::from(count) * u128::from(self.0)).div_ceil(u128::from(WHOLE));
+        // The part is at most 1, so the rank is at most `count`.
+        (count > 0).then_some((rank as u64).max(1))
+    }
+}
+
+impl fmt::Display for Quantile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p{}", self.0 / PERCENT)?;
+        match self.0 % PERCENT {
+            0 => Ok(()),
+            rest => f.write_str(format!(".{rest:04}").trim_end_matches('0')),
+        }
+    }
+}
+
+/// Error for text that is not a quantile such as `p99.9`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("expected a quantile from p0 to p100 with at most 4 decimals, such as p99.9")]
+pub struct NotAQuantile;
+
+impl FromStr for Quantile {
+    type Err = NotAQuantile;
+
+    fn from_str(text: &str) -> Result<Self, NotAQuantile> {
+        let percent = text.strip_prefix('p').ok_or(NotAQuantile)?;
+        let (whole, decimals) = percent.split_once('.').unwrap_or((percent, "0"));
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.len() > 3 || decimals.len() > 4 || !is_number(whole) || !is_number(decimals) {
+            return Err(NotAQuantile);
+        }
+        let number = |text: &str| text.parse::<u32>().map_err(|_| NotAQuantile);
+        let millionths = number(whole)? * PERCENT + number(&format!("{decimals:0<4}"))?;
+        // "p99." has no decimals after its point.
+        let is_complete = !decimals.is_empty() && millionths <= WHOLE;
+        is_complete.then_some(Self(millionths)).ok_or(NotAQuantile)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! The times that analyses collect as distributions, and the collection itself.
+//!
+//! An analysis that measures times has a [`Distributions`] of its own. It collects nothing unless
+//! the caller wants distributions, so the usual figures do not pay for them.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use foldhash::fast::RandomState;
+
+use super::distribution::Distribution;
+use super::position::Position;
+
+/// Maximum number of distributions of an analysis. Traces of real systems have some hundreds; only
+/// damaged traces have more.
+const MAX_DISTRIBUTIONS: usize = 1 << 12;
+
+/// Kind of a time. docs/analysis.md defines each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Measure {
+    /// From the release of a job to its completion.
+    Response,
+    /// From the release of a job until the scheduler first chooses its task.
+    StartLatency,
+    /// Execution of a task for one job.
+    Execution,
+    /// From one release of a task to the next.
+    Period,
+    /// The distance of a release from its expected time, if the task's period is known.
+    Jitter,
+    /// From one completion of a task to the next.
+    CompletionPeriod,
+    /// From a missed deadline to the completion of the job.
+    Lateness,
+    /// From the event that makes a task ready until the task has the processor.
+    WakeUp,
+    /// From the request of an object to the continuation of the task that had to wait.
+    Wait,
+    /// The waits of one task for any mutex.
+    MutexWait,
+    /// The part of a wait for a mutex in which others ran on behalf of the waiting task.
+    Blocking,
+    /// From lock to unlock of a mutex.
+    Hold,
+    /// Duration of an interrupt without nested ones.
+    Interrupt,
+    /// From one beginning of an interrupt to the next.
+    InterruptGap,
+    /// From one mark of a task to another.
+    Passage,
+    /// Execution of a task from one mark to another.
+    PassageExecution,
+    /// From the post of a message until it is taken or dispatched.
+    MessageWait,
+    /// From the get or dispatch of a message to the end of its step.
+    MessageStep,
+    /// From the post of a message to the end of its step.
+    MessageResponse,
+    /// From the beginning of a span to its end.
+    Span,
+}
+
+impl Measure {
+    /// Returns the word for output.
+    ///
+    /// ```
+    /// assert_eq!(tracewell::analysis::Measure::StartLatency.name(), "start latency");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::StartLatency => "start latency",
+            Self::Execution => "execution",
+            Self::Period => "period",
+            Self::Jitter => "jitter",
+            Self::CompletionPeriod => "completion period",
+            Self::Lateness => "lateness",
+            Self::WakeUp => "wake-up",
+            Self::Wait => "wait",
+            Self::MutexWait => "mutex wait",
+            Self::Blocking => "blocking",
+            Self::Hold => "hold",
+            Self::Interrupt => "interrupt",
+            Self::InterruptGap => "interrupt gap",
+            Self::Passage => "passage",
+            Self::PassageExecution => "passage execution",
+            Self::MessageWait => "message wait",
+            Self::MessageStep => "message step",
+            Self::MessageResponse => "message response",
+            Self::Span => "span",
+        }
+    }
+}
+
+/// The times of one kind that belong to one task, object, interrupt or flow of messages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Measured<S> {
+    /// The kind of the times.
+    pub measure: Measure,
+    /// The task, object, interrupt or flow.
+    pub subject: S,
+    /// The times in ticks, with the events that ended the longest ones.
+    pub times: Distribution,
+}
+
+/// The distributions of an analysis, in the order of their first times.
+#[derive(Debug)]
+pub(in crate::analysis) struct Distributions<S> {
+    wanted: bool,
+    rows: Vec<Measured<S>>,
+    by_subject: HashMap<(Measure, S), usize, RandomState>,
+    /// Number of times beyond [`MAX_DISTRIBUTIONS`].
+    more: u64,
+}
+
+impl<S> Default for Distributions<S> {
+    fn default() -> Self {
+        Self { wanted: false, rows: Vec::new(), by_subject: HashMap::default(), more: 0 }
+    }
+}
+
+impl<S: Copy + Eq + Hash> Distributions<S> {
+    /// Collects times from now on.
+    pub(in crate::analysis) fn collect(&mut self) {
+        self.wanted = true;
+    }
+
+    /// Returns true if times are collected.
+    pub(in crate::analysis) fn are_wanted(&self) -> bool {
+        self.wanted
+    }
+
+    /// Adds a time that ended at the position `at`.
+    #[inline]
+    pub(in crate::analysis) fn add(
+        &mut self,
+        measure: Measure,
+        subject: S,
+        ticks: u64,
+        at: Position,
+    ) {
+        if self.wanted {
+            self.store(measure, subject, ticks, at);
+        }
+    }
+
+    fn store(&mut self, measure: Measure, subject: S, ticks: u64, at: Position) {
+        let next = self.rows.len();
+        let index = match self.by_subject.get(&(measure, subject)) {
+            Some(index) => *index,
+            None if next >= MAX_DISTRIBUTIONS => return self.more += 1,
+            None => {
+                self.rows.push(Measured { measure, subject, times: Distribution::default() });
+                self.by_subject.insert((measure, subject), next);
+                next
+            }
+        };
+        self.rows[index].times.add(ticks, at);
+    }
+
+    /// Begins a range: forgets all times so far.
+    pub(in crate::analysis) fn restart(&mut self) {
+        *self = Self { wanted: self.wanted, ..Self::default() };
+    }
+
+    /// Returns the distributions, and the number of times that none of them contains.
+    pub(in crate::analysis) fn finish(&mut self) -> (Vec<Measured<S>>, u64) {
+        let Self { rows, more, .. } = std::mem::take(self);
+        (rows, more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(distributions: &mut Distributions<usize>, subject: usize) {
+        distributions.add(Measure::Wait, subject, 1, Position::default());
+    }
+
+    #[test]
+    fn times_beyond_the_limit_are_counted() {
+        let mut distributions = Distributions::default();
+        add(&mut distributions, 0);
+        distributions.collect();
+        (0..MAX_DISTRIBUTIONS + 2).for_each(|subject| add(&mut distributions, subject));
+        add(&mut distributions, 0);
+        let (rows, more) = distributions.finish();
+        assert_eq!((rows.len(), more), (MAX_DISTRIBUTIONS, 2));
+        assert_eq!((rows[0].times.count(), rows[1].times.count()), (2, 1));
+    }
+}

@@ -1,0 +1,29 @@
+//! The tasks, objects, interrupts and marks to which measured times belong.
+
+use crate::model::ContextId;
+
+/// The thing to which measured times of scheduling belong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Subject {
+    /// A task.
+    Task(ContextId),
+    /// A mutex, or another object that tasks request.
+    Resource {
+        /// The recorded key: an address or a number.
+        key: u64,
+        /// True for a mutex.
+        is_mutex: bool,
+        /// Type code, as in [`Resource::kind`](super::Resource::kind).
+        kind: Option<u32>,
+    },
+    /// A source of interrupts, by its number as in
+    /// [`InterruptSource::number`](super::InterruptSource::number).
+    Interrupt(Option<u64>),
+    /// A task between two marks.
+    Passage {
+        /// Index of the pair in [`Wanted::pairs`](super::Wanted::pairs).
+        pair: usize,
+        /// The task that passed both marks.
+        task: ContextId,
+    },
+}

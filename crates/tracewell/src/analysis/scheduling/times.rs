@@ -1,0 +1,137 @@
+//! Distributions of the times of scheduling. Most times are those of the figures, and are added
+//! where the figures are. Execution per job and wake-up latency are measured here, because only
+//! distributions show them.
+
+use super::accounts::Accounts;
+use super::jobs::Change;
+use super::moments::Position;
+use super::per::PerContext;
+use super::step::Step;
+use super::subject::Subject;
+use super::{Coverage, Pair, Scheduling};
+use crate::analysis::measured::{Distributions, Measure, Measured};
+use crate::model::{ContextId, Meaning};
+
+/// The state of a task.
+#[derive(Debug, Default)]
+struct Task {
+    /// The pending jobs.
+    pending: u64,
+    /// Execution of the task when its oldest job became the oldest.
+    ran: u64,
+    /// Ticks at which the task became ready, if it has not had the processor since then.
+    woken: Option<u64>,
+}
+
+/// Measures execution per job and wake-up latency, if distributions are wanted.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    pub(super) distributions: Distributions<Subject>,
+    tasks: PerContext<Task>,
+}
+
+impl Times {
+    /// Handles a change of a job.
+    pub(super) fn job(
+        &mut self,
+        task: ContextId,
+        change: Change,
+        at: Position,
+        accounts: &Accounts,
+    ) {
+        if !self.distributions.are_wanted() {
+            return;
+        }
+        let (row, ran) = (self.tasks.at(task), accounts.ran(task));
+        match change {
+            Change::Released => {
+                // No earlier job is pending, so execution is charged to this job from now on.
+                row.ran = if row.pending == 0 { ran } else { row.ran };
+                row.pending += 1;
+            }
+            Change::Done => {
+                row.pending = row.pending.saturating_sub(1);
+                let ticks = ran - std::mem::replace(&mut row.ran, ran);
+                self.distributions.add(Measure::Execution, Subject::Task(task), ticks, at);
+            }
+            Change::Started | Change::Missed => {}
+        }
+    }
+
+    /// Handles an event that makes its subject ready, or ends this state. `runs` returns true if a
+    /// task has a core.
+    pub(super) fn take(&mut self, step: &Step, runs: impl Fn(ContextId) -> bool) {
+        let (true, Some(subject)) = (self.distributions.are_wanted(), step.subject) else { return };
+        match step.meaning {
+            Some(Meaning::Ready | Meaning::Activate) if !runs(subject) => {
+                // A task that is ready already does not become ready again.
+                self.tasks.at(subject).woken.get_or_insert(step.ticks);
+            }
+            Some(Meaning::Blocks | Meaning::Complete | Meaning::Delete) => {
+                self.tasks.at(subject).woken = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes that a task runs. `at` is the event that gave it the processor.
+    pub(super) fn runs(&mut self, task: ContextId, at: Position) {
+        if !self.distributions.are_wanted() {
+            return;
+        }
+        if let Some(woken) = self.tasks.at(task).woken.take() {
+            let ticks = at.ticks.saturating_sub(woken);
+            self.distributions.add(Measure::WakeUp, Subject::Task(task), ticks, at);
+        }
+    }
+
+    /// Handles missing events.
+    pub(super) fn gap(&mut self) {
+        self.tasks = PerContext::default();
+    }
+}
+
+impl<M> Scheduling<M> {
+    /// Collects all times as distributions from now on.
+    pub(super) fn collect_times(&mut self) {
+        self.each_distributions(Distributions::collect);
+    }
+
+    /// Begins a range: forgets the distributions.
+    pub(super) fn restart_times(&mut self) {
+        self.each_distributions(Distributions::restart);
+    }
+
+    fn each_distributions(&mut self, mut change: impl FnMut(&mut Distributions<Subject>)) {
+        change(self.releases.distributions());
+        change(&mut self.times.distributions);
+        change(self.timings.distributions());
+        change(self.requests.distributions());
+        change(self.brackets.distributions());
+        self.pairs.iter_mut().map(Pair::distributions).for_each(change);
+    }
+
+    /// Returns all distributions, and the number of times that none of them contains. Omits times
+    /// that the trace does not show completely.
+    pub(super) fn finish_times(&mut self, coverage: &Coverage) -> (Vec<Measured<Subject>>, u64) {
+        let (mut all, mut more) = (Vec::new(), 0);
+        self.each_distributions(|distributions| {
+            let (rows, left_out) = distributions.finish();
+            all.extend(rows);
+            more += left_out;
+        });
+        let several = self.cores.len() > 1;
+        all.retain(|row: &Measured<Subject>| match row.measure {
+            Measure::Execution | Measure::WakeUp | Measure::PassageExecution => coverage.switches,
+            // On several cores, tasks run at the same time, so a wait has no parts.
+            Measure::Blocking => !several,
+            Measure::Response
+            | Measure::StartLatency
+            | Measure::Period
+            | Measure::CompletionPeriod
+            | Measure::Lateness => coverage.releases,
+            _ => true,
+        });
+        (all, more)
+    }
+}

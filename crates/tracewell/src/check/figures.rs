@@ -1,0 +1,376 @@
+//! The figures that thresholds name, and the values that they have in a trace.
+//!
+//! This module knows the names and the units of figures. The values come from the caller, who
+//! derives them from the analyses of the same trace ([`Figures`]).
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::select::expression::syntax::Text;
+use crate::select::like;
+use crate::text::{counted, spoken_time};
+
+/// A kind of figure.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::Measure;
+///
+/// assert_eq!(Measure::Response.word(), "response");
+/// assert!(Measure::Response.has_statistics() && !Measure::Lost.has_statistics());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Measure {
+    /// Time from the release of a job to its completion.
+    Response,
+    /// Time from the release of a job to the scheduler's first choice of its task.
+    Start,
+    /// Time from the event that makes a task ready until the task runs.
+    Wake,
+    /// Execution time of a job.
+    Execution,
+    /// Time in which a job waited for tasks that are less urgent.
+    Blocking,
+    /// Time for which tasks waited for an object.
+    Wait,
+    /// Time for which tasks held an object.
+    Held,
+    /// Duration of an interrupt.
+    Interrupt,
+    /// Time from the post of a message until its receiver takes it.
+    Message,
+    /// Distance of a release from its expected time, for a given period.
+    Jitter,
+    /// Time from one mark to another.
+    Between,
+    /// Share of the time that a task or interrupts ran; with a window, the maximum in any window.
+    Load,
+    /// Share of a stack that was used.
+    Stack,
+    /// Fill level of a queue.
+    Queue,
+    /// Number of requests that waited for a mutex whose owner was less urgent.
+    Inversions,
+    /// Number of missed deadlines.
+    Missed,
+    /// Number of missing events.
+    Lost,
+}
+
+/// The unit of a figure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// A time, in ticks or in nanoseconds.
+    Time,
+    /// A part of a whole.
+    Share,
+    /// A number.
+    Count,
+}
+
+impl Measure {
+    /// All measures, in the order of the guide.
+    pub const ALL: [Self; 17] = [
+        Self::Response,
+        Self::Start,
+        Self::Wake,
+        Self::Execution,
+        Self::Blocking,
+        Self::Wait,
+        Self::Held,
+        Self::Interrupt,
+        Self::Message,
+        Self::Jitter,
+        Self::Between,
+        Self::Load,
+        Self::Stack,
+        Self::Queue,
+        Self::Inversions,
+        Self::Missed,
+        Self::Lost,
+    ];
+
+    /// Returns the word for the measure in rules.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::Start => "start",
+            Self::Wake => "wake",
+            Self::Execution => "execution",
+            Self::Blocking => "blocking",
+            Self::Wait => "wait",
+            Self::Held => "held",
+            Self::Interrupt => "interrupt",
+            Self::Message => "message",
+            Self::Jitter => "jitter",
+            Self::Between => "between",
+            Self::Load => "load",
+            Self::Stack => "stack",
+            Self::Queue => "queue",
+            Self::Inversions => "inversions",
+            Self::Missed => "missed",
+            Self::Lost => "lost",
+        }
+    }
+
+    /// Returns the unit of the values of this measure.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Load | Self::Stack => Unit::Share,
+            Self::Queue | Self::Inversions | Self::Missed | Self::Lost => Unit::Count,
+            _ => Unit::Time,
+        }
+    }
+
+    /// Returns true if the measure has many values, so that a threshold names a statistic of them.
+    pub const fn has_statistics(self) -> bool {
+        matches!(self.unit(), Unit::Time)
+    }
+
+    /// Returns the least and the greatest number of names in parentheses.
+    pub(super) const fn names(self) -> (usize, usize) {
+        match self {
+            Self::Lost => (0, 0),
+            Self::Inversions | Self::Missed => (0, 1),
+            Self::Between => (2, 2),
+            _ => (1, 1),
+        }
+    }
+
+    /// Returns the statistics that a threshold can name; empty if it names none.
+    pub(super) const fn statistics(self) -> &'static [Statistic] {
+        match self {
+            Self::Queue => &[Statistic::Most, Statistic::Least],
+            _ if self.has_statistics() => &Statistic::OF_TIMES,
+            _ => &[],
+        }
+    }
+}
+
+/// A statistic of many values.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::Statistic;
+///
+/// assert_eq!(Statistic::P999.word(), ".p99.9");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Statistic {
+    /// Number of values.
+    Count,
+    /// The smallest value.
+    Min,
+    /// The mean.
+    Mean,
+    /// The median.
+    P50,
+    /// The value that 90 % of the values do not exceed.
+    P90,
+    /// The value that 99 % of the values do not exceed.
+    P99,
+    /// The value that 99.9 % of the values do not exceed.
+    P999,
+    /// The largest value.
+    Max,
+    /// The standard deviation.
+    Deviation,
+    /// The largest level.
+    Most,
+    /// The smallest level.
+    Least,
+}
+
+impl Statistic {
+    /// The statistics of times.
+    pub const OF_TIMES: [Self; 9] = [
+        Self::Count,
+        Self::Min,
+        Self::Mean,
+        Self::P50,
+        Self::P90,
+        Self::P99,
+        Self::P999,
+        Self::Max,
+        Self::Deviation,
+    ];
+
+    /// Returns the word for the statistic in rules, which begins with a point.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Count => ".count",
+            Self::Min => ".min",
+            Self::Mean => ".mean",
+            Self::P50 => ".p50",
+            Self::P90 => ".p90",
+            Self::P99 => ".p99",
+            Self::P999 => ".p99.9",
+            Self::Max => ".max",
+            Self::Deviation => ".sd",
+            Self::Most => ".most",
+            Self::Least => ".least",
+        }
+    }
+}
+
+/// A name in a threshold: `"log file"` literally, or `log*` with wildcards.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Name(pub(super) Text);
+
+impl Name {
+    /// Returns true if a name of the trace is meant.
+    pub fn matches(&self, name: &str) -> bool {
+        match &self.0 {
+            Text::Exactly(written) => written == name,
+            Text::Like(pattern) => like(pattern, name),
+        }
+    }
+
+    /// Returns the name as it is written, without quotation marks.
+    pub fn as_str(&self) -> &str {
+        let (Text::Exactly(written) | Text::Like(written)) = &self.0;
+        written
+    }
+}
+
+/// A figure as a threshold names it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Figure {
+    /// The kind of figure.
+    pub measure: Measure,
+    /// The names of tasks, objects or marks, as many as the measure needs.
+    pub names: Vec<Name>,
+    /// The statistic of the values; `None` if the measure has one value.
+    pub statistic: Option<Statistic>,
+    /// The period of [`Measure::Jitter`], or the window of [`Measure::Load`], in nanoseconds.
+    pub time: Option<u64>,
+}
+
+impl Figure {
+    /// Returns the unit of the figure: a count of times is a number.
+    pub const fn unit(&self) -> Unit {
+        match self.statistic {
+            Some(Statistic::Count) => Unit::Count,
+            _ => self.measure.unit(),
+        }
+    }
+}
+
+/// Writes the figure in the form of a rule, always in the same way. Baselines find figures by this
+/// text.
+impl Display for Figure {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let names = self.names.iter().map(|name| match &name.0 {
+            Text::Exactly(name) => format!("\"{}\"", name.escape_debug()),
+            Text::Like(name) => name.clone(),
+        });
+        let is_window = self.measure == Measure::Load;
+        let period = self.time.filter(|_| !is_window).map(spoken_time);
+        let names: Vec<_> = names.chain(period).collect();
+        out.write_str(self.measure.word())?;
+        if !names.is_empty() {
+            write!(out, "({})", names.join(", "))?;
+        }
+        out.write_str(self.statistic.map_or("", Statistic::word))?;
+        match self.time.filter(|_| is_window) {
+            Some(window) => write!(out, " in {}", spoken_time(window)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An amount with its unit.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::Quantity;
+///
+/// assert_eq!(Quantity::Nanoseconds(1_500_000).to_string(), "1.5 ms");
+/// assert_eq!(Quantity::Share(300_000).to_string(), "30 %");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantity {
+    /// Ticks of the trace's clock.
+    Ticks(u64),
+    /// Nanoseconds.
+    Nanoseconds(u64),
+    /// Millionths of a whole.
+    Share(u64),
+    /// A number.
+    Count(u64),
+}
+
+impl Quantity {
+    /// Returns the number without its unit.
+    pub const fn amount(self) -> u64 {
+        let (Self::Ticks(amount)
+        | Self::Nanoseconds(amount)
+        | Self::Share(amount)
+        | Self::Count(amount)) = self;
+        amount
+    }
+
+    /// Returns the word for the unit in documents: `ticks`, `ns`, `ppm` or `count`.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Ticks(_) => "ticks",
+            Self::Nanoseconds(_) => "ns",
+            Self::Share(_) => "ppm",
+            Self::Count(_) => "count",
+        }
+    }
+}
+
+impl Display for Quantity {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Ticks(ticks) => out.write_str(&counted(ticks, "tick")),
+            Self::Nanoseconds(ns) => out.write_str(&spoken_time(ns)),
+            Self::Share(millionths) => {
+                let fraction = format!("{:04}", millionths % 10_000);
+                let fraction = fraction.trim_end_matches('0');
+                let point = if fraction.is_empty() { "" } else { "." };
+                write!(out, "{}{point}{fraction} %", millionths / 10_000)
+            }
+            Self::Count(count) => write!(out, "{count}"),
+        }
+    }
+}
+
+/// The value of a figure in a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Value {
+    /// The task or object with this value, if the figure is about one.
+    pub subject: Option<String>,
+    /// The value. Times are in ticks.
+    pub quantity: Quantity,
+    /// The same time in nanoseconds; `None` for other values, and if the clock has no known rate
+    /// or several.
+    pub nanoseconds: Option<u64>,
+    /// The worst single value and its place, if the analysis has it.
+    pub worst: Option<Worst>,
+}
+
+/// The place of the worst single value of a figure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Worst {
+    /// Number of the event at which the value was known, if the analysis stores it.
+    pub seq: Option<u64>,
+    /// Ticks of this event since the first event.
+    pub ticks: u64,
+    /// Nanoseconds since the first event, if the clock's rate is known.
+    pub time_ns: Option<u64>,
+    /// The value there.
+    pub quantity: Quantity,
+}
+
+/// The figures of a trace.
+pub trait Figures {
+    /// Returns the values of a figure: one for each task or object whose name matches.
+    ///
+    /// # Errors
+    /// Returns the reason if the trace does not have this figure. The threshold is then undecided.
+    fn values(&self, figure: &Figure) -> Result<Vec<Value>, String>;
+}

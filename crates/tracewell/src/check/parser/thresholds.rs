@@ -1,0 +1,162 @@
+//! Parses thresholds: `response("control").p99 < 2 ms`.
+
+use super::Parser;
+use crate::check::figures::{Figure, Measure, Name, Quantity, Statistic, Unit};
+use crate::check::thresholds::Threshold;
+use crate::select::expression::lexer::TokenKind;
+use crate::select::expression::syntax::Text;
+use crate::select::expression::tokens::Result;
+use crate::select::{Bound, Share};
+
+impl Parser<'_> {
+    /// Parses the threshold that begins with the next token, the word `word`. Returns `None` if an
+    /// event with the name of a measure begins here.
+    pub(super) fn threshold(&mut self, word: &str) -> Result<Option<Threshold>> {
+        let Some(measure) = Measure::ALL.into_iter().find(|measure| measure.word() == word) else {
+            return Ok(None);
+        };
+        let start = self.tokens.span();
+        let before = self.tokens.position();
+        self.tokens.advance();
+        if !self.is_figure() {
+            self.tokens.go_back(before);
+            return Ok(None);
+        }
+        let (names, mut time) = self.names(measure)?;
+        let statistic = self.statistic(measure)?;
+        if measure == Measure::Load && self.tokens.take_word("in") {
+            time = Some(self.nanoseconds()?);
+        }
+        let figure = Figure { measure, names, statistic, time };
+        let comparison = self.tokens.comparison()?;
+        let limit = self.quantity(figure.unit())?;
+        let span = start.to(self.tokens.span_before());
+        Ok(Some(Threshold { figure, comparison, limit, span }))
+    }
+
+    /// Returns true if the tokens after the word of a measure belong to a figure. The conditions of
+    /// an event always have a comparison in parentheses, and names of figures never do.
+    fn is_figure(&mut self) -> bool {
+        if !self.tokens.is_sign("(") {
+            return match self.tokens.peek() {
+                TokenKind::Sign("<" | "<=" | ">" | ">=" | "=" | "==" | "!=") => true,
+                TokenKind::Word(word) => word.starts_with('.'),
+                _ => false,
+            };
+        }
+        let before = self.tokens.position();
+        self.tokens.advance();
+        let is_name = matches!(self.tokens.peek(), TokenKind::Word(_) | TokenKind::Quoted(_));
+        if is_name {
+            self.tokens.advance();
+        }
+        let is_figure = is_name && (self.tokens.is_sign(")") || self.tokens.is_sign(","));
+        self.tokens.go_back(before);
+        is_figure
+    }
+
+    /// `(NAME, NAME)`; for jitter, `(NAME, TIME)`.
+    fn names(&mut self, measure: Measure) -> Result<(Vec<Name>, Option<u64>)> {
+        let (least, most) = measure.names();
+        let (mut names, mut period) = (Vec::new(), None);
+        if most > 0 && self.tokens.take_sign("(") {
+            while names.len() < most {
+                if !names.is_empty() && !self.tokens.take_sign(",") {
+                    break;
+                }
+                names.push(self.name()?);
+            }
+            if measure == Measure::Jitter {
+                if !self.tokens.take_sign(",") {
+                    return Err(self.tokens.expected("',' and the period, such as 10 ms"));
+                }
+                period = Some(self.nanoseconds()?);
+            }
+            if names.len() >= least {
+                self.tokens.expect_sign(")")?;
+            }
+        }
+        if names.len() < least {
+            let example = match measure {
+                Measure::Between => "(\"first mark\", \"second mark\")",
+                Measure::Jitter => "(\"task\", 10 ms)",
+                _ => "(\"name\")",
+            };
+            return Err(self.tokens.expected(example));
+        }
+        Ok((names, period))
+    }
+
+    /// `10 ms`: a time that is not in ticks.
+    fn nanoseconds(&mut self) -> Result<u64> {
+        let start = self.tokens.span();
+        match self.time()? {
+            Bound::Nanoseconds(ns) => Ok(ns),
+            _ => {
+                let span = start.to(self.tokens.span_before());
+                let message = "expected a time such as 10 ms, not a number of ticks";
+                Err(self.tokens.error(span, message))
+            }
+        }
+    }
+
+    fn name(&mut self) -> Result<Name> {
+        let name = match self.tokens.peek().clone() {
+            TokenKind::Word(word) => Text::Like(word),
+            TokenKind::Quoted(text) => Text::Exactly(text),
+            _ => return Err(self.tokens.expected("a name")),
+        };
+        self.tokens.advance();
+        Ok(Name(name))
+    }
+
+    fn statistic(&mut self, measure: Measure) -> Result<Option<Statistic>> {
+        let known = measure.statistics();
+        let found = match self.tokens.peek() {
+            TokenKind::Word(word) => known.iter().find(|statistic| statistic.word() == word),
+            _ => None,
+        };
+        if found.is_some() {
+            self.tokens.advance();
+        } else if !known.is_empty() {
+            let words: Vec<_> = known.iter().map(|statistic| statistic.word()).collect();
+            return Err(self.tokens.expected(&format!("one of {}", words.join(", "))));
+        }
+        Ok(found.copied())
+    }
+
+    /// `2 ms`, `500 ticks`, `30 %`, `8`.
+    fn quantity(&mut self, unit: Unit) -> Result<Quantity> {
+        match unit {
+            Unit::Time => Ok(match self.time()? {
+                Bound::Ticks(ticks) => Quantity::Ticks(ticks),
+                Bound::Nanoseconds(ns) | Bound::WallClock(ns) => Quantity::Nanoseconds(ns),
+            }),
+            Unit::Share => self.share(),
+            Unit::Count => {
+                let count = match self.tokens.peek() {
+                    TokenKind::Word(word) => word.parse().ok(),
+                    _ => None,
+                };
+                let Some(count) = count else {
+                    return Err(self.tokens.expected("a whole number such as 8"));
+                };
+                self.tokens.advance();
+                Ok(Quantity::Count(count))
+            }
+        }
+    }
+
+    fn share(&mut self) -> Result<Quantity> {
+        let start = self.tokens.span();
+        self.tokens.advance();
+        // `30 %` is two tokens, and `30%` is one.
+        self.tokens.take_word("%");
+        let span = start.to(self.tokens.span_before());
+        let found = self.tokens.slice(span);
+        match found.parse::<Share>() {
+            Ok(share) => Ok(Quantity::Share(share.millionths)),
+            Err(error) => Err(self.tokens.error(span, error.to_string())),
+        }
+    }
+}

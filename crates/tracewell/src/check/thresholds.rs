@@ -1,0 +1,325 @@
+//! Compares figures with the limits of thresholds, and with the figures of earlier runs.
+//!
+//! `figures` has the names of figures; their values come from the caller. Only the number of missing
+//! events comes from the trace itself.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use foldhash::fast::RandomState;
+
+use super::figures::{Figure, Figures, Measure, Quantity, Value, Worst};
+use crate::model::Trace;
+use crate::select::expression::syntax::Comparison;
+use crate::source::Span;
+use crate::text::spoken_time;
+
+/// A statement that compares a figure with a limit.
+#[derive(Clone, Debug)]
+pub(super) struct Threshold {
+    pub(super) figure: Figure,
+    pub(super) comparison: Comparison,
+    pub(super) limit: Quantity,
+    pub(super) span: Span,
+}
+
+/// The values of figures in earlier runs, with the tolerance of a comparison.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::{Baseline, Quantity};
+///
+/// let mut baseline = Baseline::new(50_000);
+/// baseline.add("response(\"control\").max", Quantity::Nanoseconds(2_000_000));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Baseline {
+    /// All values of each figure, by the text of the figure.
+    figures: HashMap<String, Vec<Quantity>, RandomState>,
+    tolerance: u64,
+}
+
+impl Baseline {
+    /// Creates a baseline without figures. A value may be worse than the baseline by `tolerance`
+    /// millionths of the baseline's value.
+    pub fn new(tolerance: u64) -> Self {
+        Self { figures: HashMap::default(), tolerance }
+    }
+
+    /// Adds the value of a figure in an earlier run. `figure` is its text, as in
+    /// [`ThresholdResult::figure`]. If a figure has several values, the worst of them counts.
+    pub fn add(&mut self, figure: &str, quantity: Quantity) {
+        self.figures.entry(figure.to_owned()).or_default().push(quantity);
+    }
+
+    /// Returns true if there is no figure.
+    pub fn is_empty(&self) -> bool {
+        self.figures.is_empty()
+    }
+}
+
+/// The result of a threshold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ThresholdResult {
+    /// The figure in the form of a rule.
+    pub figure: String,
+    /// The task or object with the worst value, if the figure is about one.
+    pub subject: Option<String>,
+    /// The value in the unit of the limit; `None` if it is unknown.
+    pub value: Option<Quantity>,
+    /// The comparison: `<`, `<=`, `>`, `>=`, `=` or `!=`.
+    pub comparison: &'static str,
+    /// The limit.
+    pub limit: Quantity,
+    /// The place of the worst single value.
+    pub worst: Option<Worst>,
+    /// The value of the baseline, if there is one.
+    pub baseline: Option<Quantity>,
+}
+
+/// The way in which a threshold was decided.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Decision {
+    Held,
+    /// The value is beyond the limit.
+    Exceeded(String),
+    /// The value is worse than that of the baseline.
+    Worse(String),
+    /// The trace does not decide the threshold.
+    Open(String),
+}
+
+/// The sources of the values of a trace, and of earlier runs.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) figures: &'a dyn Figures,
+    pub(super) baseline: Option<&'a Baseline>,
+}
+
+/// A source without figures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoFigures;
+
+impl Figures for NoFigures {
+    fn values(&self, _: &Figure) -> Result<Vec<Value>, String> {
+        Err("the figures of the trace were not computed".to_owned())
+    }
+}
+
+impl Threshold {
+    /// Compares the values of a trace with the limit.
+    pub(super) fn decide(&self, known: Known<'_>) -> (Decision, ThresholdResult) {
+        let mut result = ThresholdResult {
+            figure: self.figure.to_string(),
+            subject: None,
+            value: None,
+            comparison: self.comparison.sign(),
+            limit: self.limit,
+            worst: None,
+            baseline: None,
+        };
+        let decision = self.worst_value(known).map(|(quantity, value)| {
+            (result.value, result.subject) = (Some(quantity), value.subject);
+            result.worst = value.worst;
+            result.baseline = known.baseline.and_then(|of| self.baseline(of, &result.figure));
+            self.judge(quantity, &result, known.baseline.map_or(0, |of| of.tolerance))
+        });
+        let open = |why| Decision::Open(format!("threshold not decided: {why}"));
+        (decision.unwrap_or_else(open), result)
+    }
+
+    /// Returns the worst value in the unit of the limit, or the reason why it is unknown.
+    fn worst_value(&self, known: Known<'_>) -> Result<(Quantity, Value), String> {
+        let values = match self.figure.measure {
+            Measure::Lost => vec![self.lost(known.trace)?],
+            _ => known.figures.values(&self.figure)?,
+        };
+        let mut worst: Option<(Quantity, Value)> = None;
+        for value in values {
+            let quantity = self.in_unit_of_limit(&value)?;
+            let is_worse = |(before, _): &(Quantity, Value)| self.is_worse(quantity, *before);
+            if worst.as_ref().is_none_or(is_worse) {
+                worst = Some((quantity, value));
+            }
+        }
+        worst.ok_or_else(|| format!("the trace has no value of {}", self.figure))
+    }
+
+    fn in_unit_of_limit(&self, value: &Value) -> Result<Quantity, String> {
+        match (self.limit, value.nanoseconds) {
+            (Quantity::Nanoseconds(_), Some(ns)) => Ok(Quantity::Nanoseconds(ns)),
+            (Quantity::Nanoseconds(_), None) => Err(
+                "the limit is a time, and the clock has no known rate, or several; use -O rate=, or a \
+                 limit in ticks"
+                    .to_owned(),
+            ),
+            _ => Ok(value.quantity),
+        }
+    }
+
+    /// Returns the number of missing events.
+    fn lost(&self, trace: &Trace) -> Result<Value, String> {
+        let count = trace.losses.events().or_else(|| {
+            // If only a part of the number is known, the part may already be beyond the limit.
+            let least = trace.losses.iter().map(|(_, count)| count.events + count.unknown).sum();
+            (!self.holds(least) && self.is_upper()).then_some(least)
+        });
+        let count = count.ok_or("the number of missing events is unknown")?;
+        Ok(Value {
+            subject: None,
+            quantity: Quantity::Count(count),
+            nanoseconds: None,
+            worst: None,
+        })
+    }
+
+    /// Returns a message if the events that are missing so far already break this threshold.
+    pub(super) fn broken_by_losses(&self, trace: &Trace) -> Option<String> {
+        let is_certain = self.figure.measure == Measure::Lost && self.is_upper();
+        let lost = self.lost(trace).ok().filter(|_| is_certain)?;
+        let count = lost.quantity.amount();
+        (!self.holds(count)).then(|| self.beyond(lost.quantity, None, None))
+    }
+
+    /// Returns true if a value that breaks the limit would still break it if it were larger.
+    fn is_upper(&self) -> bool {
+        match self.comparison {
+            Comparison::Less | Comparison::LessOrEqual => true,
+            Comparison::Equal => self.limit.amount() == 0,
+            _ => false,
+        }
+    }
+
+    fn holds(&self, amount: u64) -> bool {
+        self.comparison.holds(amount.cmp(&self.limit.amount()))
+    }
+
+    /// Returns true if a value is nearer to breaking the limit, or further beyond it.
+    fn is_worse(&self, value: Quantity, than: Quantity) -> bool {
+        let (value, than, limit) = (value.amount(), than.amount(), self.limit.amount());
+        match self.comparison {
+            Comparison::Less | Comparison::LessOrEqual => value > than,
+            Comparison::Greater | Comparison::GreaterOrEqual => value < than,
+            Comparison::Equal => value.abs_diff(limit) > than.abs_diff(limit),
+            Comparison::Different => value.abs_diff(limit) < than.abs_diff(limit),
+        }
+    }
+
+    /// Returns the worst value of the baseline for a figure, if its unit is that of the limit.
+    fn baseline(&self, baseline: &Baseline, figure: &str) -> Option<Quantity> {
+        let values = baseline.figures.get(figure)?.iter().copied();
+        let values = values.filter(|value| value.unit() == self.limit.unit());
+        values.reduce(|worst, value| if self.is_worse(value, worst) { value } else { worst })
+    }
+
+    fn judge(&self, value: Quantity, result: &ThresholdResult, tolerance: u64) -> Decision {
+        let (subject, worst) = (result.subject.as_deref(), result.worst);
+        if !self.holds(value.amount()) {
+            return Decision::Exceeded(self.beyond(value, subject, worst));
+        }
+        let Some(before) = result.baseline.filter(|_| self.comparison != Comparison::Different)
+        else {
+            return Decision::Held;
+        };
+        // The tolerance is a part of the baseline's value. Use 128 bits, because the product of
+        // both may exceed 64 bits.
+        let allowed = u128::from(before.amount()) * u128::from(tolerance) / 1_000_000;
+        let distance = u128::from(value.amount().abs_diff(before.amount()));
+        if !self.is_worse(value, before) || distance <= allowed {
+            return Decision::Held;
+        }
+        let mut message = format!(
+            "{value}, {} than the baseline's {before}; {} % are tolerated",
+            if value.amount() > before.amount() { "more" } else { "less" },
+            Quantity::Share(tolerance).to_string().trim_end_matches(" %"),
+        );
+        put_place(&mut message, subject, worst);
+        Decision::Worse(message)
+    }
+
+    /// Returns the message of a value beyond the limit.
+    fn beyond(&self, value: Quantity, subject: Option<&str>, worst: Option<Worst>) -> String {
+        let mut message = format!("{value}, expected {} {}", self.comparison.sign(), self.limit);
+        put_place(&mut message, subject, worst);
+        message
+    }
+}
+
+/// Appends the task or object of a value, and the place of the worst single value.
+fn put_place(message: &mut String, subject: Option<&str>, worst: Option<Worst>) {
+    if let Some(subject) = subject {
+        let _ = write!(message, " ({})", subject.escape_debug());
+    }
+    if let Some(Worst { seq, ticks, time_ns, quantity }) = worst {
+        let time = time_ns.map_or_else(|| format!("tick {ticks}"), spoken_time);
+        let event = seq.map_or_else(String::new, |seq| format!("event {seq}, "));
+        let _ = write!(message, "; worst: {quantity} at {event}{time}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::figures::Statistic;
+
+    fn threshold(comparison: Comparison, limit: u64) -> Threshold {
+        let measure = Measure::Response;
+        let statistic = Some(Statistic::Max);
+        let figure = Figure { measure, names: Vec::new(), statistic, time: None };
+        Threshold { figure, comparison, limit: Quantity::Ticks(limit), span: Span::default() }
+    }
+
+    fn decide(threshold: &Threshold, values: &[u64], baseline: Option<(u64, u64)>) -> Decision {
+        struct Given<'a>(&'a [u64]);
+        impl Figures for Given<'_> {
+            fn values(&self, _: &Figure) -> Result<Vec<Value>, String> {
+                let value = |ticks: &u64| Value {
+                    subject: None,
+                    quantity: Quantity::Ticks(*ticks),
+                    nanoseconds: None,
+                    worst: None,
+                };
+                Ok(self.0.iter().map(value).collect())
+            }
+        }
+        let trace = Trace::new(
+            "native",
+            crate::format::threadx::schema(),
+            crate::model::PayloadLayout::Values { digits: 8 },
+            crate::model::Clock::of_64_bits(None),
+        );
+        let baseline = baseline.map(|(value, tolerance)| {
+            let mut baseline = Baseline::new(tolerance);
+            baseline.add("response.max", Quantity::Ticks(value));
+            baseline
+        });
+        let known = Known { trace: &trace, figures: &Given(values), baseline: baseline.as_ref() };
+        threshold.decide(known).0
+    }
+
+    #[test]
+    fn the_worst_of_several_values_decides() {
+        let below = threshold(Comparison::Less, 10);
+        assert_eq!(decide(&below, &[3, 9, 4], None), Decision::Held);
+        let exceeded = Decision::Exceeded("12 ticks, expected < 10 ticks".to_owned());
+        assert_eq!(decide(&below, &[3, 12, 10], None), exceeded);
+        let above = threshold(Comparison::GreaterOrEqual, 10);
+        assert_eq!(decide(&above, &[10, 12], None), Decision::Held);
+        assert!(matches!(decide(&above, &[9, 12], None), Decision::Exceeded(_)));
+        assert!(matches!(decide(&below, &[], None), Decision::Open(_)));
+    }
+
+    #[test]
+    fn a_baseline_tolerates_a_part_of_its_value() {
+        let below = threshold(Comparison::Less, 2000);
+        assert_eq!(decide(&below, &[1050], Some((1000, 50_000))), Decision::Held);
+        let worse = "1051 ticks, more than the baseline's 1000 ticks; 5 % are tolerated";
+        let worse = Decision::Worse(worse.to_owned());
+        assert_eq!(decide(&below, &[1051], Some((1000, 50_000))), worse);
+        assert_eq!(decide(&below, &[10], Some((1000, 0))), Decision::Held);
+        let above = threshold(Comparison::Greater, 100);
+        assert!(matches!(decide(&above, &[900], Some((1000, 50_000))), Decision::Worse(_)));
+    }
+}

@@ -1,0 +1,370 @@
+//! Compares the runs of both sides, and decides which differences count.
+//!
+//! A difference counts if it passes four tests: it is improbable by chance, even among that many
+//! comparisons; a considerable part of the values differs; a mean or a quantile changed by a
+//! considerable part; and the difference is larger than those between the runs of one side.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::profile::Profile;
+use super::slices::Slices;
+use crate::analysis::{Bucket, Difference, Measure, Sample, corrected, difference};
+use crate::model::Rate;
+
+/// Maximum probability of at least one difference by chance among all comparisons.
+const MAX_PROBABILITY: f64 = 0.01;
+
+/// Minimum part of the values that differs: the Kolmogorov–Smirnov distance.
+const MIN_DISTANCE: f64 = 0.2;
+
+/// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the error
+/// of a distribution's buckets.
+const MIN_CHANGE: f64 = 0.01;
+
+/// Maximum number of runs of a side that are compared in pairs, because the number of pairs grows
+/// with the square. Of more runs, only neighbours are compared.
+const MAX_PAIRED: usize = 16;
+
+/// The result of a comparison.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Comparison {
+    /// The figures that changed by more than noise, and the names that are new or gone; the most
+    /// important first.
+    pub findings: Vec<Finding>,
+    /// Number of figures that were compared.
+    pub compared: u64,
+    /// Number of figures with too few values for a comparison, or without values on one side.
+    pub not_compared: u64,
+    /// Reasons why parts were not compared.
+    pub notes: Vec<String>,
+    /// True if times are in nanoseconds; otherwise, they are in ticks.
+    pub has_time: bool,
+}
+
+/// The kind of a finding, in the order of the result.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum FindingKind {
+    /// Times changed.
+    Time(Measure),
+    /// The load by a context changed.
+    Load,
+    /// An event occurs more often or less often.
+    Rate,
+    /// An event type, a context or an object occurs only on the new side.
+    New(&'static str),
+    /// An event type, a context or an object occurs only on the old side.
+    Gone(&'static str),
+}
+
+/// A difference between both sides.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Finding {
+    /// The kind of the difference.
+    pub kind: FindingKind,
+    /// The task, object or event.
+    pub subject: String,
+    /// The change; `None` for names that are new or gone.
+    pub shift: Option<Shift>,
+}
+
+/// A change of a figure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shift {
+    /// The old values.
+    pub old: Summary,
+    /// The new values.
+    pub new: Summary,
+    /// The change of the mean as a part of the old mean: 0.5 is half more. Infinite if the old mean
+    /// was 0.
+    pub change: f64,
+    /// The part of the values that differs, and the direction. The probability is corrected for
+    /// the number of comparisons.
+    pub difference: Difference,
+}
+
+/// The values of one side. Times are in nanoseconds or ticks, loads in millionths of the time, rates
+/// in events per 1000 seconds or per 10^9 ticks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Summary {
+    /// Number of values.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their median.
+    pub p50: u64,
+    /// The value that 90 % do not exceed.
+    pub p90: u64,
+    /// The value that 99 % do not exceed.
+    pub p99: u64,
+    /// The largest value.
+    pub max: u64,
+}
+
+impl Finding {
+    /// Returns true if times became longer or a context needs more time. Returns false for other
+    /// findings, of which this module does not know if they are worse.
+    pub fn is_worse(&self) -> bool {
+        let is_judged = match self.kind {
+            FindingKind::Time(measure) => !matches!(
+                measure,
+                Measure::Period | Measure::CompletionPeriod | Measure::InterruptGap
+            ),
+            FindingKind::Load => true,
+            _ => false,
+        };
+        is_judged && self.shift.as_ref().is_some_and(|shift| shift.change > 0.0)
+    }
+
+    /// Returns a number that is larger for more important findings of a kind.
+    fn weight(&self) -> f64 {
+        self.shift
+            .as_ref()
+            .map_or(0.0, |shift| shift.difference.distance * shift.change.abs().min(1000.0).ln_1p())
+    }
+}
+
+impl Summary {
+    fn of(sample: &Sample) -> Self {
+        let [p50, p90, p99] = [500_000, 900_000, 990_000].map(|part| sample.part(part));
+        Self { count: sample.count(), mean: sample.mean(), p50, p90, p99, max: sample.max() }
+    }
+}
+
+/// A figure of both sides: the values of each run.
+struct Compared {
+    kind: FindingKind,
+    subject: String,
+    old: Vec<Vec<Bucket>>,
+    new: Vec<Vec<Bucket>>,
+}
+
+/// Compares the runs of two sides.
+pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
+    let mut result = Comparison::default();
+    let all = || old.iter().chain(new);
+    let formats: BTreeSet<_> = all().map(|profile| profile.format.as_str()).collect();
+    if formats.len() > 1 {
+        let formats: Vec<_> = formats.into_iter().collect();
+        result.notes.push(format!(
+            "the traces have different formats ({}): events and objects have other names",
+            formats.join(", ")
+        ));
+    }
+    if all().any(|profile| profile.gaps > 0) {
+        let note = "events are missing: times in which they are missing were not compared";
+        result.notes.push(note.to_owned());
+    }
+    let rates: BTreeSet<_> =
+        all().map(|profile| profile.rate.map(|rate| rate.to_string())).collect();
+    result.has_time = all().all(|profile| profile.rate.is_some());
+    let mut figures = Vec::new();
+    if result.has_time || rates.len() == 1 {
+        figures.extend(times(old, new, result.has_time));
+    } else {
+        let note = "times were not compared: the clock has a known rate in some traces only";
+        result.notes.push(note.to_owned());
+    }
+    if rates.len() == 1 {
+        figures.extend(sliced(old, new, FindingKind::Load, |profile| &profile.executed));
+        figures.extend(sliced(old, new, FindingKind::Rate, |profile| &profile.rates));
+    } else {
+        let note = "loads and rates of events were not compared: the clocks have different rates";
+        result.notes.push(note.to_owned());
+    }
+    if all().any(|profile| profile.executed.more + profile.rates.more > 0) {
+        let note = "some contexts or event types were not compared: there are too many";
+        result.notes.push(note.to_owned());
+    }
+    judge(&mut result, figures);
+    names(&mut result, old, new);
+    // The sort is stable, so equal findings keep the order of their names.
+    result.findings.sort_by(|a, b| {
+        let rank = |finding: &Finding| match finding.kind {
+            FindingKind::Time(_) => 0,
+            FindingKind::Load => 1,
+            FindingKind::Rate => 2,
+            FindingKind::New(_) => 3,
+            FindingKind::Gone(_) => 4,
+        };
+        rank(a).cmp(&rank(b)).then(b.weight().total_cmp(&a.weight()))
+    });
+    result
+}
+
+/// Returns the times of both sides.
+fn times(old: &[Profile], new: &[Profile], has_time: bool) -> Vec<Compared> {
+    let keys: BTreeSet<_> = old.iter().chain(new).flat_map(|run| run.times.keys()).collect();
+    let of_side = |side: &[Profile], key| {
+        let of_run = |run: &Profile| {
+            let rate = run.rate.filter(|_| has_time);
+            run.times.get(key).into_iter().flatten().map(|bucket| in_time(*bucket, rate)).collect()
+        };
+        side.iter().map(of_run).collect()
+    };
+    keys.into_iter()
+        .map(|key| Compared {
+            kind: FindingKind::Time(key.0),
+            subject: key.1.clone(),
+            old: of_side(old, key),
+            new: of_side(new, key),
+        })
+        .collect()
+}
+
+fn in_time(bucket: Bucket, rate: Option<Rate>) -> Bucket {
+    match rate {
+        Some(rate) => Bucket {
+            from: rate.nanoseconds(bucket.from),
+            to: rate.nanoseconds(bucket.to),
+            count: bucket.count,
+        },
+        None => bucket,
+    }
+}
+
+/// Returns the amounts per slice of both sides, with slices of equal length. The clocks of all runs
+/// have the same rate.
+fn sliced(
+    old: &[Profile],
+    new: &[Profile],
+    kind: FindingKind,
+    slices: impl Fn(&Profile) -> &Slices<String>,
+) -> Vec<Compared> {
+    let all = || old.iter().chain(new);
+    let width = all().map(|run| slices(run).width).max().unwrap_or(1);
+    let values = |run: &Profile| -> BTreeMap<String, Vec<u64>> {
+        let mut slices = slices(run).clone();
+        while slices.width < width {
+            slices.double();
+        }
+        let within = slices.within(run.range.0, run.range.1);
+        within.into_iter().map(|(name, values)| (name.clone(), values)).collect()
+    };
+    // A slice of `width` ticks has this duration in the unit of rates.
+    let whole = |run: &Profile| match kind {
+        FindingKind::Load => (1_000_000, u128::from(width)),
+        _ => match run.rate {
+            Some(rate) => (1_000_000_000_000, u128::from(rate.nanoseconds(width)).max(1)),
+            None => (1_000_000_000, u128::from(width)),
+        },
+    };
+    let side = |runs: &[Profile]| -> Vec<_> {
+        runs.iter().map(|run| (whole(run), slice_count(run, width), values(run))).collect()
+    };
+    let (old, new) = (side(old), side(new));
+    let names: BTreeSet<_> = old.iter().chain(&new).flat_map(|(.., of)| of.keys()).collect();
+    let sample = |side: &[((u128, u128), usize, BTreeMap<String, Vec<u64>>)], name: &String| {
+        let of_run = |((unit, width), count, values): &((u128, u128), usize, BTreeMap<_, _>)| {
+            // A context or event that does not occur in a run has the amount 0 in each slice.
+            let none = vec![0; *count];
+            let values: &Vec<u64> = values.get(name).unwrap_or(&none);
+            let scaled = |amount: &u64| {
+                let value = u64::try_from(u128::from(*amount) * unit / width).unwrap_or(u64::MAX);
+                Bucket { from: value, to: value, count: 1 }
+            };
+            values.iter().map(scaled).collect()
+        };
+        side.iter().map(of_run).collect()
+    };
+    names
+        .iter()
+        .map(|name| Compared {
+            kind,
+            subject: (*name).clone(),
+            old: sample(&old, name),
+            new: sample(&new, name),
+        })
+        .collect()
+}
+
+/// Returns the number of complete slices in a run.
+fn slice_count(run: &Profile, width: u64) -> usize {
+    ((run.range.1 / width) as usize).saturating_sub(run.range.0.div_ceil(width) as usize)
+}
+
+/// Adds a finding for each figure whose difference counts.
+fn judge(result: &mut Comparison, figures: Vec<Compared>) {
+    let mut found = Vec::new();
+    for figure in figures {
+        let side = |runs: &[Vec<Bucket>]| Sample::new(runs.iter().flatten().copied());
+        let (old, new) = (side(&figure.old), side(&figure.new));
+        match difference(&old, &new) {
+            Some(difference) => found.push((figure, old, new, difference)),
+            None => result.not_compared += 1,
+        }
+    }
+    result.compared = found.len() as u64;
+    let probabilities: Vec<_> = found.iter().map(|(.., found)| found.probability).collect();
+    for ((figure, old, new, found), probability) in found.iter().zip(corrected(&probabilities)) {
+        let counts = probability <= MAX_PROBABILITY
+            && found.distance >= MIN_DISTANCE
+            && is_considerable(old, new)
+            && found.distance > noise(&figure.old).max(noise(&figure.new));
+        if counts {
+            result.findings.push(Finding {
+                kind: figure.kind,
+                subject: figure.subject.clone(),
+                shift: Some(Shift {
+                    old: Summary::of(old),
+                    new: Summary::of(new),
+                    change: change(old.mean(), new.mean()),
+                    difference: Difference { probability, ..*found },
+                }),
+            });
+        }
+    }
+}
+
+/// Returns true if the mean, the median or the 90 % quantile changed by a considerable part.
+fn is_considerable(old: &Sample, new: &Sample) -> bool {
+    let part = |of: &Sample, part| of.part(part) as f64;
+    let changes = [
+        change(old.mean(), new.mean()),
+        change(part(old, 500_000), part(new, 500_000)),
+        change(part(old, 900_000), part(new, 900_000)),
+    ];
+    changes.into_iter().any(|change| change.abs() >= MIN_CHANGE)
+}
+
+/// Returns a change as a part of the old value.
+fn change(old: f64, new: f64) -> f64 {
+    if old == new { 0.0 } else { (new - old) / old }
+}
+
+/// Returns the largest distance between two runs of a side.
+fn noise(runs: &[Vec<Bucket>]) -> f64 {
+    let samples: Vec<_> = runs.iter().map(|run| Sample::new(run.iter().copied())).collect();
+    let reach = if samples.len() > MAX_PAIRED { 1 } else { samples.len() };
+    let pairs = samples.iter().enumerate().flat_map(|(at, first)| {
+        samples.iter().skip(at + 1).take(reach).map(move |second| (first, second))
+    });
+    let distances = pairs.filter_map(|(first, second)| difference(first, second));
+    distances.map(|found| found.distance).fold(0.0, f64::max)
+}
+
+/// Adds findings for the names that occur only on one side.
+fn names(result: &mut Comparison, old: &[Profile], new: &[Profile]) {
+    type Names = fn(&Profile) -> BTreeSet<String>;
+    let kinds: [(&'static str, Names); 3] = [
+        ("event", |run| run.rates.keys().cloned().collect()),
+        ("context", |run| run.contexts.clone()),
+        ("object", |run| run.objects.clone()),
+    ];
+    for (kind, names) in kinds {
+        let of = |side: &[Profile]| -> BTreeSet<String> { side.iter().flat_map(names).collect() };
+        let (old, new) = (of(old), of(new));
+        let finding =
+            |kind, subject: &String| Finding { kind, subject: subject.clone(), shift: None };
+        let added = new.difference(&old).map(|name| finding(FindingKind::New(kind), name));
+        let removed = old.difference(&new).map(|name| finding(FindingKind::Gone(kind), name));
+        result.findings.extend(added.chain(removed));
+        // A new event has no old rate, so its rate is not another finding.
+        if kind == "event" {
+            let is_known = |finding: &Finding| {
+                let name = &finding.subject;
+                finding.kind != FindingKind::Rate || (old.contains(name) && new.contains(name))
+            };
+            result.findings.retain(is_known);
+        }
+    }
+}

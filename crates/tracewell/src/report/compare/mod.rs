@@ -1,0 +1,25 @@
+//! Compares runs of a system: which figures changed by more than noise, and which events, contexts
+//! and objects are new or gone.
+//!
+//! | file | content |
+//! |---|---|
+//! | `profile` | the figures of one run |
+//! | `slices` | amounts per slice of time, so that loads and rates have distributions |
+//! | `findings` | compares the runs of both sides, and decides which differences count |
+//! | `text`, `json` | the result for people and for programs |
+//!
+//! docs/comparing.md describes the test.
+
+mod findings;
+mod json;
+mod profile;
+mod slices;
+mod text;
+
+pub use findings::{Comparison, Finding, FindingKind, Shift, Summary, compare};
+pub use json::{ComparisonDocument, FindingRow, SideRow, SummaryRow};
+pub use profile::{Profile, Profiling};
+pub use text::text;
+
+/// The version of the JSON document.
+pub const SCHEMA: u32 = 1;

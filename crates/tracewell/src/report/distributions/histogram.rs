@@ -1,0 +1,151 @@
+//! Draws a distribution as a histogram: one line per interval of times, with a bar.
+//!
+//! The intervals begin at round times. If the longest time is a small multiple of the shortest
+//! one, they have one width. Otherwise each is about twice as long as the interval before it: 1, 2,
+//! 5, 10, …
+
+use std::ops::Range;
+
+use super::NamedTimes;
+use crate::analysis::Bucket;
+use crate::model::Trace;
+use crate::report::Layout;
+use crate::report::figures::has_time;
+use crate::text::{counted, display_width, spoken_time};
+
+/// Width of lines if the output is not a screen.
+const WIDTH: usize = 80;
+/// Minimum width of the longest bar.
+const MIN_BAR: usize = 10;
+/// Maximum number of intervals of one width.
+const MOST_INTERVALS: u64 = 16;
+/// If the longest time is this multiple of the shortest one or more, intervals grow.
+const GROWS_FROM: u64 = 20;
+
+/// The unit of the times of a histogram.
+#[derive(Clone, Copy)]
+struct Unit<'a> {
+    trace: &'a Trace,
+    is_time: bool,
+}
+
+impl Unit<'_> {
+    /// Converts ticks to nanoseconds, unless the histogram is in ticks.
+    fn of(&self, ticks: u64) -> u64 {
+        let rate = self.trace.clock.rate.filter(|_| self.is_time);
+        rate.map_or(ticks, |rate| rate.nanoseconds(ticks))
+    }
+
+    fn shown(&self, time: u64) -> String {
+        if self.is_time { spoken_time(time) } else { counted(time, "tick") }
+    }
+}
+
+/// Appends the histogram of a distribution after a blank line.
+pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout: Layout) {
+    let unit = Unit { trace, is_time: has_time(trace) };
+    let (Some(min), Some(max)) = (row.times.min(), row.times.max()) else { return };
+    let bounds = bounds(unit.of(min)..unit.of(max));
+    // The times of a bucket count with the interval of its highest time, as in quantiles.
+    let buckets = row.times.buckets();
+    let buckets = buckets.iter().map(|Bucket { to, count, .. }| (unit.of(*to.min(&max)), *count));
+    let counts = count(&bounds, buckets);
+    let heading =
+        format!("{} of {}: {}", row.measure.name(), row.of, layout.count(row.times.count()));
+    text.push_str(&format!("\n{}\n", layout.fold(&heading, 2)));
+    put_lines(text, &bounds, &counts, unit, layout);
+}
+
+/// Returns the number of times from each bound to the next.
+fn count(bounds: &[u64], times: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
+    let mut counts = vec![0; bounds.len()];
+    for (time, count) in times {
+        let after = bounds.partition_point(|bound| *bound <= time);
+        counts[after.saturating_sub(1)] += count;
+    }
+    counts
+}
+
+/// Appends a line for each interval. Several intervals without times share a line.
+fn put_lines(text: &mut String, bounds: &[u64], counts: &[u64], unit: Unit<'_>, layout: Layout) {
+    let names: Vec<_> = bounds.iter().map(|bound| unit.shown(*bound)).collect();
+    let numbers: Vec<_> = counts.iter().map(|count| layout.count(*count)).collect();
+    let widest = |texts: &[String]| texts.iter().map(|text| display_width(text)).max().unwrap_or(0);
+    let (name_width, number_width) = (widest(&names), widest(&numbers));
+    let before_bar = 2 + "from ".len() + name_width + 2 + number_width + 2;
+    let bar = layout.width.unwrap_or(WIDTH).saturating_sub(before_bar).max(MIN_BAR);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let mut is_empty = false;
+    for ((name, number), count) in names.iter().zip(&numbers).zip(counts) {
+        if *count == 0 {
+            if !is_empty {
+                text.push_str("  ...\n");
+            }
+            is_empty = true;
+            continue;
+        }
+        is_empty = false;
+        let length = (u128::from(*count) * bar as u128).div_ceil(u128::from(most.max(1)));
+        let bar = "#".repeat(usize::try_from(length).unwrap_or(bar));
+        text.push_str(&format!("  from {name:>name_width$}  {number:>number_width$}  {bar}\n"));
+    }
+}
+
+/// Returns the beginnings of the intervals for times from `start` to `end`, which is included. The
+/// first is at most `start`.
+fn bounds(times: Range<u64>) -> Vec<u64> {
+    let Range { start, end } = times;
+    if end / start.max(1) >= GROWS_FROM {
+        return growing(start, end);
+    }
+    let mut steps = round_numbers().chain([u64::MAX]);
+    let fits = |step: &u64| (end / step) - (start / step) < MOST_INTERVALS;
+    let step = steps.find(fits).unwrap_or(u64::MAX);
+    (start / step..=end / step).map(|number| number * step).collect()
+}
+
+/// Returns the round numbers from the last that is at most `start` to the last that is at most
+/// `end`.
+fn growing(start: u64, end: u64) -> Vec<u64> {
+    let numbers: Vec<_> = [0].into_iter().chain(round_numbers()).collect();
+    let last_at_most = |limit: u64| numbers.partition_point(|number| *number <= limit);
+    numbers[last_at_most(start).saturating_sub(1)..last_at_most(end)].to_vec()
+}
+
+/// Returns 1, 2, 5, 10, 20, 50, …
+fn round_numbers() -> impl Iterator<Item = u64> {
+    let powers = std::iter::successors(Some(1_u64), |power| power.checked_mul(10));
+    powers.flat_map(|power| [1, 2, 5].map(|digit| power.checked_mul(digit))).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn intervals_begin_at_round_times() {
+        assert_eq!(bounds(0..0), [0]);
+        assert_eq!(bounds(7..7), [7]);
+        assert_eq!(bounds(100..131), [100, 105, 110, 115, 120, 125, 130]);
+        assert_eq!(bounds(3..70), [2, 5, 10, 20, 50]);
+        assert_eq!(bounds(0..20), [0, 1, 2, 5, 10, 20]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_time_has_one_interval(
+            first in any::<u64>(), second in any::<u64>(), shift in 0..64_u32,
+        ) {
+            let (start, end) = (first.min(second) >> shift, first.max(second));
+            let bounds = bounds(start..end);
+            prop_assert!(bounds.is_sorted_by(|bound, next| bound < next));
+            prop_assert!(bounds.len() <= 61, "{}", bounds.len());
+            prop_assert!(bounds[0] <= start && *bounds.last().unwrap() <= end);
+            let counts = count(&bounds, [(start, 2), (end, 3)].into_iter());
+            prop_assert_eq!(counts.iter().sum::<u64>(), 5);
+            prop_assert!(counts[0] >= 2 && *counts.last().unwrap() >= 3);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Distributions as JSON.
+
+use serde::Serialize;
+
+use super::NamedTimes;
+use crate::analysis::{Bucket, Quantile, Worst};
+
+/// The distributions of all times.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DistributionFigures {
+    /// The distributions, by kind of time, and within a kind in the order of their first times.
+    pub distributions: Vec<DistributionRow>,
+    /// Number of times in no distribution, because there are too many distributions.
+    pub more_times: u64,
+}
+
+impl DistributionFigures {
+    /// Returns the distributions for programs; `more_times` is the number of times that none of
+    /// them contains. `buckets` selects the buckets of the histograms.
+    pub fn new(rows: &[NamedTimes<'_>], more_times: u64, buckets: bool) -> Self {
+        let distributions = rows.iter().filter_map(|row| DistributionRow::of(row, buckets));
+        Self { distributions: distributions.collect(), more_times }
+    }
+}
+
+/// The distribution of times of one kind that belong to one thing.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DistributionRow {
+    /// The kind of the times, such as `response`.
+    pub measure: &'static str,
+    /// The name of the task, object, interrupt, message or span to which they belong.
+    pub of: String,
+    /// Key of the context or object, or number of the interrupt.
+    pub key: Option<String>,
+    /// Number of times, at least 1.
+    pub count: u64,
+    /// True if all quantiles and buckets are exact. Otherwise quantiles are at most 0.8 % too high.
+    pub exact: bool,
+    /// The shortest time in ticks.
+    pub min_ticks: u64,
+    /// The time in ticks that half of the times do not exceed.
+    pub p50_ticks: u64,
+    /// The time in ticks that 90 % of the times do not exceed.
+    pub p90_ticks: u64,
+    /// The time in ticks that 99 % of the times do not exceed.
+    pub p99_ticks: u64,
+    /// The time in ticks that 99.9 % of the times do not exceed.
+    pub p99_9_ticks: u64,
+    /// The longest time in ticks.
+    pub max_ticks: u64,
+    /// The mean in ticks, rounded down.
+    pub mean_ticks: u64,
+    /// The standard deviation in ticks.
+    pub deviation_ticks: f64,
+    /// The longest times, at most three, the longest first.
+    pub worst: Vec<WorstRow>,
+    /// With `--histogram`: the number of times in each bucket that has times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buckets: Option<Vec<BucketRow>>,
+}
+
+impl DistributionRow {
+    fn of(row: &NamedTimes<'_>, buckets: bool) -> Option<Self> {
+        let times = row.times;
+        let quantile = |quantile| times.quantile(quantile);
+        let buckets = buckets.then(|| times.buckets().into_iter().map(BucketRow::from).collect());
+        Some(Self {
+            measure: row.measure.name(),
+            of: row.of.clone(),
+            key: row.key.clone(),
+            count: times.count(),
+            exact: times.is_exact(),
+            min_ticks: times.min()?,
+            p50_ticks: quantile(Quantile::P50)?,
+            p90_ticks: quantile(Quantile::P90)?,
+            p99_ticks: quantile(Quantile::P99)?,
+            p99_9_ticks: quantile(Quantile::P99_9)?,
+            max_ticks: times.max()?,
+            mean_ticks: times.mean()?,
+            deviation_ticks: times.standard_deviation()?,
+            worst: times.worst().iter().map(WorstRow::from).collect(),
+            buckets,
+        })
+    }
+}
+
+/// One of the longest times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorstRow {
+    /// The time in ticks.
+    pub ticks: u64,
+    /// Ticks of its end.
+    pub until_ticks: u64,
+    /// Number of the event that ended it.
+    pub event: u64,
+}
+
+impl From<&Worst> for WorstRow {
+    fn from(worst: &Worst) -> Self {
+        Self { ticks: worst.value, until_ticks: worst.at.ticks, event: worst.at.seq }
+    }
+}
+
+/// A number of times between two limits, which belong to the bucket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BucketRow {
+    /// The lower limit in ticks.
+    pub from_ticks: u64,
+    /// The upper limit in ticks.
+    pub to_ticks: u64,
+    /// Number of times.
+    pub count: u64,
+}
+
+impl From<Bucket> for BucketRow {
+    fn from(bucket: Bucket) -> Self {
+        Self { from_ticks: bucket.from, to_ticks: bucket.to, count: bucket.count }
+    }
+}

@@ -1,0 +1,273 @@
+//! The figures of a trace under the names that rules and comparisons use: times of tasks and
+//! objects as distributions, shares, levels and counts.
+//!
+//! The analyses derive the figures. `names` names their subjects as tables do, and `values` answers
+//! the thresholds of [`crate::check`].
+
+mod names;
+mod values;
+
+use std::collections::HashMap;
+
+use crate::analysis::machines::{Figures as MachineFigures, Machines};
+use crate::analysis::scheduling::{Expected, Figures, Mark, Moments, Scheduling, WINDOWS, Wanted};
+use crate::analysis::{Distribution, Measure};
+use crate::check::{self, Figure};
+use crate::model::{Batch, Clock, Flow, Loss, Meaning, Rate, Sink, Trace};
+use crate::select::{CountsInRange, Covered};
+
+/// A sink that derives the figures of a trace for thresholds.
+///
+/// ```
+/// use tracewell::report::measures::Measuring;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let mut measuring = Measuring::new([]);
+/// let trace = tracewell::open(path)?.read(&mut measuring)?;
+/// assert!(!measuring.measures(&trace).times.is_empty());
+/// # Ok::<(), tracewell::input::InputError>(())
+/// ```
+#[derive(Debug)]
+pub struct Measuring<M = ()> {
+    scheduling: Scheduling<M>,
+    machines: Machines,
+    pairs: Vec<(String, String)>,
+    periods: Vec<(String, u64)>,
+}
+
+impl Measuring {
+    /// Creates a sink. Pairs of marks and periods of tasks are those of `figures`.
+    pub fn new<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Self {
+        Self::with_moments(figures, ())
+    }
+
+    /// Returns the figures after all events. `trace` is the trace after the last event.
+    pub fn measures(self, trace: &Trace) -> Measures {
+        self.finish_with(trace).0
+    }
+}
+
+impl<M: Moments> Measuring<M> {
+    /// Creates a sink that also passes each moment to `moments`.
+    pub fn with_moments<'a>(figures: impl IntoIterator<Item = &'a Figure>, moments: M) -> Self {
+        let mut wanted = Wanted { distributions: true, ..Wanted::default() };
+        let (mut pairs, mut periods) = (Vec::new(), Vec::new());
+        let mut expected: HashMap<String, Expected, _> = HashMap::default();
+        for figure in figures {
+            match (figure.measure, &figure.names[..]) {
+                (check::Measure::Between, [from, to]) => {
+                    wanted.pairs.push((mark(from.as_str()), mark(to.as_str())));
+                    pairs.push((from.as_str().to_owned(), to.as_str().to_owned()));
+                }
+                (check::Measure::Jitter, [task]) => {
+                    let known = expected.entry(task.as_str().to_owned()).or_default();
+                    let period = *known.period.get_or_insert(figure.time.unwrap_or_default());
+                    periods.push((task.as_str().to_owned(), period));
+                }
+                _ => {}
+            }
+        }
+        wanted.expected = expected;
+        let machines = Machines::default().with_distributions();
+        Self { scheduling: Scheduling::with_moments(wanted, moments), machines, pairs, periods }
+    }
+
+    /// Returns the figures and the consumer of moments after all events. `trace` is the trace after
+    /// the last event.
+    pub fn finish_with(self, trace: &Trace) -> (Measures, M) {
+        let Self { scheduling, machines, pairs, periods } = self;
+        let (figures, moments) = scheduling.finish(trace);
+        let measures = Measures::new(trace, &figures, &machines.figures(trace), &pairs);
+        (Measures { periods, ..measures }, moments)
+    }
+}
+
+fn mark(text: &str) -> Mark {
+    match text.parse() {
+        Ok(number) => Mark::Number(number),
+        Err(_) => Mark::Label(text.to_owned()),
+    }
+}
+
+impl<M: Moments> CountsInRange for Measuring<M> {
+    fn begin(&mut self, trace: &Trace, from: u64) {
+        self.scheduling.begin(trace, from);
+        self.machines.begin(from);
+    }
+
+    fn end(&mut self, covered: Covered) {
+        self.scheduling.end(covered.until);
+        self.machines.end(covered.until);
+    }
+}
+
+impl<M: Moments> Sink for Measuring<M> {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.scheduling.events(trace, batch)?;
+        self.machines.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.scheduling.loss(trace, loss)?;
+        self.machines.loss(trace, loss)
+    }
+}
+
+/// The figures of a trace under their names.
+#[derive(Debug)]
+pub struct Measures {
+    /// Times in ticks.
+    pub times: Vec<Times>,
+    /// Shares of time, and of stacks.
+    pub shares: Vec<Share>,
+    /// The levels of queues and pools.
+    pub levels: Vec<Level>,
+    /// The number of requests that waited for a mutex with a less urgent owner, per mutex; `None` if
+    /// the trace has no priorities.
+    pub inversions: Option<Vec<(Subject, u64)>>,
+    /// The number of missed deadlines per task; `None` if the trace does not record them.
+    pub missed: Option<Vec<(Subject, u64)>>,
+    /// The rate of the clock; `None` if it is unknown, or if it changes.
+    pub rate: Option<Rate>,
+    /// The clock, for times since the first event.
+    clock: Clock,
+    /// The period of each task that was known before reading, in nanoseconds.
+    periods: Vec<(String, u64)>,
+}
+
+/// The thing that a figure is about.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Subject {
+    /// Its name as tables show it.
+    pub name: String,
+    /// Its key as text, by which rules may also name it.
+    pub key: Option<String>,
+    /// The names of two marks, if the times are those between the marks.
+    pub marks: Option<(String, String)>,
+}
+
+/// The times of a task or an object.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// The kind of the times.
+    pub measure: Measure,
+    /// The task or object.
+    pub subject: Subject,
+    /// The times in ticks.
+    pub times: Distribution,
+}
+
+/// A share of a whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// The kind of share: [`check::Measure::Load`] or [`check::Measure::Stack`].
+    pub measure: check::Measure,
+    /// The task; interrupts and idle time have the names `interrupts` and `idle`.
+    pub subject: Subject,
+    /// The length in nanoseconds of the window with the maximum load; `None` for the whole trace.
+    pub window: Option<u64>,
+    /// The share in millionths.
+    pub millionths: u64,
+    /// Ticks of the event that showed it, if it is the largest of several.
+    pub at: Option<u64>,
+}
+
+/// The highest and the lowest level of a queue or a pool.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Level {
+    /// The queue or pool.
+    pub subject: Subject,
+    /// The highest level in an event.
+    pub most: Option<u64>,
+    /// The lowest level in an event.
+    pub least: Option<u64>,
+}
+
+impl Measures {
+    fn new(
+        trace: &Trace,
+        figures: &Figures,
+        machines: &MachineFigures,
+        pairs: &[(String, String)],
+    ) -> Self {
+        let scheduled = figures.distributions.iter().map(|measured| Times {
+            measure: measured.measure,
+            subject: names::of_scheduling(trace, measured.subject, pairs),
+            times: measured.times.clone(),
+        });
+        let machine_times = machines.distributions.iter().map(|measured| Times {
+            measure: measured.measure,
+            subject: names::of_route(trace, &measured.subject),
+            times: measured.times.clone(),
+        });
+        let levels = machines.levels.iter().map(|level| Level {
+            subject: names::named(trace, &level.object),
+            most: level.most,
+            least: level.least,
+        });
+        let mutexes = figures.resources.iter().filter(|resource| resource.is_mutex);
+        let inversions = mutexes.map(|mutex| {
+            (names::of_resource(trace, mutex.key, mutex.kind), mutex.figures.inversions)
+        });
+        let missed = figures.tasks.iter().filter_map(|task| {
+            Some((names::of_task(trace, task.context), task.jobs?.deadline_misses))
+        });
+        let records_misses = trace.schema.has_meaning(Meaning::DeadlineMissed);
+        Self {
+            times: scheduled.chain(machine_times).collect(),
+            shares: loads(trace, figures).into_iter().chain(stacks(trace, figures)).collect(),
+            levels: levels.collect(),
+            inversions: figures.priorities_known.then(|| inversions.collect()),
+            missed: records_misses.then(|| missed.collect()),
+            rate: trace.clock.rate.filter(|_| trace.clock.changes.len() < 2),
+            clock: trace.clock.clone(),
+            periods: Vec::new(),
+        }
+    }
+}
+
+/// Returns the part of a whole in millionths.
+fn millionths(part: u64, whole: u64) -> Option<u64> {
+    // Use 128 bits, because the product may exceed 64 bits.
+    let share = (u128::from(part) * 1_000_000).checked_div(u128::from(whole))?;
+    u64::try_from(share).ok()
+}
+
+fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
+    let of_each = figures.span.end.saturating_sub(figures.span.start);
+    let load = |subject, part, whole, window| {
+        let measure = check::Measure::Load;
+        Some(Share { measure, subject, window, millionths: millionths(part, whole)?, at: None })
+    };
+    let tasks = figures.tasks.iter().filter_map(|task| {
+        load(names::of_task(trace, task.context), task.execution?.ticks, of_each, None)
+    });
+    // Without the times of cores, the share of interrupts is known, and idle time is not.
+    let cores = &figures.cores;
+    let idle = cores.iter().map(|core| core.idle).sum();
+    let idle = (!cores.is_empty())
+        .then(|| load(names::alone("idle"), idle, of_each.saturating_mul(cores.len() as u64), None))
+        .flatten();
+    let interrupts = &figures.interrupts;
+    let whole = load(names::alone("interrupts"), interrupts.ticks, of_each, None);
+    let windows = WINDOWS.iter().zip(interrupts.most_within).filter_map(|(window, most)| {
+        load(names::alone("interrupts"), most?, *window, Some(*window))
+    });
+    let has_interrupts = interrupts.brackets > 0;
+    let interrupts = whole.into_iter().chain(windows).filter(|_| has_interrupts);
+    tasks.chain(idle).chain(interrupts).collect()
+}
+
+fn stacks(trace: &Trace, figures: &Figures) -> Vec<Share> {
+    let stacks = figures.stacks.iter().filter_map(|stack| {
+        let (used, at) = stack.used?;
+        Some(Share {
+            measure: check::Measure::Stack,
+            subject: names::of_task(trace, stack.context),
+            window: None,
+            millionths: millionths(used, stack.size)?,
+            at: Some(at),
+        })
+    });
+    stacks.collect()
+}
