@@ -10,9 +10,8 @@ use foldhash::fast::RandomState;
 
 use super::bits::Form;
 use super::classes::{Choice, Class, Integer, IntegerKind, Length, Location, Scope, Structure};
-use super::program::{
-    Case, Count, Fault, FaultKind, Field, FixedNumber, Op, Place, Program, Shape,
-};
+use super::position::{Fault, FaultKind};
+use super::program::{Case, Count, Field, FixedNumber, Op, Place, Program, Shape};
 
 /// Maximum number of instructions of one program.
 const MAX_OPS: usize = 1 << 16;

@@ -154,7 +154,7 @@ impl<'a> Decoding<'a> {
             *read = stream.packets;
             context.clear();
             let mut bits =
-                super::program::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
+                super::position::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
             // The context was read before, when the packet was opened.
             let _ = class.context.run(&mut bits, &mut stream.state.clone(), context);
         }
