@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::schema::{ArgumentKind, EventType, Level};
+use super::schema::{ArgumentKind, EventType, Level, Means};
 use super::values::{self, ListItem};
 use super::{Context, EventRef, Trace};
 
@@ -84,6 +84,22 @@ impl<'a> Event<'a> {
     #[inline]
     pub fn kind(&self) -> &'a EventType {
         self.trace.schema.event(self.row.id)
+    }
+
+    /// Returns the meaning for scheduling, if the event has one. It may depend on the value.
+    #[inline]
+    pub fn means(&self) -> Option<Means> {
+        let means = self.kind().means?;
+        match means.cases[0] {
+            None => Some(means),
+            Some(_) => Some(means.for_value(self.value_of(&means))),
+        }
+    }
+
+    /// Returns the value of a meaning of this event.
+    #[inline]
+    pub fn value_of(&self, means: &Means) -> Option<u64> {
+        self.argument(means.value?).map(|value| value.wrapping_add(means.offset))
     }
 
     /// Returns the name in the dialect's own words, for example `TX_TRACE_MUTEX_GET`.

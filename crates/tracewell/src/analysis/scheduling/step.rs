@@ -40,7 +40,7 @@ impl Step {
             .get(row.context)
             .filter(|context| context.kind == ContextKind::Thread)
             .map(|_| row.context);
-        let means = event.kind().means;
+        let means = event.means();
         let argument = |role: Option<usize>| event.argument(role?);
         let named = |role| argument(role).and_then(|key| trace.contexts.find(key));
         let role = |role: fn(&Means) -> Option<usize>| means.as_ref().and_then(role);
@@ -68,7 +68,7 @@ impl Step {
                     _ => None,
                 }
             }),
-            value: argument(role(|means| means.value)),
+            value: means.as_ref().and_then(|means| event.value_of(means)),
             recorded_by,
             of_system: means.is_some_and(|means| means.meaning == Meaning::Runs)
                 && subject.is_some_and(is_system),
@@ -97,7 +97,7 @@ impl Step {
                 let runs = self.next.unwrap_or(chosen).into();
                 running.choose(OnBehalf { runs, of: chosen.into() });
             }
-            (Some(Meaning::Idle | Meaning::Stops), _) => running.idle(),
+            (Some(Meaning::Idle | Meaning::Stops | Meaning::SwitchedOut), _) => running.idle(),
             (Some(Meaning::Runs), Some(system)) if self.of_system => running.load_system(system),
             (Some(Meaning::Runs), Some(task)) => running.load(task),
             _ => self.apply_recorded(running),

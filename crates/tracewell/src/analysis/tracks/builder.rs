@@ -177,11 +177,11 @@ impl Moments for Builder {
         if !self.shows_switches {
             return self.mark(event.row.context, event.id(), at);
         }
-        let Some(means) = event.kind().means else {
+        let Some(means) = event.means() else {
             // The context continues, so its earlier request was granted.
             return self.continues(event);
         };
-        let value = means.value.and_then(|index| event.argument(index));
+        let value = event.value_of(&means);
         match means.meaning {
             Meaning::InterruptEnter => self.interrupt(event.cpu(), value),
             Meaning::Mark | Meaning::Value | Meaning::DeadlineMissed | Meaning::WcetExceeded => {
@@ -200,6 +200,7 @@ impl Moments for Builder {
             Meaning::Yields | Meaning::SliceExpired => {
                 self.contexts.becomes(subject, at, State::Preempted);
             }
+            Meaning::SwitchedOut => self.contexts.switched_out(subject),
             // Use the object, because the subject may be the context that deletes it.
             Meaning::Delete => {
                 let object = means.object.and_then(|index| event.argument(index));

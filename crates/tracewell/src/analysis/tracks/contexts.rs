@@ -69,6 +69,11 @@ impl Contexts {
     pub(super) fn blocks(&mut self, id: ContextId, at: Position, code: Option<u64>) {
         let context = self.at(id);
         let (core, asked) = (context.core, context.asked.take());
+        let is_announced = matches!(context.next, Some(State::Blocked(_) | State::Sleeping));
+        if core.is_some() && asked.is_none() && code.is_none() && is_announced {
+            // Some kernels record twice that a context will wait, the first time with the reason.
+            return;
+        }
         let state = match asked {
             Some(Reason { request: Some(Meaning::Sleeps), .. }) => State::Sleeping,
             asked => self.blocked(Reason { code, ..asked.unwrap_or_default() }),
@@ -107,6 +112,18 @@ impl Contexts {
         let context = self.at(id);
         if context.core.is_some() {
             context.next.get_or_insert(State::Preempted);
+        }
+    }
+
+    /// Handles an event that says that a context loses the processor, but not why. The context
+    /// sleeps if that was its last request. Otherwise it could continue, unless an earlier event
+    /// announced another state.
+    pub(super) fn switched_out(&mut self, id: ContextId) {
+        let context = self.at(id);
+        if context.core.is_some() && context.next.is_none() {
+            let request = context.asked.take().and_then(|asked| asked.request);
+            let sleeps = request == Some(Meaning::Sleeps);
+            context.next = Some(if sleeps { State::Sleeping } else { State::Preempted });
         }
     }
 

@@ -12,6 +12,7 @@
 //! | text | string; a byte 0 within it becomes `\x00` |
 //! | bytes | sequence of bytes |
 //! | list | sequence of numbers or strings; of structures, if the types of its items differ |
+//! | structure, array | structure, sequence |
 //! | words that the schema does not name | `arg1`, `arg2`, …, as in JSON lines; a sequence, if there are more than 8 |
 
 use std::collections::{BTreeSet, HashMap};
@@ -20,6 +21,7 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 
 use super::names::identifiers;
+use super::nested::{self, Shape};
 use crate::export::events::argument_count;
 use crate::model::schema::{ArgumentKind, Level, TableId};
 use crate::model::values::{ListItem, list_items};
@@ -35,7 +37,7 @@ const MAX_WORDS: usize = 8;
 const FIRST_FREE_ID: u32 = 1 << 31;
 
 /// The type of a field.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Type {
     /// A number in base 10, of 64 bits or 32.
     Unsigned { wide: bool },
@@ -55,6 +57,8 @@ pub(super) enum Type {
     Bytes,
     /// A sequence of items of one type.
     List(Items),
+    /// A structure or an array.
+    Nested(Shape),
 }
 
 /// The type of the items of a list.
@@ -155,6 +159,11 @@ fn put_shape(shape: &mut Vec<u8>, event: Event<'_>) {
             (Some(_), _) => 1,
         }
     }));
+    for (index, argument) in args.iter().enumerate() {
+        if argument.kind == ArgumentKind::Nested && event.argument(index).is_some() {
+            shape.extend(format!("{:?};", nested::shape(event.bytes(index))).bytes());
+        }
+    }
 }
 
 /// Returns the positions of the words that the schema does not name.
@@ -183,7 +192,7 @@ fn fields(event: Event<'_>) -> Vec<(String, Type)> {
         ContextDetail::Interrupted(_) => ("interrupted".to_owned(), Type::Hex { wide }),
     }));
     let names = identifiers(fields.iter().map(|(name, _)| name.as_str()));
-    names.into_iter().zip(fields.iter().map(|(_, kind)| *kind)).collect()
+    names.into_iter().zip(fields.into_iter().map(|(_, kind)| kind)).collect()
 }
 
 fn field_type(event: Event<'_>, index: usize, kind: ArgumentKind) -> Type {
@@ -203,6 +212,7 @@ fn field_type(event: Event<'_>, index: usize, kind: ArgumentKind) -> Type {
         ArgumentKind::Text => Type::Text,
         ArgumentKind::Bytes => Type::Bytes,
         ArgumentKind::List => Type::List(items(event.bytes(index))),
+        ArgumentKind::Nested => Type::Nested(nested::shape(event.bytes(index))),
     }
 }
 
@@ -222,6 +232,10 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
             Type::Text => put_text(out, event.bytes(index)),
             Type::Bytes => put_bytes(out, event.bytes(index)),
             Type::List(items) => put_list(out, items, event.bytes(index)),
+            Type::Nested(shape) => {
+                let digits = event.trace.payload.digits();
+                nested::put(out, &shape, event.bytes(index), digits);
+            }
         }
     }
     let words = unnamed(event);
@@ -260,7 +274,8 @@ fn items(list: &[u8]) -> Items {
         ListItem::Signed(..) => Items::Signed,
         ListItem::Hex(..) | ListItem::Object(..) => Items::Hex,
         ListItem::Text(_) => Items::Text,
-        ListItem::Bytes(_) => Items::Mixed,
+        // Items of nested values occur only in other arguments.
+        _ => Items::Mixed,
     };
     let mut types = list_items(list).map(type_of);
     let first = types.next().unwrap_or(Items::Unsigned);
@@ -280,6 +295,7 @@ fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
             ListItem::Signed(value, _) => out.extend(value.to_le_bytes()),
             ListItem::Text(text) => put_text(out, text),
             ListItem::Bytes(bytes) => put_bytes(out, bytes),
+            _ => put_text(out, b""),
         }
     }
 }
@@ -299,8 +315,9 @@ const fn selector(item: ListItem<'_>) -> u8 {
         ListItem::Unsigned(..) => 0,
         ListItem::Signed(..) => 1,
         ListItem::Hex(..) | ListItem::Object(..) => 2,
-        ListItem::Text(_) => 3,
         ListItem::Bytes(_) => 4,
+        // Items of nested values occur only in other arguments.
+        _ => 3,
     }
 }
 
@@ -323,12 +340,12 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     out.push(0);
 }
 
-fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_length(out, bytes.len());
     out.extend(bytes);
 }
 
-fn put_length(out: &mut Vec<u8>, length: usize) {
+pub(super) fn put_length(out: &mut Vec<u8>, length: usize) {
     // An event is shorter than 4 GiB.
     out.extend((length as u32).to_le_bytes());
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::classes::{Class, Items, OPTIONS, Type};
 use super::names::put_quoted;
+use super::nested::declaration;
 use super::stamps::Stamps;
 use crate::model::Trace;
 use crate::model::schema::{Level, TableId};
@@ -159,14 +160,15 @@ fn put_event(text: &mut String, trace: &Trace, class: &Class) {
     text.push_str("\tfields := struct {\n");
     for (name, kind) in &class.fields {
         text.push_str("\t\t");
-        put_field(text, trace, name, *kind);
+        put_field(text, trace, name, kind);
         text.push('\n');
     }
     text.push_str("\t};\n};\n\n");
 }
 
-fn put_field(text: &mut String, trace: &Trace, name: &str, kind: Type) {
-    let (simple, items) = match kind {
+fn put_field(text: &mut String, trace: &Trace, name: &str, kind: &Type) {
+    let (simple, items) = match *kind {
+        Type::Nested(ref shape) => return text.push_str(&declaration(shape, name)),
         Type::Unsigned { wide } => (unsigned(wide).to_owned(), None),
         Type::Hex { wide } => (if wide { "x64" } else { "x32" }.to_owned(), None),
         Type::Signed => ("i64".to_owned(), None),

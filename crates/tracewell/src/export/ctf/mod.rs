@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `writer` | the sink: events and losses to streams |
 //! | `classes` | event classes, and the bytes of arguments |
+//! | `nested` | structures and arrays in arguments |
 //! | `stream` | packets of one core, and their index |
 //! | `stamps` | ticks to the clock of the output |
 //! | `metadata` | the text that describes the streams |
@@ -18,6 +19,7 @@ mod classes;
 mod kernel;
 mod metadata;
 mod names;
+mod nested;
 mod stamps;
 mod stream;
 mod writer;

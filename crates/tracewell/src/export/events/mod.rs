@@ -57,7 +57,7 @@ use escape::{escape_from, is_special, put_text};
 use keys::{Absent, Keys};
 use times::Times;
 use values::Prefix;
-pub(in crate::export) use values::count as argument_count;
+pub(in crate::export) use values::{count as argument_count, put_nested_json};
 
 /// The export `jsonl`: one JSON object per line and event.
 pub static JSON_LINES: Export = Export {

@@ -152,6 +152,11 @@ fn put_float(out: &mut TextBuffer, format: EventFormat, value: f64) {
 }
 
 /// Appends the items of a list, or a nested value.
+/// Appends a nested value in the form of JSON.
+pub(in crate::export) fn put_nested_json(out: &mut TextBuffer, list: &[u8], digits: usize) {
+    put_list(out, EventFormat::JsonLines, list, digits);
+}
+
 fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8], digits: usize) {
     let mut before = "";
     for item in values::list_items(list) {

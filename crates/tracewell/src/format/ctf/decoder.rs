@@ -14,7 +14,7 @@ use super::who::Threads;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings, TraceFile};
 use crate::model::schema::Schema;
 use crate::model::{
-    Clock, Emitter, Flow, LossCause, NewEvent, PayloadLayout, Priority, Severity, Trace,
+    Clock, Emitter, Flow, LossCause, NewEvent, PayloadLayout, Priority, Processor, Severity, Trace,
 };
 use crate::text::{counted, shown};
 
@@ -26,7 +26,7 @@ struct CtfDecoder {
 
 /// Creates a decoder.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
-    let schema = FORMAT.with_schemas(Schema::empty(), settings)?;
+    let schema = FORMAT.with_schemas(super::systems::objects(), settings)?;
     Ok(Box::new(CtfDecoder { schema, files: settings.files.clone() }))
 }
 
@@ -106,6 +106,9 @@ struct Decoding<'a> {
 impl<'a> Decoding<'a> {
     fn new(mut reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
         events::define(&mut reader.layouts, Arc::make_mut(&mut trace.schema));
+        if trace.schema.shows_switches() {
+            trace.processor = Processor::Switches;
+        }
         let contexts = reader.streams.iter().map(|_| (PacketRow::default(), 0)).collect();
         Self { reader, files, threads: Threads::default(), contexts, rest: Vec::new() }
     }
@@ -187,6 +190,11 @@ impl<'a> Decoding<'a> {
         let file = part.and_then(|part| self.files.get(part.file));
         let path = file.map_or(String::new(), |file| file.path().display().to_string());
         let at = gap.offset;
+        if !matches!(gap.kind, GapKind::Padding(_) | GapKind::Backwards(_)) {
+            let stream = self.reader.streams.get(index);
+            let packet = stream.and_then(|stream| stream.packet.as_ref());
+            self.threads.gap(packet.and_then(|packet| packet.numbers.cpu));
+        }
         let mut note = |severity, message: String| {
             let message = format!("{path}: at byte {at}: {message}");
             out.trace.diagnostics.add(severity, None, message);

@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Integer, IntegerKind, StreamClass, Structure};
 use super::layout::{Layout, packet_arguments};
+use super::systems::System;
 use super::who::Who;
 use crate::model::schema::{Argument, ArgumentKind, EventType, Schema, TableId};
 use crate::model::values::MAX_SLOTS;
@@ -30,7 +31,7 @@ pub(super) struct Known {
 
 /// Adds the events of all layouts to a schema.
 pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
-    let mut maker = Maker::default();
+    let mut maker = Maker { system: System::of(layouts), ..Maker::default() };
     for layout in layouts {
         for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
             for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
@@ -40,10 +41,14 @@ pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
     }
 }
 
+/// Names and types of arguments.
+type Arguments = Vec<(String, ArgumentKind)>;
+
 /// The event types and tables so far.
 #[derive(Debug, Default)]
 struct Maker {
-    ids: HashMap<(String, Vec<(String, ArgumentKind)>), u32, RandomState>,
+    system: System,
+    ids: HashMap<(String, Arguments), u32, RandomState>,
     tables: HashMap<Vec<(u64, String)>, TableId, RandomState>,
     next: u32,
 }
@@ -55,9 +60,10 @@ impl Maker {
             None => format!("event {}", event.id),
         };
         let args = self.arguments(event, stream, schema);
-        let who = Who::new(&name, &args);
+        let mut who = Who::new(&name, &args, &self.system);
         let key = (name, args);
         if let Some(id) = self.ids.get(&key) {
+            who.describe(schema.event(*id));
             return Known { id: *id, who };
         }
         let id = self.next;
@@ -70,7 +76,7 @@ impl Maker {
             zero: None,
         });
         let family = name.split_once(':').map_or("event", |(provider, _)| provider).to_owned();
-        schema.define(EventType {
+        schema.define(self.system.describe(EventType {
             id,
             label: name.clone(),
             name,
@@ -80,7 +86,8 @@ impl Maker {
             means: None,
             details: crate::model::schema::Details::default(),
             instrumentation: crate::model::schema::Instrumentation::default(),
-        });
+        }));
+        who.describe(schema.event(id));
         self.ids.insert(key, id);
         Known { id, who }
     }
@@ -91,7 +98,7 @@ impl Maker {
         event: &EventClass,
         stream: &StreamClass,
         schema: &mut Schema,
-    ) -> Vec<(String, ArgumentKind)> {
+    ) -> Arguments {
         fn of(structure: &Option<Arc<Structure>>) -> impl Iterator<Item = (&str, &Class)> {
             let members = structure.iter().flat_map(|structure| &structure.members);
             members.map(|member| (&*member.name, &member.class))
@@ -102,7 +109,7 @@ impl Maker {
         let packet = packet_arguments(stream);
         let packet = packet.map(|(_, name, class)| ("packet", (&**name, class)));
         let all = payload.chain(specific).chain(common).chain(packet);
-        let mut args: Vec<(String, ArgumentKind)> = Vec::new();
+        let mut args = Arguments::new();
         for (scope, (name, class)) in all {
             let name = unique(&args, scope, &shown(name));
             let kind = self.kind(class, schema);

@@ -16,6 +16,7 @@
 //! | `stream` | reads the packets and events of one stream |
 //! | `reader` | merges all streams by time |
 //! | `events` | makes event types of event classes |
+//! | `systems` | finds the system that recorded a trace, and the meanings of its events |
 //! | `who` | finds the thread that recorded an event |
 //! | `row` | writes the rows of arguments |
 //! | `decoder` | the decoder |
@@ -42,6 +43,7 @@ mod program;
 mod reader;
 mod row;
 mod stream;
+mod systems;
 mod tsdl;
 mod who;
 
@@ -59,7 +61,7 @@ pub static FORMAT: Format = Format {
 };
 
 /// The rules for schema files: metadata names the events of a trace.
-const RULES: Rules = Rules { names_events: true, ..Rules::WORDS };
+const RULES: Rules = Rules { names_events: true, names_arguments: true, ..Rules::WORDS };
 
 /// Magic number of metadata in packets.
 const METADATA_MAGIC: u32 = 0x75D1_1D57;

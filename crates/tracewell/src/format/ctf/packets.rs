@@ -2,7 +2,7 @@
 
 use super::classes::{Class, Role};
 use super::layout::Layout;
-use super::position::{Bits};
+use super::position::Bits;
 use super::program::{Nothing, PacketNumbers, State};
 
 /// First number of a packet.

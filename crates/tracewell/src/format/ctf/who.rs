@@ -7,11 +7,13 @@
 //! | `sched_switch` with `next_tid`, `next_comm` | this thread runs on the processor from then on |
 //! | `thread_switched_in` with `thread_id`, `name` | this thread runs from then on (Zephyr) |
 //!
-//! An event without such fields belongs to the thread that runs on its processor, if it is known.
+//! Events between the beginning and the end of an interrupt on its processor belong to the interrupt.
+//! Other events without such fields belong to the thread that runs on its processor, if it is known.
 
 use super::row::Row;
-use crate::model::schema::ArgumentKind;
-use crate::model::{Context, ContextId, ContextKind, Trace};
+use super::systems::System;
+use crate::model::schema::{ArgumentKind, EventType};
+use crate::model::{Context, ContextId, ContextKind, Meaning, Trace};
 use crate::text::shown;
 
 /// Added to the number of a processor for the key of the thread 0 of a kernel: each processor has
@@ -21,33 +23,71 @@ const IDLE: u64 = 1 << 48;
 /// Key of the context of events whose thread is not known.
 const UNKNOWN: u64 = u64::MAX;
 
+/// Added to the number of an interrupt for the key of its context.
+const INTERRUPT: u64 = 1 << 49;
+
+/// Maximum number of nested interrupts of a processor.
+const MAX_NESTED: usize = 64;
+
+/// The slots of a number and of a name.
+type Slots = (u8, Option<u8>);
+
 /// The arguments of an event that name a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Who {
-    /// The slots of the number and the name of the thread that recorded the event.
-    recorder: Option<(u8, Option<u8>)>,
-    /// The slots of the number and the name of the thread that runs after the event.
-    next: Option<(u8, Option<u8>)>,
+    /// The thread that recorded the event.
+    recorder: Option<Slots>,
+    /// The thread that runs after the event.
+    next: Option<Slots>,
+    /// Threads that the event names.
+    named: [Option<Slots>; 2],
     /// The slot of the processor, if the packet does not have it.
     cpu: Option<u8>,
+    /// The interrupt that begins or ends.
+    interrupt: Option<Interrupt>,
+    /// True if the numbers of threads are addresses.
+    has_addresses: bool,
     /// True if the event is one of an interrupt.
     pub(super) is_interrupt: bool,
 }
 
+/// The beginning or the end of an interrupt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Interrupt {
+    begins: bool,
+    /// The slots of its number and its name, and the number that is added.
+    number: Option<Slots>,
+    offset: u64,
+}
+
+/// Arguments with numbers and names of threads, in events of known systems.
+const NAMED: [(&str, &str); 8] = [
+    ("prev_tid", "prev_comm"),
+    ("next_tid", "next_comm"),
+    ("prev_pid", "prev_comm"),
+    ("next_pid", "next_comm"),
+    ("child_tid", "child_comm"),
+    ("tid", "comm"),
+    ("tid", "name"),
+    ("thread_id", "name"),
+];
+
+fn slot(args: &[(String, ArgumentKind)], name: &str, is: fn(ArgumentKind) -> bool) -> Option<u8> {
+    let found = args.iter().position(|(known, kind)| known == name && is(*kind));
+    found.and_then(|slot| u8::try_from(slot).ok())
+}
+
 impl Who {
     /// Finds the arguments of an event that name threads.
-    pub(super) fn new(event: &str, args: &[(String, ArgumentKind)]) -> Self {
-        let slot = |name: &str, is: fn(ArgumentKind) -> bool| {
-            let found = args.iter().position(|(known, kind)| known == name && is(*kind));
-            found.and_then(|slot| u8::try_from(slot).ok())
-        };
+    pub(super) fn new(event: &str, args: &[(String, ArgumentKind)], system: &System) -> Self {
         let number = |name: &str| {
-            slot(name, |kind| matches!(kind, ArgumentKind::Unsigned | ArgumentKind::Signed))
+            slot(args, name, |kind| matches!(kind, ArgumentKind::Unsigned | ArgumentKind::Signed))
         };
-        let text = |name: &str| slot(name, |kind| kind == ArgumentKind::Text);
+        let text = |name: &str| slot(args, name, |kind| kind == ArgumentKind::Text);
         let thread = |number: Option<u8>, name: &str| number.map(|number| (number, text(name)));
         let next = match event {
             "sched_switch" => thread(number("next_tid"), "next_comm"),
+            "sched:sched_switch" => thread(number("next_pid"), "next_comm"),
             "thread_switched_in" => thread(number("thread_id"), "name"),
             _ => None,
         };
@@ -56,7 +96,29 @@ impl Who {
         let recorder = recorder.or_else(|| thread(number("context_tid"), "procname"));
         let recorder = recorder.or_else(|| thread(number("perf_tid"), "perf_comm"));
         let cpu = number("perf_cpu").or_else(|| number("core_id"));
-        Self { recorder, next, cpu, is_interrupt: event.starts_with("isr_") }
+        let mut named = [None; 2];
+        if system.is_known() {
+            let both = |(key, name): (&str, &str)| Some((number(key)?, Some(text(name)?)));
+            let found = NAMED.into_iter().filter_map(both);
+            named.iter_mut().zip(found).for_each(|(place, slots)| *place = Some(slots));
+        }
+        let has_addresses = system.has_addresses;
+        let is_interrupt = event.starts_with("isr_");
+        Self { recorder, next, named, cpu, interrupt: None, has_addresses, is_interrupt }
+    }
+
+    /// Adds the meaning of the event.
+    pub(super) fn describe(&mut self, event: &EventType) {
+        let Some(means) = event.means else { return };
+        let begins = means.meaning == Meaning::InterruptEnter;
+        if !begins && means.meaning != Meaning::InterruptExit {
+            return;
+        }
+        let place = |index: usize| u8::try_from(index).ok();
+        let name = event.args.iter().position(|argument| argument.name == "name");
+        let number = means.value.and_then(place);
+        let number = number.map(|number| (number, name.and_then(place)));
+        self.interrupt = Some(Interrupt { begins, number, offset: means.offset });
     }
 
     /// Returns the processor of an event whose row was written. `packet` is that of its packet.
@@ -67,11 +129,19 @@ impl Who {
     }
 }
 
+/// The contexts of a processor.
+#[derive(Debug, Default)]
+struct Cpu {
+    running: Option<ContextId>,
+    /// The interrupts that it serves, the outermost first.
+    interrupts: Vec<ContextId>,
+}
+
 /// The threads of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    /// The thread that runs on each processor.
-    running: Vec<Option<ContextId>>,
+    /// By number of the processor.
+    cpus: Vec<Cpu>,
     last: Option<(u64, ContextId)>,
     /// The context of events whose thread is not known.
     unknown: Option<ContextId>,
@@ -87,26 +157,110 @@ impl Threads {
         row: &Row<'_>,
         trace: &mut Trace,
     ) -> ContextId {
-        let context = match who.recorder {
-            Some(thread) => self.thread(thread, cpu, row, trace),
-            None => self.running.get(usize::from(cpu)).copied().flatten(),
-        };
+        for named in who.named.iter().flatten() {
+            self.name(*named, cpu, who.has_addresses, row, trace);
+        }
+        if let Some(interrupt) = &who.interrupt
+            && let Some(context) = self.interrupt(interrupt, cpu, row, trace)
+        {
+            return context;
+        }
+        let recorder = who.recorder;
+        let recorder =
+            recorder.and_then(|thread| self.thread(thread, cpu, who.has_addresses, row, trace));
+        let known = self.cpus.get(usize::from(cpu));
+        let interrupt = known.and_then(|cpu| cpu.interrupts.last().copied());
+        let running = known.and_then(|cpu| cpu.running);
+        let context = interrupt.or(recorder).or(running);
         let context =
             context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)));
-        if let Some(next) = who.next.and_then(|next| self.thread(next, cpu, row, trace)) {
-            let cpu = usize::from(cpu);
-            self.running.resize(self.running.len().max(cpu + 1), None);
-            self.running[cpu] = Some(next);
+        let next = who.next;
+        if let Some(next) =
+            next.and_then(|next| self.thread(next, cpu, who.has_addresses, row, trace))
+        {
+            self.cpu(cpu).running = Some(next);
         }
         context
+    }
+
+    /// Handles missing events on a processor, or on an unknown one.
+    pub(super) fn gap(&mut self, cpu: Option<u64>) {
+        match cpu.and_then(|cpu| u16::try_from(cpu).ok()) {
+            Some(cpu) => *self.cpu(cpu) = Cpu::default(),
+            None => self.cpus.clear(),
+        }
+    }
+
+    fn cpu(&mut self, cpu: u16) -> &mut Cpu {
+        let cpu = usize::from(cpu);
+        if self.cpus.len() <= cpu {
+            self.cpus.resize_with(cpu + 1, Cpu::default);
+        }
+        &mut self.cpus[cpu]
+    }
+
+    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` for
+    /// an end without a beginning.
+    fn interrupt(
+        &mut self,
+        interrupt: &Interrupt,
+        cpu: u16,
+        row: &Row<'_>,
+        trace: &mut Trace,
+    ) -> Option<ContextId> {
+        let open = &mut self.cpu(cpu).interrupts;
+        if !interrupt.begins {
+            return open.pop();
+        }
+        let number = interrupt.number.and_then(|(slot, _)| row.number_in(slot));
+        let number = number.map(|number| (number & 0xFFFF_FFFF).wrapping_add(interrupt.offset));
+        let key = INTERRUPT + number.map_or(0, |number| number + 1);
+        let id = trace.contexts.find(key).unwrap_or_else(|| {
+            let name = interrupt.number.and_then(|(_, name)| row.text_in(name?));
+            let name = name.map(|name| shown(name).into_owned());
+            let name = match (number, name) {
+                (None, _) => "interrupt".to_owned(),
+                (Some(number), _) if interrupt.offset > 0 => {
+                    format!("softirq {}", number - interrupt.offset)
+                }
+                (Some(number), Some(name)) => format!("irq {number} {name}"),
+                (Some(number), None) => format!("irq {number}"),
+            };
+            let key_text = number.map_or("-".to_owned(), |number| number.to_string());
+            let kind = ContextKind::Interrupt;
+            trace.contexts.add(Context { key, key_text, kind, name, object: None })
+        });
+        if open.len() < MAX_NESTED {
+            open.push(id);
+        }
+        Some(id)
+    }
+
+    /// Adds the thread in these slots, or gives it the name in them.
+    fn name(
+        &mut self,
+        slots: Slots,
+        cpu: u16,
+        has_addresses: bool,
+        row: &Row<'_>,
+        trace: &mut Trace,
+    ) {
+        let Some(id) = self.thread(slots, cpu, has_addresses, row, trace) else { return };
+        let name = slots.1.and_then(|name| row.text_in(name)).unwrap_or_default();
+        let context = trace.contexts.get(id);
+        let is_known = context.is_some_and(|context| context.name.as_bytes() == name);
+        if !is_known && is_name(name) {
+            trace.contexts.rename(id, &shown(name), None);
+        }
     }
 
     /// Returns the context of the thread in these slots.
     #[inline]
     fn thread(
         &mut self,
-        (number, name): (u8, Option<u8>),
+        (number, name): Slots,
         cpu: u16,
+        has_addresses: bool,
         row: &Row<'_>,
         trace: &mut Trace,
     ) -> Option<ContextId> {
@@ -121,7 +275,7 @@ impl Threads {
             Some(id) => id,
             None => {
                 let name = name.and_then(|name| row.text_in(name)).unwrap_or_default();
-                add(trace, key, number, name)
+                add(trace, (key, number), has_addresses, name)
             }
         };
         self.last = Some((key, id));
@@ -129,11 +283,17 @@ impl Threads {
     }
 }
 
-fn add(trace: &mut Trace, key: u64, number: u64, name: &[u8]) -> ContextId {
-    let name = shown(name).into_owned();
-    let name = if name.is_empty() { format!("thread {number}") } else { name };
+/// Returns true if a text is the name of a thread. Zephyr records `unknown` for threads without a
+/// name.
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name != b"unknown"
+}
+
+fn add(trace: &mut Trace, (key, number): (u64, u64), is_address: bool, name: &[u8]) -> ContextId {
+    let key_text = if is_address { format!("0x{number:08X}") } else { number.to_string() };
+    let name = if is_name(name) { shown(name).into_owned() } else { format!("thread {key_text}") };
     let kind = if number == 0 { ContextKind::System } else { ContextKind::Thread };
-    trace.contexts.add(Context { key, key_text: number.to_string(), kind, name, object: None })
+    trace.contexts.add(Context { key, key_text, kind, name, object: None })
 }
 
 fn unknown(trace: &mut Trace) -> ContextId {

@@ -39,7 +39,7 @@ fn means(text: &[u8]) -> Option<Means> {
         SPAN_EXIT => Meaning::Return,
         _ => return None,
     };
-    Some(Means { meaning, subject: None, object: None, next: None, value: Some(0) })
+    Some(Means { value: Some(0), ..Means::of(meaning) })
 }
 
 fn event_type(id: u32, text: &EventTypeText<'_>, instrumentation: Instrumentation) -> EventType {

@@ -40,6 +40,7 @@ pub static FORMAT: Format = Format {
     schema,
     rules: Rules {
         names_events: true,
+        names_arguments: false,
         check_encoding: fields::check_encoding,
         check_unencoded: fields::check_unencoded,
         ..Rules::WORDS

@@ -120,7 +120,7 @@ fn event_type(event: &CustomEvent) -> EventType {
         family: "user".to_owned(),
         filter: 0x8000_0000,
         args,
-        means: Some(Means { meaning, subject: None, object: None, next: None, value: None }),
+        means: Some(Means::of(meaning)),
         details: Details::default(),
         instrumentation: Instrumentation::default(),
     }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use super::file::{Fault, Kind, Names, UserEvent, UserFile};
-use super::parse::{arguments, details, plain, position, range_type, roles, typed_argument};
+use super::parse::{arguments, details, position, range_type, roles, typed_argument};
 use super::{Argument, ArgumentKind, Details, EventType, Means, Schema, SchemaError, Table, Zero};
 use crate::model::values::MAX_SLOTS;
 use crate::model::{did_you_mean, folded, nearest};
@@ -22,6 +22,9 @@ pub struct Rules {
     /// True if a table with the name of a type of numbered objects names these objects, such as
     /// `[enum.signal]`.
     pub names_objects: bool,
+    /// True if the arguments of an entry for an event that the trace defines name recorded arguments.
+    /// Otherwise they rename them, in order.
+    pub names_arguments: bool,
     /// Returns a message if the dialect has no such encoding of arguments, or if the encoding does
     /// not fit the kind. The text is empty if no encoding is given.
     pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
@@ -36,6 +39,7 @@ impl Rules {
     pub const WORDS: Self = Self {
         names_events: false,
         names_objects: false,
+        names_arguments: false,
         check_encoding: no_encoding,
         check_unencoded: |_, _| Ok(()),
     };
@@ -87,6 +91,8 @@ pub struct Extension {
 pub(super) struct Entry {
     extension: Arc<Extension>,
     index: usize,
+    /// True if the arguments name recorded arguments.
+    names_arguments: bool,
 }
 
 impl Extension {
@@ -201,7 +207,7 @@ impl Schema {
             let mut event = range_type(range.first, name, range.label.clone(), family);
             event.args = arguments(&range.args, &names)?;
             check_encodings(&event.args, range.name.span().start, rules)?;
-            event.means = range.is.map(plain);
+            event.means = range.is.map(Means::of);
             // The first range with an id is the one that applies.
             self.ranges.insert(index, (range.first..=range.last, event));
         }
@@ -299,7 +305,8 @@ impl Schema {
                 unencoded += usize::from(argument.encoding.is_empty());
                 checked.map_err(|message| (text.span().start, message))?;
             }
-            let entry = Entry { extension: extension.clone(), index };
+            let names_arguments = rules.names_arguments;
+            let entry = Entry { extension: extension.clone(), index, names_arguments };
             self.by_name.entry(name.get_ref().clone()).or_default().push(entry);
             return Ok(());
         }
@@ -328,7 +335,7 @@ impl Schema {
             let either = name.or(event.label.as_ref()).cloned().unwrap_or_default();
             (base.name, base.label) = (either.clone(), either);
         }
-        let replaced = self.merged(base, event, false)?;
+        let replaced = self.merged(base, event, Given::All)?;
         check_encodings(&replaced.args, at, rules)?;
         if self.defines(id) {
             let known = self.events.iter_mut().filter(|known| known.id == id);
@@ -348,7 +355,8 @@ impl Schema {
         let mut event = event;
         for entry in entries.into_iter().flatten().flatten() {
             let Some(user) = entry.extension.file.event.get(entry.index) else { continue };
-            match self.merged(event.clone(), user.get_ref(), true) {
+            let given = if entry.names_arguments { Given::Named } else { Given::First };
+            match self.merged(event.clone(), user.get_ref(), given) {
                 Ok(merged) => event = merged,
                 Err(fault) => self.faults.push(entry.extension.error(fault)),
             }
@@ -356,14 +364,39 @@ impl Schema {
         event
     }
 
-    /// Returns `base` with the given keys of `event`. If `is_partial`, `event` may list only the
-    /// first arguments, and an argument without a kind keeps its kind.
-    fn merged(
-        &self,
-        base: EventType,
-        event: &UserEvent,
-        is_partial: bool,
-    ) -> Result<EventType, Fault> {
+    /// Returns an event with the entry of a file of this program for its name, if there is one. The
+    /// recorded event may lack arguments that the entry names. A name in the file that ends with `*`
+    /// stands for all names that begin with it, if they have no entry of their own.
+    pub(crate) fn described(&self, event: EventType) -> EventType {
+        let is_prefix = |name: &str| {
+            name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))
+        };
+        let own = self.by_name.get(&event.name);
+        let of_prefix = || self.by_name.iter().rfind(|(name, _)| is_prefix(name));
+        let entries = own.or_else(|| of_prefix().map(|(_, entries)| entries));
+        let name = event.name.clone();
+        let described = entries.into_iter().flatten();
+        let described = described.fold(event, |event, entry| {
+            let Some(known) = entry.extension.file.event.get(entry.index) else { return event };
+            let has = |name: &str| event.args.iter().any(|argument| argument.name == name);
+            let mut known = known.get_ref().clone();
+            if let Some(texts) = &mut known.args {
+                texts.retain(|text| has(text.get_ref().split(':').next().unwrap_or("").trim()));
+            }
+            if let Some(means) = &mut known.means {
+                means.get_mut().keep(has);
+            }
+            match self.merged(event.clone(), &known, Given::Named) {
+                Ok(merged) => merged,
+                // The file is part of this program, and a test parses it.
+                Err(_) => event,
+            }
+        });
+        EventType { name, ..described }
+    }
+
+    /// Returns `base` with the given keys of `event`.
+    fn merged(&self, base: EventType, event: &UserEvent, given: Given) -> Result<EventType, Fault> {
         let mut merged = base;
         if let Some(name) = &event.name
             && !merged.is_named(name.get_ref())
@@ -378,10 +411,18 @@ impl Schema {
             merged.family = family.clone();
         }
         merged.filter = event.filter.unwrap_or(merged.filter);
-        if let Some(texts) = &event.args {
+        if let (Some(texts), Given::Named) = (&event.args, given) {
+            let kinds = self.kinds_by_name();
+            for text in texts {
+                let typed = typed_argument(text, &kinds)?;
+                let index = position(&merged.args, text.span().start, typed.name)?;
+                let argument = &mut merged.args[index];
+                argument.kind = typed.given_kind().unwrap_or(argument.kind);
+            }
+        } else if let Some(texts) = &event.args {
             let kinds = self.kinds_by_name();
             let mut args = arguments(texts, &kinds)?;
-            if is_partial {
+            if given == Given::First {
                 let typed = texts.iter().map(|text| typed_argument(text, &kinds));
                 let typed = typed.map(|typed| typed.map(|typed| typed.given_kind()));
                 complete(&mut args, typed.collect::<Result<_, Fault>>()?, &merged.args);
@@ -436,6 +477,17 @@ impl Schema {
     }
 }
 
+/// The arguments that an entry lists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// All arguments.
+    All,
+    /// The first arguments. An argument without a kind keeps its kind.
+    First,
+    /// Any of the recorded arguments, by their names. An argument without a kind keeps its kind.
+    Named,
+}
+
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
 /// file. Arguments with an encoding are parts of the data and precede those of the program. The
 /// others replace those of the program in order, and keep the kind if the file has none.
@@ -463,7 +515,7 @@ fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded
 fn forget_roles(event: &mut EventType) {
     let count = event.args.len();
     let drop = |role: &mut Option<usize>| _ = role.take_if(|index| *index >= count);
-    if let Some(Means { meaning: _, subject, object, next, value }) = &mut event.means {
+    if let Some(Means { subject, object, next, value, .. }) = &mut event.means {
         [subject, object, next, value].into_iter().for_each(drop);
     }
     let Details { context, state, period, owner, capacity, least_free, used, free, .. } =

@@ -114,6 +114,10 @@ pub(super) struct Roles {
     pub(super) object: Option<String>,
     pub(super) next: Option<String>,
     pub(super) value: Option<String>,
+    #[serde(default)]
+    pub(super) offset: u64,
+    #[serde(default)]
+    pub(super) cases: Vec<CaseText>,
     pub(super) state: Option<String>,
     pub(super) period: Option<String>,
     pub(super) owner: Option<String>,
@@ -127,7 +131,25 @@ pub(super) struct Roles {
     pub(super) empties: bool,
 }
 
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CaseText {
+    pub(super) bits: u64,
+    pub(super) is: Meaning,
+}
+
 impl Roles {
+    /// Removes the names of arguments that do not exist.
+    pub(super) fn keep(&mut self, exists: impl Fn(&str) -> bool) {
+        for role in self.arguments_mut() {
+            role.take_if(|name| !exists(name));
+        }
+        if self.value.is_none() {
+            self.offset = 0;
+            self.cases.clear();
+        }
+    }
+
     /// The roles, which name arguments.
     pub(super) fn arguments_mut(&mut self) -> [&mut Option<String>; 11] {
         [
@@ -164,7 +186,7 @@ pub(super) struct UserFile {
 }
 
 /// An event in a user's schema file. Keys that are not given do not change.
-#[derive(Deserialize, Debug)]
+#[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UserEvent {
     pub(super) id: Option<Spanned<u32>>,

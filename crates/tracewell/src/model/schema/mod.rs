@@ -131,6 +131,44 @@ pub struct Means {
     pub next: Option<usize>,
     /// Argument with the value of the meaning.
     pub value: Option<usize>,
+    /// Added to the argument, so that the values of several events differ.
+    pub offset: u64,
+    /// Meanings that apply for some values, the first that fits. The list has no gaps.
+    pub cases: [Option<Case>; MAX_CASES],
+}
+
+/// Maximum number of cases of a meaning.
+pub const MAX_CASES: usize = 4;
+
+/// A meaning that applies if the value has certain bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Case {
+    /// The case applies if any of these bits is set.
+    pub bits: u64,
+    /// The meaning in this case.
+    pub meaning: Meaning,
+}
+
+impl Means {
+    /// Returns a meaning without participants.
+    pub const fn of(meaning: Meaning) -> Self {
+        let cases = [None; MAX_CASES];
+        Self { meaning, subject: None, object: None, next: None, value: None, offset: 0, cases }
+    }
+
+    /// Returns true if the event can have this meaning.
+    pub fn can_be(&self, meaning: Meaning) -> bool {
+        let mut cases = self.cases.iter().flatten();
+        self.meaning == meaning || cases.any(|case| case.meaning == meaning)
+    }
+
+    /// Returns the meaning for a value: that of the first case that applies.
+    pub(crate) fn for_value(mut self, value: Option<u64>) -> Self {
+        let case =
+            value.and_then(|value| self.cases.iter().flatten().find(|case| value & case.bits != 0));
+        self.meaning = case.map_or(self.meaning, |case| case.meaning);
+        self
+    }
 }
 
 /// Further roles of an event's arguments, by argument index.
@@ -285,7 +323,7 @@ pub struct Schema {
     hooks: bool,
     /// True if an event type has a call site.
     has_call_sites: bool,
-    /// Entries of users for events that the trace defines by name, in order.
+    /// Entries for events that the trace defines by name, in order.
     by_name: BTreeMap<String, Vec<extension::Entry>>,
     /// Errors about entries of users that do not fit the trace.
     faults: Vec<SchemaError>,
@@ -387,7 +425,16 @@ impl Schema {
     /// ```
     pub fn has_meaning(&self, meaning: Meaning) -> bool {
         let mut events = self.events.iter().chain(self.ranges());
-        events.any(|event| event.means.as_ref().is_some_and(|means| means.meaning == meaning))
+        events.any(|event| event.means.as_ref().is_some_and(|means| means.can_be(meaning)))
+    }
+
+    /// Returns true if some event shows which context runs next.
+    pub(crate) fn shows_switches(&self) -> bool {
+        let shows = |means: &Means| {
+            let names_next = means.next.is_some() && !means.can_be(Meaning::InterruptExit);
+            names_next || means.can_be(Meaning::Runs) || means.can_be(Meaning::Schedule)
+        };
+        self.events.iter().any(|event| event.means.as_ref().is_some_and(shows))
     }
 
     /// Returns true if an id has an entry of its own or is in the range of an entry.

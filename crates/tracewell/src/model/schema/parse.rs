@@ -6,10 +6,9 @@ use toml::Spanned;
 
 use super::file::{Event, Fault, File, Holds, Kind, Names, Roles};
 use super::{
-    Argument, ArgumentKind, Capacity, Details, EventType, Instrumentation, Means, ObjectKind,
-    Schema, Table, TableId, Zero, versions,
+    Argument, ArgumentKind, Capacity, Case, Details, EventType, Instrumentation, MAX_CASES, Means,
+    ObjectKind, Schema, Table, TableId, Zero, versions,
 };
-use crate::model::Meaning;
 
 /// Error for a schema file that cannot be used, with its line and column.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -137,7 +136,7 @@ fn build(file: File) -> Result<Schema, Fault> {
         let name = range.name.into_inner();
         let mut event = range_type(range.first, name, range.label, range.family);
         event.args = arguments(&range.args, &names)?;
-        event.means = range.is.map(plain);
+        event.means = range.is.map(Means::of);
         schema.ranges.push((range.first..=range.last, event));
     }
     for event in file.event {
@@ -157,10 +156,6 @@ pub(super) fn range_type(id: u32, name: String, label: String, family: String) -
     let (args, details) = (Vec::new(), Details::default());
     let instrumentation = Instrumentation::default();
     EventType { id, name, label, family, filter: 0, args, means: None, details, instrumentation }
-}
-
-pub(super) fn plain(meaning: Meaning) -> Means {
-    Means { meaning, subject: None, object: None, next: None, value: None }
 }
 
 fn event_type(
@@ -279,12 +274,25 @@ pub(super) fn roles(means: &Spanned<Roles>, args: &[Argument]) -> Result<Means, 
     let at = means.span().start;
     let role = |role: &Option<String>| optional_position(args, at, role);
     let roles = means.get_ref();
+    if roles.cases.len() > MAX_CASES {
+        let message = format!("expected at most {MAX_CASES} cases, found {}", roles.cases.len());
+        return Err((at, message));
+    }
+    if roles.value.is_none() && (roles.offset != 0 || !roles.cases.is_empty()) {
+        return Err((at, "`offset` and `cases` need a `value`".to_owned()));
+    }
+    let mut cases = [None; MAX_CASES];
+    for (case, text) in cases.iter_mut().zip(&roles.cases) {
+        *case = Some(Case { bits: text.bits, meaning: text.is });
+    }
     Ok(Means {
         meaning: roles.is,
         subject: role(&roles.subject)?,
         object: role(&roles.object)?,
         next: role(&roles.next)?,
         value: role(&roles.value)?,
+        offset: roles.offset,
+        cases,
     })
 }
 

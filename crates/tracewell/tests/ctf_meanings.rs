@@ -1,0 +1,231 @@
+//! The meanings of kernel traces and of Zephyr: figures and states equal those that the shared data
+//! state. Kernel traces' answers come from Babeltrace's text, Zephyr's from the simulator that made
+//! the traces.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::path::Path;
+
+use support::{number, settings, shared, table};
+use tracewell::analysis::tracks::{Occupant, State, TrackBuilder, Tracks};
+use tracewell::input::Input;
+use tracewell::model::{Batch, Flow, Sink, Trace};
+
+fn read(path: &Path) -> (Trace, Tracks) {
+    let mut builder = TrackBuilder::default();
+    let trace = Input::open(path, settings(&[])).unwrap().read(&mut builder).unwrap();
+    let tracks = builder.finish(&trace);
+    (trace, tracks)
+}
+
+/// The times at which each processor first and last switched threads, and the number of switches to
+/// each thread of each processor.
+#[derive(Default)]
+struct Switches {
+    between: BTreeMap<u16, (u64, u64)>,
+    to: HashMap<(u16, u64), u64>,
+}
+
+impl Sink for Switches {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        for row in batch.events() {
+            let kind = trace.schema.event(row.id);
+            if !kind.name.ends_with("sched_switch") {
+                continue;
+            }
+            let next = kind
+                .args
+                .iter()
+                .position(|a| a.name.starts_with("next_") && a.name.ends_with("id"));
+            let next = trace.payload.argument(row.payload, next.unwrap()).unwrap();
+            *self.to.entry((row.cpu, next)).or_default() += 1;
+            self.between.entry(row.cpu).or_insert((row.ticks, row.ticks)).1 = row.ticks;
+        }
+        Flow::Continue(())
+    }
+}
+
+/// Compares the switches and the running times of all threads of a kernel trace.
+fn compare_switches(name: &str) {
+    let Some(shared) = shared() else { return };
+    let folder = shared.join("data/ctf/real/tracecompass").join(name);
+    let (trace, tracks) = read(&folder.join("trace"));
+    let mut switches = Switches::default();
+    Input::open(&folder.join("trace"), settings(&[])).unwrap().read(&mut switches).unwrap();
+    let nanoseconds = |ticks| trace.clock.nanoseconds(ticks).unwrap();
+    let rows = table(&folder.join("switches.tsv"));
+    assert!(rows.len() > 5);
+    for row in rows {
+        let tid = number(&row["tid"]);
+        let place = format!("{name}: {row:?}");
+        let on = |cpu: &u16| row["cpu"] == "*" || row["cpu"] == cpu.to_string();
+        let switched: u64 =
+            switches.to.iter().filter(|((cpu, to), _)| on(cpu) && *to == tid).map(|(_, n)| n).sum();
+        assert_eq!(switched, number(&row["switched_in"]), "{place}");
+        let mut found = 0;
+        for (cpu, between) in switches.between.iter().filter(|(cpu, _)| on(cpu)) {
+            let core = &tracks.cores[usize::from(*cpu)];
+            let runs = trace.contexts.find(tid);
+            // The answers count interrupts as time of the interrupted thread.
+            let mut thread = None;
+            for span in core.spans(between.0..between.1, tracks.span) {
+                thread = match span.state {
+                    Occupant::Interrupt { .. } => thread,
+                    Occupant::Idle => Some(None),
+                    Occupant::Task { runs, .. } => Some(Some(runs)),
+                    Occupant::Unknown => None,
+                };
+                let is = if tid == 0 { Some(None) } else { runs.map(Some) };
+                if thread.is_some() && thread == is {
+                    let (from, to) = (span.from.ticks.max(between.0), span.end.min(between.1));
+                    found += nanoseconds(to).saturating_sub(nanoseconds(from));
+                }
+            }
+        }
+        assert_eq!(found, number(&row["running_ns"]), "{place}");
+    }
+}
+
+#[test]
+fn switches_of_a_kernel_of_2014_are_those_of_its_text() {
+    compare_switches("bug446190");
+}
+
+#[test]
+fn switches_of_a_big_endian_kernel_are_those_of_its_text() {
+    compare_switches("flipping-endianness");
+}
+
+#[test]
+fn switches_of_a_part_of_a_kernel_trace_are_those_of_its_text() {
+    compare_switches("many-threads-cut");
+}
+
+#[test]
+fn switches_that_perf_recorded_are_those_of_its_text() {
+    compare_switches("perf-taskset2");
+}
+
+#[test]
+fn interrupts_of_kernels_are_those_of_their_texts() {
+    let Some(shared) = shared() else { return };
+    for name in ["bug446190", "flipping-endianness", "many-threads-cut"] {
+        let folder = shared.join("data/ctf/real/tracecompass").join(name);
+        let (_, tracks) = read(&folder.join("trace"));
+        let mut expected = BTreeMap::new();
+        for row in table(&folder.join("interrupts.tsv")) {
+            let offset = if row["kind"] == "softirq" { 0x1_0000 } else { 0 };
+            let source = expected.entry(number(&row["number"]) + offset).or_insert((0, 0));
+            source.0 += number(&row["count"]);
+            source.1 += number(&row["ns"]);
+        }
+        let sources = tracks.figures.interrupts.sources.iter();
+        let found: BTreeMap<_, _> =
+            sources.map(|source| (source.number.unwrap(), (source.count, source.ticks))).collect();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+/// Compares all states of Zephyr's threads with those of the simulator. If `only_running`, compares
+/// only the times in which they ran.
+fn compare_zephyr(name: &str, only_running: bool) {
+    let Some(shared) = shared() else { return };
+    let folder = shared.join("data/ctf/zephyr").join(name);
+    let (trace, tracks) = read(&folder.join("trace"));
+    let first = trace.clock.first_stamp;
+    let totals = table(&folder.join("totals.tsv"));
+    let states = table(&folder.join("states.tsv"));
+    assert!(totals.len() >= 5 && states.len() > 100);
+    for total in &totals {
+        let context = trace.contexts.find(number(&total["key"])).unwrap();
+        let place = format!("{name}: {}", total["thread"]);
+        assert_eq!(trace.contexts.get(context).unwrap().name, total["thread"], "{place}");
+        let row = tracks.context(context).unwrap();
+        let of = states.iter().filter(|state| state["thread"] == total["thread"]);
+        let of = of.filter(|state| !only_running || state["state"] == "running");
+        let expected: Vec<_> = of
+            .map(|state| {
+                let [from, to] = ["from_ns", "to_ns"].map(|key| number(&state[key]) - first);
+                (from, to, state["state"].clone())
+            })
+            .filter(|(from, to, _)| from < to)
+            .collect();
+        let mut found: Vec<(u64, u64, String)> = Vec::new();
+        for span in row.spans(0..tracks.span + 1, tracks.span) {
+            let state = match span.state {
+                State::Running(_) | State::Interrupted => "running",
+                State::Ready | State::Preempted => "ready",
+                State::Blocked(_) | State::Sleeping => "blocked",
+                other => other.name(),
+            };
+            let is_wanted = if only_running { state == "running" } else { state != "unknown" };
+            if !is_wanted || span.from.ticks == span.end {
+                continue;
+            }
+            match found.last_mut() {
+                Some(last) if last.1 == span.from.ticks && last.2 == state => last.1 = span.end,
+                _ => found.push((span.from.ticks, span.end, state.to_owned())),
+            }
+        }
+        compare_spans(&place, &joined(expected), &found);
+    }
+}
+
+/// Joins successive spans of one state.
+fn joined(spans: Vec<(u64, u64, String)>) -> Vec<(u64, u64, String)> {
+    let mut joined: Vec<(u64, u64, String)> = Vec::new();
+    for span in spans {
+        match joined.last_mut() {
+            Some(last) if last.1 == span.0 && last.2 == span.2 => last.1 = span.1,
+            _ => joined.push(span),
+        }
+    }
+    joined
+}
+
+fn compare_spans(place: &str, expected: &[(u64, u64, String)], found: &[(u64, u64, String)]) {
+    for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
+        assert_eq!(found, expected, "{place}: span {index}");
+    }
+    assert_eq!(
+        found.len(),
+        expected.len(),
+        "{place}: expected {:?}, found {:?}",
+        expected.last(),
+        found.last()
+    );
+}
+
+#[test]
+fn the_states_of_zephyrs_threads_are_those_of_the_simulator() {
+    compare_zephyr("u16", false);
+    compare_zephyr("u64", false);
+}
+
+#[test]
+fn the_times_in_which_threads_of_an_old_zephyr_ran_are_those_of_the_simulator() {
+    compare_zephyr("u8", true);
+}
+
+#[test]
+fn the_interrupts_of_zephyr_are_those_of_the_simulator() {
+    let Some(shared) = shared() else { return };
+    for name in ["u8", "u16", "u64"] {
+        let folder = shared.join("data/ctf/zephyr").join(name);
+        let (trace, tracks) = read(&folder.join("trace"));
+        let first = trace.clock.first_stamp;
+        let expected: Vec<_> = table(&folder.join("interrupts.tsv"))
+            .iter()
+            .map(|row| (number(&row["from_ns"]) - first, number(&row["to_ns"]) - first))
+            .collect();
+        let spans = tracks.cores[0].spans(0..tracks.span + 1, tracks.span);
+        let found: Vec<_> = spans
+            .filter(|span| matches!(span.state, Occupant::Interrupt { .. }))
+            .map(|span| (span.from.ticks, span.end))
+            .collect();
+        assert_eq!(found.len(), expected.len(), "{name}");
+        assert!(found == expected, "{name}");
+    }
+}
