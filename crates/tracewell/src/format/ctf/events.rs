@@ -23,45 +23,32 @@ const OTHERS: &str = "others";
 const MAX_NAMED: i128 = 1 << 12;
 
 /// The id of an event class in the schema, and its fields that show who ran.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     pub(super) id: u32,
     pub(super) who: Who,
 }
 
-/// The event types of a trace.
-#[derive(Debug, Default)]
-pub(super) struct Events {
-    /// By layout, stream class and event class.
-    by_class: Vec<Vec<Vec<Known>>>,
-}
-
-impl Events {
-    /// Returns the entry of an event class.
-    #[inline]
-    pub(super) fn get(&self, layout: usize, class: usize, event: usize) -> Option<&Known> {
-        self.by_class.get(layout)?.get(class)?.get(event)
-    }
-
-    /// Adds the events of all layouts to a schema.
-    pub(super) fn define(layouts: &[Layout], schema: &mut Schema) -> Self {
-        let mut maker = Maker { system: System::of(layouts), ..Maker::default() };
-        let by_class = layouts.iter().map(|layout| {
-            let classes = layout.metadata.streams.iter();
-            let of_class = |class: &StreamClass| {
-                class.events.iter().map(|event| maker.event(event, class, schema)).collect()
-            };
-            classes.map(of_class).collect()
-        });
-        Self { by_class: by_class.collect() }
+/// Adds the events of all layouts to a schema.
+pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
+    let mut maker = Maker { system: System::of(layouts), ..Maker::default() };
+    for layout in layouts {
+        for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
+            for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
+                compiled.known = maker.event(event, class, schema);
+            }
+        }
     }
 }
+
+/// Names and types of arguments.
+type Arguments = Vec<(String, ArgumentKind)>;
 
 /// The event types and tables so far.
 #[derive(Debug, Default)]
 struct Maker {
     system: System,
-    ids: HashMap<(String, Vec<(String, ArgumentKind)>), u32, RandomState>,
+    ids: HashMap<(String, Arguments), u32, RandomState>,
     tables: HashMap<Vec<(u64, String)>, TableId, RandomState>,
     next: u32,
 }
@@ -111,7 +98,7 @@ impl Maker {
         event: &EventClass,
         stream: &StreamClass,
         schema: &mut Schema,
-    ) -> Vec<(String, ArgumentKind)> {
+    ) -> Arguments {
         fn of(structure: &Option<Arc<Structure>>) -> impl Iterator<Item = (&str, &Class)> {
             let members = structure.iter().flat_map(|structure| &structure.members);
             members.map(|member| (&*member.name, &member.class))
@@ -122,7 +109,7 @@ impl Maker {
         let packet = packet_arguments(stream);
         let packet = packet.map(|(_, name, class)| ("packet", (&**name, class)));
         let all = payload.chain(specific).chain(common).chain(packet);
-        let mut args: Vec<(String, ArgumentKind)> = Vec::new();
+        let mut args = Arguments::new();
         for (scope, (name, class)) in all {
             let name = unique(&args, scope, &shown(name));
             let kind = self.kind(class, schema);

@@ -7,6 +7,7 @@
 //! | `metadata` | metadata to types |
 //! | `tsdl`, `json` | the languages of metadata: CTF 1.8 and CTF 2 |
 //! | `bits` | reads numbers of any length at any bit |
+//! | `position` | reads fields at a position in a packet |
 //! | `program` | runs compiled layouts |
 //! | `compile` | compiles structures to programs |
 //! | `layout` | the compiled layout of a trace |
@@ -36,6 +37,7 @@ mod json;
 mod layout;
 pub mod metadata;
 mod packets;
+mod position;
 mod print;
 mod program;
 mod reader;

@@ -10,10 +10,6 @@
 //! Events between the beginning and the end of an interrupt on its processor belong to the interrupt.
 //! Other events without such fields belong to the thread that runs on its processor, if it is known.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
-
 use super::row::Row;
 use super::systems::System;
 use crate::model::schema::{ArgumentKind, EventType};
@@ -146,8 +142,11 @@ struct Cpu {
 /// The threads of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    cpus: HashMap<u16, Cpu, RandomState>,
+    /// By number of the processor.
+    cpus: Vec<Cpu>,
     last: Option<(u64, ContextId)>,
+    /// The context of events whose thread is not known.
+    unknown: Option<ContextId>,
 }
 
 impl Threads {
@@ -171,15 +170,17 @@ impl Threads {
         let recorder = who.recorder;
         let recorder =
             recorder.and_then(|thread| self.thread(thread, cpu, who.has_addresses, row, trace));
-        let known = self.cpus.get(&cpu);
+        let known = self.cpus.get(usize::from(cpu));
         let interrupt = known.and_then(|cpu| cpu.interrupts.last().copied());
         let running = known.and_then(|cpu| cpu.running);
-        let context = interrupt.or(recorder).or(running).unwrap_or_else(|| unknown(trace));
+        let context = interrupt.or(recorder).or(running);
+        let context =
+            context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)));
         let next = who.next;
         if let Some(next) =
             next.and_then(|next| self.thread(next, cpu, who.has_addresses, row, trace))
         {
-            self.cpus.entry(cpu).or_default().running = Some(next);
+            self.cpu(cpu).running = Some(next);
         }
         context
     }
@@ -187,9 +188,17 @@ impl Threads {
     /// Handles missing events on a processor, or on an unknown one.
     pub(super) fn gap(&mut self, cpu: Option<u64>) {
         match cpu.and_then(|cpu| u16::try_from(cpu).ok()) {
-            Some(cpu) => drop(self.cpus.remove(&cpu)),
+            Some(cpu) => *self.cpu(cpu) = Cpu::default(),
             None => self.cpus.clear(),
         }
+    }
+
+    fn cpu(&mut self, cpu: u16) -> &mut Cpu {
+        let cpu = usize::from(cpu);
+        if self.cpus.len() <= cpu {
+            self.cpus.resize_with(cpu + 1, Cpu::default);
+        }
+        &mut self.cpus[cpu]
     }
 
     /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` for
@@ -201,7 +210,7 @@ impl Threads {
         row: &Row<'_>,
         trace: &mut Trace,
     ) -> Option<ContextId> {
-        let open = &mut self.cpus.entry(cpu).or_default().interrupts;
+        let open = &mut self.cpu(cpu).interrupts;
         if !interrupt.begins {
             return open.pop();
         }
@@ -290,9 +299,6 @@ fn add(trace: &mut Trace, (key, number): (u64, u64), is_address: bool, name: &[u
 }
 
 fn unknown(trace: &mut Trace) -> ContextId {
-    if let Some(id) = trace.contexts.find(UNKNOWN) {
-        return id;
-    }
     trace.contexts.add(Context {
         key: UNKNOWN,
         key_text: "?".to_owned(),
