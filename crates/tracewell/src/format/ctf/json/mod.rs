@@ -2,6 +2,7 @@
 //!
 //! | file | task |
 //! |---|---|
+//! | `places` | positions of JSON values |
 //! | `value` | JSON to values with positions |
 //! | `object` | checked properties of objects |
 //! | `classes` | field classes to types |
@@ -13,10 +14,11 @@
 mod classes;
 mod fragments;
 mod object;
+mod places;
 mod value;
 
-use super::metadata::declared::Declared;
-use super::metadata::fault::{Fault, Log, fault};
+use super::declared::fault::{Fault, Log, fault};
+use super::declared::trace::Declared;
 
 /// The byte before each JSON text.
 const SEPARATOR: u8 = 0x1E;

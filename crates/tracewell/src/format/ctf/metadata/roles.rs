@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::types::IntegerType;
 use crate::format::ctf::classes::{Integer, IntegerKind, Role, Scope};
+use crate::format::ctf::declared::types::IntegerType;
 
 /// The place of a number.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Cuts metadata of CTF 1.8 into words, numbers, strings and marks.
 
-use crate::format::ctf::metadata::fault::{Fault, fault};
+use crate::format::ctf::declared::fault::{Fault, fault};
 
 /// A token and its position.
 #[derive(Clone, PartialEq, Debug)]

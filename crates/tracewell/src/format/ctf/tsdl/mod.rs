@@ -18,8 +18,8 @@ mod resolve;
 mod scopes;
 mod tree;
 
-use super::metadata::declared::Declared;
-use super::metadata::fault::{Fault, Log};
+use super::declared::fault::{Fault, Log};
+use super::declared::trace::Declared;
 
 /// Returns the declarations of a text.
 ///

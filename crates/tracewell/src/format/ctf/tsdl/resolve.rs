@@ -14,10 +14,10 @@ use super::tree::{
 use crate::format::ctf::classes::{
     Clock, Encoding, Float, Integer, IntegerKind, Mapping, Scope, Value,
 };
-use crate::format::ctf::metadata::checked_alignment;
-use crate::format::ctf::metadata::fault::{Fault, Log, fault};
-use crate::format::ctf::metadata::ranges::without_underscore;
-use crate::format::ctf::metadata::types::{
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::limits::checked_alignment;
+use crate::format::ctf::declared::ranges::without_underscore;
+use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, LengthType, MemberType, OptionType, Origin, Reference, Type,
 };
 
@@ -177,7 +177,7 @@ impl<'l> Resolver<'l> {
         }
         class.bits =
             size.ok_or_else(|| fault(at, "expected the attribute 'size' of an integer"))?;
-        class.alignment = alignment.unwrap_or(if class.bits % 8 == 0 { 8 } else { 1 });
+        class.alignment = alignment.unwrap_or(if class.bits.is_multiple_of(8) { 8 } else { 1 });
         Ok(Type::Integer(Arc::new(IntegerType {
             class: Arc::new(class),
             is_variable: false,

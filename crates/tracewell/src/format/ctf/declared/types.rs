@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::fault::{Fault, fault};
-use super::{MAX_DEPTH, MAX_FIELDS};
+use super::limits::{MAX_DEPTH, MAX_FIELDS};
 use crate::format::ctf::classes::{Encoding, Float, Integer, IntegerKind, Scope};
 
 /// A declared type.
