@@ -60,8 +60,12 @@ fn a_seeded_change_is_found_and_nothing_else() {
         let mut names = names(&found.findings);
         names.sort_unstable();
         // The logger keeps the mutex longer, so control waits longer for it. Nothing else changed.
-        let expected =
-            [("blocking", "control"), ("hold", "log file"), ("mutex wait", "control"), ("wait", "log file")];
+        let expected = [
+            ("blocking", "control"),
+            ("hold", "log file"),
+            ("mutex wait", "control"),
+            ("wait", "log file"),
+        ];
         assert_eq!(names, expected.map(|(kind, of)| (kind.to_owned(), of)));
         assert!(found.findings.iter().all(Finding::is_worse));
     }
@@ -115,6 +119,9 @@ fn the_committed_runs_are_those_of_the_simulation() {
             Input::open(&path, settings()).unwrap().read(&mut rows).unwrap();
             rows
         });
-        assert!(committed == simulated, "{name}: cargo run -p tracewell-record --example scheduling");
+        assert!(
+            committed == simulated,
+            "{name}: cargo run -p tracewell-record --example scheduling"
+        );
     }
 }

@@ -42,7 +42,8 @@ fn files(trace: &str, stream: &str) -> (Vec<u8>, Vec<u8>) {
 fn a_truncated_stream_loses_its_last_packet() {
     // Packets of barectf have 192 bytes, so a truncated stream has the events of whole packets.
     let (metadata, stream) = files("odd", "stream");
-    let whole: Vec<u64> = (0..=10).map(|packets| read(&metadata, &stream[..192 * packets]).0).collect();
+    let whole: Vec<u64> =
+        (0..=10).map(|packets| read(&metadata, &stream[..192 * packets]).0).collect();
     assert!(whole.is_sorted() && whole[10] > whole[1], "{whole:?}");
     for length in 0..stream.len() {
         let (events, trace) = read(&metadata, &stream[..length]);
@@ -55,8 +56,9 @@ fn a_truncated_stream_loses_its_last_packet() {
 fn a_damaged_packet_costs_that_packet() {
     let (metadata, stream) = files("odd", "stream");
     let (all, _) = read(&metadata, &stream);
-    let per_packet: Vec<_> =
-        (0..10).map(|packet| read(&metadata, &stream[192 * packet..192 * (packet + 1)]).0).collect();
+    let per_packet: Vec<_> = (0..10)
+        .map(|packet| read(&metadata, &stream[192 * packet..192 * (packet + 1)]).0)
+        .collect();
     for packet in 0..10 {
         let mut damaged = stream.clone();
         // The magic number.
@@ -65,7 +67,8 @@ fn a_damaged_packet_costs_that_packet() {
         assert_eq!(events, all - per_packet[packet], "packet {packet}");
         assert_eq!(trace.losses.damaged(), 1);
         let message = &trace.diagnostics.iter().next().unwrap().message;
-        let expected = format!("stream: at byte {}: expected a packet with the magic number", 192 * packet);
+        let expected =
+            format!("stream: at byte {}: expected a packet with the magic number", 192 * packet);
         assert!(message.starts_with(&expected), "{message}");
     }
 }

@@ -31,9 +31,7 @@ impl Members {
     pub(super) fn check(&self) -> Result<(), InputError> {
         let cut = self.0.iter().find_map(|(path, bytes)| Some((path, bytes, bytes.is_cut()?)));
         match cut {
-            Some((path, bytes, length)) => {
-                Err(InputError::cut(path, bytes.len() as u64, length))
-            }
+            Some((path, bytes, length)) => Err(InputError::cut(path, bytes.len() as u64, length)),
             None => Ok(()),
         }
     }
@@ -62,7 +60,8 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
         }
     }
     if is_folder {
-        let message = "expected a trace, found a folder without a file `metadata` in it or below it";
+        let message =
+            "expected a trace, found a folder without a file `metadata` in it or below it";
         return Err(InputError::io(path, io::Error::other(message)));
     }
     Ok(None)
@@ -75,9 +74,8 @@ fn is_certain(path: &Path, format: &Format) -> bool {
         return true;
     }
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| {
-        file.take(RECOGNISED_BY as u64).read_to_end(&mut start)
-    });
+    let read =
+        File::open(path).and_then(|file| file.take(RECOGNISED_BY as u64).read_to_end(&mut start));
     read.is_err()
         || format::recognise_with(&start, Confidence::Certain)
             .is_some_and(|found| found.name != format.name)

@@ -189,9 +189,9 @@ impl Lines {
         }
         let second = ns / SECOND;
         if self.date.0 != second {
-            let date = i64::try_from(second).ok().and_then(|second| {
-                jiff::Timestamp::from_second(second).ok()
-            });
+            let date = i64::try_from(second)
+                .ok()
+                .and_then(|second| jiff::Timestamp::from_second(second).ok());
             let date = date.map(|date| date.strftime("%Y-%m-%d %H:%M:%S").to_string());
             self.date = (second, date.unwrap_or_else(|| second.to_string()));
         }
@@ -227,7 +227,8 @@ impl Lines {
         let clock = class.clock.and_then(|clock| layout.metadata.clocks.get(clock));
         let range = match clock.zip(gap.between) {
             Some((clock, (from, to))) => {
-                let [from, to] = [from, to].map(|at| self.date_of(clocks::babeltrace_nanoseconds(clock, at)));
+                let [from, to] =
+                    [from, to].map(|at| self.date_of(clocks::babeltrace_nanoseconds(clock, at)));
                 format!("between [{from}] and [{to}]")
             }
             None => "(unknown time range)".to_owned(),
@@ -245,9 +246,10 @@ impl Lines {
             }
             None => String::new(),
         };
-        let uuid = layout.metadata.uuid.map_or("no UUID".to_owned(), |uuid| {
-            format!("UUID: {}", hyphenated(uuid))
-        });
+        let uuid = layout
+            .metadata
+            .uuid
+            .map_or("no UUID".to_owned(), |uuid| format!("UUID: {}", hyphenated(uuid)));
         let stream_id = match packet.numbers.instance {
             Some(id) => format!("stream ID: {id}"),
             None => format!("stream ID: {}", unnumbered_before(reader, index)),

@@ -174,8 +174,7 @@ impl<'r> Compiler<'r> {
             Class::Float(float) => {
                 self.align(float.alignment);
                 let field = self.field(name, place, None);
-                let form =
-                    Form { bits: float.bits, order: float.order, reversed: float.reversed };
+                let form = Form { bits: float.bits, order: float.order, reversed: float.reversed };
                 self.program.ops.push(Op::Float { field, form });
             }
             Class::Text(encoding) => {
@@ -268,7 +267,11 @@ impl<'r> Compiler<'r> {
         self.choices += 1;
         for (index, option) in choice.options.iter().enumerate() {
             let to = self.program.ops.len() as u32;
-            cases.extend(option.values.iter().map(|(low, high)| Case { low: *low, high: *high, to }));
+            cases.extend(option.values.iter().map(|(low, high)| Case {
+                low: *low,
+                high: *high,
+                to,
+            }));
             self.path.1.push(index as u32);
             self.class(&option.class, &option.name, place)?;
             self.path.1.pop();

@@ -41,9 +41,10 @@ impl Decoder for CtfDecoder {
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
         if self.files.is_empty() {
-            let message = "expected the folder of a trace, with a file `metadata` and the files of \
+            let message =
+                "expected the folder of a trace, with a file `metadata` and the files of \
                            its streams; found a single file"
-                .to_owned();
+                    .to_owned();
             return Err(ReadError { offset: 0, message });
         }
         if !input.last {
@@ -133,11 +134,8 @@ impl<'a> Decoding<'a> {
         if !event.packet.is_empty() && *read != stream.packets {
             *read = stream.packets;
             context.clear();
-            let mut bits = super::program::Bits {
-                bytes: packet.bytes,
-                at: packet.context,
-                end: packet.body,
-            };
+            let mut bits =
+                super::program::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
             // The context was read before, when the packet was opened.
             let _ = class.context.run(&mut bits, &mut stream.state.clone(), context);
         }

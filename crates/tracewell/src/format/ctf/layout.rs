@@ -50,7 +50,9 @@ pub(super) struct EventLayout {
 
 /// Returns the fields of a packet context that are arguments of its events: those that do not
 /// describe the packet, with the index of each.
-pub(super) fn packet_arguments(class: &StreamClass) -> impl Iterator<Item = (usize, &Arc<str>, &Class)> {
+pub(super) fn packet_arguments(
+    class: &StreamClass,
+) -> impl Iterator<Item = (usize, &Arc<str>, &Class)> {
     members(class.packet_context.as_ref())
         .enumerate()
         .filter(|(_, (_, class))| !describes_packet(class) && !is_processor(class))
@@ -86,12 +88,13 @@ impl Layout {
     /// Returns an error if the layout of packets or of event headers is too large.
     pub(super) fn new(metadata: Metadata) -> Result<Self, Fault> {
         let (mut registers, mut visited) = (Registers::default(), Visited::default());
-        let structures = metadata.packet_header.iter().chain(metadata.streams.iter().flat_map(|stream| {
-            let own = [&stream.packet_context, &stream.event_header, &stream.common_context];
-            let events = stream.events.iter();
-            let events = events.flat_map(|event| [&event.specific_context, &event.payload]);
-            own.into_iter().chain(events).flatten()
-        }));
+        let structures =
+            metadata.packet_header.iter().chain(metadata.streams.iter().flat_map(|stream| {
+                let own = [&stream.packet_context, &stream.event_header, &stream.common_context];
+                let events = stream.events.iter();
+                let events = events.flat_map(|event| [&event.specific_context, &event.payload]);
+                own.into_iter().chain(events).flatten()
+            }));
         structures.for_each(|structure| registers.add(structure, &mut visited));
         let header = hidden(&registers, Scope::PacketHeader, metadata.packet_header.as_ref())?;
         let mut budget = MAX_ALL_OPS;
@@ -127,11 +130,7 @@ fn hidden(
 }
 
 impl StreamLayout {
-    fn new(
-        class: &StreamClass,
-        registers: &Registers,
-        budget: &mut usize,
-    ) -> Result<Self, Fault> {
+    fn new(class: &StreamClass, registers: &Registers, budget: &mut usize) -> Result<Self, Fault> {
         let mut context = Compiler::new(registers);
         if let Some(structure) = &class.packet_context {
             context.scope(Scope::PacketContext, structure, |index| {
@@ -142,8 +141,11 @@ impl StreamLayout {
             })?;
         }
         let event_header = hidden(registers, Scope::EventHeader, class.event_header.as_ref())?;
-        let events: Vec<_> =
-            class.events.iter().map(|event| EventLayout::new(event, class, registers, budget)).collect();
+        let events: Vec<_> = class
+            .events
+            .iter()
+            .map(|event| EventLayout::new(event, class, registers, budget))
+            .collect();
         let (mut dense, mut others) = (Vec::new(), HashMap::default());
         for (index, event) in class.events.iter().enumerate() {
             if event.id < MAX_DENSE {
@@ -161,7 +163,11 @@ impl StreamLayout {
     #[inline]
     pub(super) fn event(&self, id: u64) -> Option<usize> {
         if id < MAX_DENSE {
-            return self.dense.get(id as usize).and_then(|index| index.checked_sub(1)).map(|i| i as usize);
+            return self
+                .dense
+                .get(id as usize)
+                .and_then(|index| index.checked_sub(1))
+                .map(|i| i as usize);
         }
         self.others.get(&id).copied()
     }

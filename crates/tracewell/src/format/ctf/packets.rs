@@ -54,7 +54,8 @@ pub(super) fn read<'a>(
     let fault = |fault| PacketFault::new(format!("expected a packet, {fault}"));
     layout.header.run(&mut bits, state, &mut Nothing).map_err(fault)?;
     if let Some(magic) = state.packet.magic.filter(|magic| *magic != MAGIC) {
-        let message = format!("expected a packet with the magic number 0xC1FC1FC1, found 0x{magic:X}");
+        let message =
+            format!("expected a packet with the magic number 0xC1FC1FC1, found 0x{magic:X}");
         return Err(PacketFault::new(message));
     }
     let Some(class) = layout.stream_class(state.packet.class) else {

@@ -59,7 +59,9 @@ impl Output for Printer {
         }
         self.field(field);
         match &field.integer {
-            Some(integer) if integer.is_enumeration => put_enumeration(&mut self.out, integer, value),
+            Some(integer) if integer.is_enumeration => {
+                put_enumeration(&mut self.out, integer, value)
+            }
             Some(integer) => put_integer(&mut self.out, integer, value),
             None => self.out.decimal(value),
         }

@@ -55,7 +55,9 @@ pub(super) struct Fault {
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.kind {
-            FaultKind::Beyond => f.write_str("found a field beyond the end of the packet's content"),
+            FaultKind::Beyond => {
+                f.write_str("found a field beyond the end of the packet's content")
+            }
             FaultKind::Unterminated => f.write_str("found a text without an end"),
             FaultKind::NoOption(value) => {
                 write!(f, "found {value}, which selects no option of a variant")
@@ -145,33 +147,82 @@ pub(super) enum Count {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Op {
     /// Rounds the position up. `mask` is the alignment in bits minus 1.
-    Align { mask: u64 },
+    Align {
+        mask: u64,
+    },
     /// Reads a number of 8, 16, 32 or 64 bits that begins with a byte.
-    Bytes { field: u32, bits: u8, order: ByteOrder, is_signed: bool },
+    Bytes {
+        field: u32,
+        bits: u8,
+        order: ByteOrder,
+        is_signed: bool,
+    },
     /// Reads a number of any length.
-    Bits { field: u32, form: Form, is_signed: bool },
+    Bits {
+        field: u32,
+        form: Form,
+        is_signed: bool,
+    },
     /// Reads a variable-length number.
-    Variable { field: u32, is_signed: bool },
+    Variable {
+        field: u32,
+        is_signed: bool,
+    },
     /// Reads a floating-point number of 32 or 64 bits.
-    Float { field: u32, form: Form },
+    Float {
+        field: u32,
+        form: Form,
+    },
     /// Stores the last number in a register.
-    Store { register: u32, is_signed: bool },
+    Store {
+        register: u32,
+        is_signed: bool,
+    },
     /// Notes what the last number, which has this number of bits, says about the packet or event.
-    Role { role: Role, bits: u8 },
+    Role {
+        role: Role,
+        bits: u8,
+    },
     /// Reads a text up to its NUL.
-    Text { field: u32, encoding: Encoding },
+    Text {
+        field: u32,
+        encoding: Encoding,
+    },
     /// Reads a text of this number of bytes.
-    SizedText { field: u32, encoding: Encoding, length: Count },
+    SizedText {
+        field: u32,
+        encoding: Encoding,
+        length: Count,
+    },
     /// Reads bytes.
-    Blob { field: u32, length: Count },
-    Open { field: u32, shape: Shape },
-    Close { shape: Shape },
+    Blob {
+        field: u32,
+        length: Count,
+    },
+    Open {
+        field: u32,
+        shape: Shape,
+    },
+    Close {
+        shape: Shape,
+    },
     /// Repeats the instructions up to `end` for each element. `mask` is the alignment minus 1.
-    Array { length: Count, mask: u64, end: u32 },
+    Array {
+        length: Count,
+        mask: u64,
+        end: u32,
+    },
     /// Continues with the option that a register selects: one of the cases from `first` on. Without
     /// such an option, continues at `absent`.
-    Choose { register: u32, first: u32, count: u32, absent: Option<u32> },
-    Jump { to: u32 },
+    Choose {
+        register: u32,
+        first: u32,
+        count: u32,
+        absent: Option<u32>,
+    },
+    Jump {
+        to: u32,
+    },
 }
 
 /// The values of a selector that select an option, and the first instruction of the option.

@@ -3,8 +3,8 @@
 //! A heap has the time of the next element of each stream. Elements of equal time come in the order
 //! of their streams, which is the order of the paths of their first files.
 
-use std::collections::{BTreeMap, BinaryHeap};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::clocks::{Common, Timing};
 use super::folder::METADATA;
@@ -81,7 +81,9 @@ impl<'a> Reader<'a> {
             let metadata = &layout.metadata;
             let of = |clock: Option<usize>| clock.and_then(|clock| metadata.clocks.get(clock));
             let classes = metadata.streams.iter().map(|class| of(class.clock));
-            classes.map(|clock| clock.map_or(Timing::default(), |clock| common.timing(clock))).collect()
+            classes
+                .map(|clock| clock.map_or(Timing::default(), |clock| common.timing(clock)))
+                .collect()
         });
         let timings = timings.collect();
         let heap = BinaryHeap::new();

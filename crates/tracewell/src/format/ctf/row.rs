@@ -106,7 +106,8 @@ impl<'o> Row<'o> {
     fn nested(&mut self, field: &Field, item: ListItem<'_>) {
         let begins = field.place == Place::Rest;
         let is_named = matches!(field.place, Place::Rest | Place::Member);
-        let out = if begins || self.nested.in_rest { &mut *self.nested.rest } else { &mut *self.out };
+        let out =
+            if begins || self.nested.in_rest { &mut *self.nested.rest } else { &mut *self.out };
         if is_named {
             ListItem::Name(field.name.as_bytes()).write(out);
         }
@@ -326,9 +327,8 @@ impl PacketRow {
 
 /// Returns true if a field is the processor, which is no argument.
 fn is_hidden(field: &Field) -> bool {
-    let is_processor = |integer: &Arc<Integer>| {
-        integer.roles.contains(&super::classes::Role::Processor)
-    };
+    let is_processor =
+        |integer: &Arc<Integer>| integer.roles.contains(&super::classes::Role::Processor);
     field.place == Place::Hidden || field.integer.as_ref().is_some_and(is_processor)
 }
 

@@ -256,11 +256,7 @@ impl<'a> Stream<'a> {
     /// Returns an error if the event cannot be read. The caller must then call
     /// [`Stream::lose_body`].
     #[inline]
-    pub(super) fn body(
-        &mut self,
-        event: &EventLayout,
-        out: &mut impl Output,
-    ) -> Result<(), Fault> {
+    pub(super) fn body(&mut self, event: &EventLayout, out: &mut impl Output) -> Result<(), Fault> {
         match &event.programs {
             Ok(programs) => {
                 for program in programs {
