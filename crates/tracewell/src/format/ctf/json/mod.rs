@@ -8,8 +8,8 @@
 //! | `classes` | field classes to types |
 //! | `fragments` | fragments to the declarations of a trace |
 //!
-//! Traces of a draft of the specification (release candidate 7) are read too. Its other words are in
-//! the tables of `classes` and `fragments`.
+//! Traces of a draft of the specification (release candidate 7) are read too. The words that only
+//! the draft has are in `classes` and `fragments`.
 
 mod classes;
 mod fragments;

@@ -34,7 +34,7 @@ pub(super) type Roots = [Option<Arc<StructureType>>; 6];
 /// The fields that a reference names.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// Their place.
+    /// The place of the fields.
     pub location: Location,
     /// Their types, at least one.
     pub integers: Vec<Arc<IntegerType>>,

@@ -7,7 +7,7 @@ use crate::format::ctf::declared::fault::{Fault, fault};
 pub(super) struct Token<'a> {
     /// Offset of the first byte in the text.
     pub at: u32,
-    /// The content.
+    /// The kind of token and its value.
     pub kind: Kind<'a>,
 }
 

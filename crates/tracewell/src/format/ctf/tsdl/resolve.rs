@@ -28,11 +28,11 @@ pub(super) struct Resolver<'l> {
     pub native: ByteOrder,
     /// All clocks of the metadata.
     pub clocks: Vec<Clock>,
-    /// The environment.
+    /// The environment of the whole metadata, for lengths.
     pub environment: Vec<(String, Value)>,
     /// The names of types.
     pub scopes: Scopes,
-    /// Receives warnings.
+    /// The warnings so far.
     pub log: &'l mut Log,
     /// Number of structure bodies so far.
     bodies: u32,
