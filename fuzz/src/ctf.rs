@@ -12,7 +12,7 @@ const METADATA: [&[u8]; 4] = [
     include_bytes!("../../crates/tracewell/tests/fixtures/ctf/classes/metadata"),
     include_bytes!("../../crates/tracewell/tests/fixtures/ctf/odd/metadata"),
     include_bytes!("../../crates/tracewell/tests/fixtures/ctf/zephyr/metadata"),
-    include_bytes!("../../crates/tracewell/tests/fixtures/ctf/types/metadata"),
+    include_bytes!("../../examples/lttng/metadata"),
 ];
 
 /// Decodes any bytes as the streams of a CTF trace, and prints them as Babeltrace does. The first

@@ -12,7 +12,7 @@ use support::fixture;
 use target::ctf_metadata;
 
 const FIXTURES: [&str; 4] =
-    ["types/metadata", "lttng-ctf2.metadata", "odd/metadata", "classes/metadata"];
+    ["../../../../../examples/lttng/metadata", "lttng-ctf2.metadata", "odd/metadata", "classes/metadata"];
 
 fn metadata(name: &str) -> Vec<u8> {
     std::fs::read(fixture(&format!("ctf/{name}"))).unwrap()

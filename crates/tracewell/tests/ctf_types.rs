@@ -111,7 +111,7 @@ fn a_draft_is_read_as_the_final_language() {
 
 /// Traces of ours, one of each producer and language.
 const FIXTURES: [(&str, &str); 5] = [
-    ("types", "types/metadata"),
+    ("lttng", "../../../../../examples/lttng/metadata"),
     ("lttng-ctf2", "lttng-ctf2.metadata"),
     ("odd", "odd/metadata"),
     ("zephyr", "zephyr/metadata"),

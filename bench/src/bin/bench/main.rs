@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod compile;
+mod ctf;
 mod decode;
 mod growth;
 mod insert;
@@ -57,6 +58,7 @@ fn main() -> Result<()> {
     rkh::rkh_decode(&plan)?;
     rkh::rkh_encode(&plan);
     systemview::systemview_decode(&plan)?;
+    ctf::ctf_decode(&plan, folder)?;
     streams::record(&plan)?;
     tracing::record(&plan)?;
     posix::record(&plan)?;

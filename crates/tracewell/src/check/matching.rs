@@ -124,11 +124,9 @@ impl<'r> Matcher<'r> {
             let Some(positions) = self.positions(alternative.shape, event) else { continue };
             // An alternative that fails must not set variables for the next one.
             let before = self.bound(&alternative.conditions, bindings);
-            let failed = alternative
-                .conditions
-                .iter()
-                .zip(positions.iter())
-                .position(|(condition, place)| !self.holds(condition, *place, event, bindings));
+            let failed = alternative.conditions.iter().zip(positions.iter()).position(
+                |(condition, place)| !self.holds(condition, place.clone(), event, bindings),
+            );
             let Some(condition) = failed else { return Ok(()) };
             before.into_iter().for_each(|slot| bindings[slot] = None);
             // The last alternative with the right name explains the miss best.
@@ -204,7 +202,7 @@ impl<'r> Matcher<'r> {
     ) -> Option<String> {
         let shape = pattern.alternatives.get(alternative)?.shape;
         let positions = self.positions(shape, event)?;
-        Some(self.value(*positions.get(condition)?, event)?.text)
+        Some(self.value(positions.get(condition)?.clone(), event)?.text)
     }
 
     /// Returns the names of a pattern as they are written in rules.
@@ -233,7 +231,7 @@ impl<'r> Matcher<'r> {
     }
 
     fn value(&mut self, position: FieldPosition, event: Event<'_>) -> Option<Value> {
-        let Number { number, key } = number(position, event)?;
+        let Number { number, key } = number(&position, event)?;
         let text = self.fields.text(position, event)?.into_owned();
         Some(Value { number, key, text })
     }

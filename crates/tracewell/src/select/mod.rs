@@ -27,7 +27,9 @@ pub use expression::Expression;
 use expression::Filter;
 pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
 pub use listing::Listing;
-pub(crate) use names::{EventNames, argument, is_argument, is_context, is_event, is_object};
+pub(crate) use names::{
+    ArgumentPlace, EventNames, argument_place, is_argument, is_context, is_event, is_object,
+};
 pub use number_list::{NumberList, NumberListError, elements};
 use pattern::is_key;
 pub(crate) use pattern::like;

@@ -6,6 +6,7 @@
 //! hook ids, which are always hexadecimal.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
@@ -76,6 +77,30 @@ pub(crate) fn is_object(wanted: &str, object: &Object) -> bool {
 pub(crate) fn argument(wanted: &str, args: &[Argument]) -> Option<usize> {
     let exact = args.iter().position(|argument| argument.name == wanted);
     exact.or_else(|| args.iter().position(|argument| is_argument(wanted, argument)))
+}
+
+/// The place of a value in the arguments of an event.
+#[derive(Clone, Debug)]
+pub(crate) enum ArgumentPlace {
+    /// The argument with this index.
+    Argument(usize),
+    /// A value in the nested argument with this index: the names on the way to it.
+    Within(usize, Arc<[String]>),
+}
+
+/// Returns the place of a value by its name: an argument, or names between dots that lead from a
+/// nested argument to a value in it.
+pub(crate) fn argument_place(wanted: &str, args: &[Argument]) -> Option<ArgumentPlace> {
+    if let Some(index) = argument(wanted, args) {
+        return Some(ArgumentPlace::Argument(index));
+    }
+    wanted.match_indices('.').find_map(|(dot, _)| {
+        let (name, path) = (wanted.get(..dot)?, wanted.get(dot + 1..)?);
+        let index = argument(name, args)?;
+        let is_nested = args.get(index)?.kind == ArgumentKind::Nested;
+        let path = || path.split('.').map(str::to_owned).collect();
+        is_nested.then(|| ArgumentPlace::Within(index, path()))
+    })
 }
 
 /// Returns true if a word is the name of an argument.

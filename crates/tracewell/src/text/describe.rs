@@ -172,6 +172,25 @@ impl Describer {
     }
 }
 
+/// Appends the item at a path in a nested argument. Returns false if the event does not have it.
+pub(crate) fn put_item(
+    out: &mut TextBuffer,
+    event: Event<'_>,
+    index: usize,
+    path: &[String],
+) -> bool {
+    match values::value_at(event.bytes(index), path) {
+        // A structure or an array has no text of its own.
+        None | Some(ListItem::Open(_)) => false,
+        Some(item) => {
+            let mut list = Vec::new();
+            item.write(&mut list);
+            put_list(out, &mut NoNames, (event.trace, event.ticks()), &list);
+            true
+        }
+    }
+}
+
 /// Does the same as [`Describer::put`] for one event, without a cache.
 pub(super) fn put_uncached(out: &mut TextBuffer, event: Event<'_>) {
     let start = out.len();

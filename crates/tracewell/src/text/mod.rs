@@ -23,7 +23,7 @@ mod time_form;
 pub use buffer::{Reservation, TextBuffer, put};
 pub use count::{counted, grouped, missing, times};
 pub use describe::Describer;
-pub(crate) use describe::{put_name, put_signed};
+pub(crate) use describe::{put_item, put_name, put_signed};
 pub(crate) use digits::{put_bytes, put_digits, put_fraction};
 pub use display::{display_width, fold, padded, shortened};
 pub(crate) use duration::spoken_time;

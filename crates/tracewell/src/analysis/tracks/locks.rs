@@ -91,8 +91,8 @@ impl Locks {
         self.at((true, kind, key)).holder.set(at, holder)
     }
 
-    /// Notes the begin of a wait. If the task has an earlier wait whose end the trace does not show,
-    /// adds this wait to its track, and returns true.
+    /// Notes the start of a wait. If the task has an earlier wait whose end the trace does not
+    /// show, adds that wait to its track, and returns true.
     pub(super) fn wait_began(&mut self, wait: &Wait) -> bool {
         let same = |open: &Wait| (open.task, open.is_mutex) == (wait.task, wait.is_mutex);
         let earlier = self.open.iter().position(same).map(|index| self.open.swap_remove(index));

@@ -11,8 +11,8 @@ use super::values::{self, Prefix};
 use super::{EventFormat, put_detail};
 use crate::model::schema::EventType;
 use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
-use crate::select::{Selection, Selector, argument, did_you_mean, nearest};
-use crate::text::{Describer, PerEvent, TextBuffer};
+use crate::select::{ArgumentPlace, Selection, Selector, argument_place, did_you_mean, nearest};
+use crate::text::{Describer, PerEvent, TextBuffer, put_item};
 
 /// The columns of a table, in order.
 ///
@@ -209,7 +209,7 @@ impl Sink for ArgumentNames {
 pub(super) struct Cells {
     columns: Vec<Column>,
     /// The index of the argument of each column, by event id.
-    places: PerEvent<Vec<Option<usize>>>,
+    places: PerEvent<Vec<Option<ArgumentPlace>>>,
     /// True for each column of an argument that some event has.
     found: Vec<bool>,
     describer: Describer,
@@ -261,10 +261,21 @@ impl Cells {
                 Column::Field(field) => put_field(out, *field, event, &mut self.describer),
                 Column::AllArguments => {}
                 Column::Argument(_) | Column::Text(_) => {
-                    let Some(place) = places.get(index).copied().flatten() else { continue };
-                    let is_present = match column {
-                        Column::Text(_) => self.describer.put_value(out, event, place),
-                        _ => values::put_cell(out, format, event, place),
+                    let is_text = matches!(column, Column::Text(_));
+                    let is_present = match places.get(index).and_then(Option::as_ref) {
+                        None => continue,
+                        Some(ArgumentPlace::Argument(place)) if is_text => {
+                            self.describer.put_value(out, event, *place)
+                        }
+                        Some(ArgumentPlace::Argument(place)) => {
+                            values::put_cell(out, format, event, *place)
+                        }
+                        Some(ArgumentPlace::Within(place, path)) if is_text => {
+                            put_item(out, event, *place, path)
+                        }
+                        Some(ArgumentPlace::Within(place, path)) => {
+                            values::put_cell_within(out, format, event, *place, path)
+                        }
                     };
                     self.found[index] |= is_present;
                 }
@@ -310,12 +321,15 @@ fn begin(out: &mut TextBuffer, format: EventFormat, index: usize) -> usize {
 }
 
 /// Returns the index of the argument of each column.
-fn places(columns: &[Column], event: &EventType) -> Vec<Option<usize>> {
+fn places(columns: &[Column], event: &EventType) -> Vec<Option<ArgumentPlace>> {
     let place = |column: &Column| match column {
-        Column::Argument(name) | Column::Text(name) => argument(name, &event.args).or_else(|| {
-            let number: usize = name.strip_prefix("arg")?.parse().ok()?;
-            number.checked_sub(1).filter(|index| *index >= event.args.len())
-        }),
+        Column::Argument(name) | Column::Text(name) => {
+            argument_place(name, &event.args).or_else(|| {
+                let number: usize = name.strip_prefix("arg")?.parse().ok()?;
+                let index = number.checked_sub(1).filter(|index| *index >= event.args.len());
+                index.map(ArgumentPlace::Argument)
+            })
+        }
         _ => None,
     };
     columns.iter().map(place).collect()

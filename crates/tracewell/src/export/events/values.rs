@@ -102,6 +102,27 @@ pub(super) fn put_cell(
     true
 }
 
+/// Appends the value at a path in a nested argument as the cell of a table. Returns false if the
+/// event does not have it.
+pub(super) fn put_cell_within(
+    out: &mut TextBuffer,
+    format: EventFormat,
+    event: Event<'_>,
+    index: usize,
+    path: &[String],
+) -> bool {
+    match values::value_at(event.bytes(index), path) {
+        // A structure or an array is no single value.
+        None | Some(ListItem::Open(_)) => false,
+        Some(item) => {
+            let mut list = Vec::new();
+            item.write(&mut list);
+            put_list(out, format, &list, event.trace.payload.digits());
+            true
+        }
+    }
+}
+
 /// Returns the number of arguments of an event, with the words that the schema does not name.
 pub(in crate::export) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;

@@ -10,7 +10,7 @@ use super::classes::{Metadata, Value};
 use super::clocks;
 use super::folder::METADATA;
 use super::print::Printer;
-use super::program::{Bits, Fault};
+use super::position::{Bits, Fault};
 use super::reader::Reader;
 use super::stream::{Gap, GapKind, Next};
 use crate::format::{ReadError, TraceFile};

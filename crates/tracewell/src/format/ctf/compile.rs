@@ -10,7 +10,8 @@ use foldhash::fast::RandomState;
 
 use super::bits::Form;
 use super::classes::{Choice, Class, Integer, IntegerKind, Length, Location, Scope, Structure};
-use super::program::{Case, Count, Fault, FaultKind, Field, Op, Place, Program, Shape};
+use super::position::{Fault, FaultKind};
+use super::program::{Case, Count, Field, FixedNumber, Op, Place, Program, Shape};
 
 /// Maximum number of instructions of one program.
 const MAX_OPS: usize = 1 << 16;
@@ -94,12 +95,18 @@ pub(super) struct Compiler<'r> {
     path: (Scope, Vec<u32>),
     depth: usize,
     choices: usize,
+    /// The position is known to be a multiple of this number of bits, a power of two.
+    aligned: u64,
+    /// Position in the instructions before which numbers must not be joined, because a jump leads
+    /// there.
+    barrier: usize,
 }
 
 impl<'r> Compiler<'r> {
     pub(super) fn new(registers: &'r Registers) -> Self {
         let path = (Scope::PacketHeader, Vec::new());
-        Self { registers, program: Program::default(), path, depth: 0, choices: 0 }
+        let program = Program::default();
+        Self { registers, program, path, depth: 0, choices: 0, aligned: 1, barrier: 0 }
     }
 
     /// Adds the fields of a scope. `place` returns the place of each member.
@@ -128,9 +135,41 @@ impl<'r> Compiler<'r> {
     }
 
     fn align(&mut self, alignment: u32) {
-        if alignment > 1 {
+        if u64::from(alignment) > self.aligned {
             self.program.ops.push(Op::Align { mask: u64::from(alignment) - 1 });
+            self.aligned = u64::from(alignment);
         }
+    }
+
+    /// Notes that the next field is this number of bits after the current one.
+    fn advance(&mut self, bits: u64) {
+        let step = bits & bits.wrapping_neg();
+        self.aligned = if step == 0 { self.aligned } else { self.aligned.min(step) };
+    }
+
+    /// Notes a position to which jumps lead, or at which fields of unknown length end. There, the
+    /// position is a multiple of only this number of bits.
+    fn join(&mut self, aligned: u64) {
+        self.aligned = aligned;
+        self.barrier = self.program.ops.len();
+    }
+
+    /// Adds the instruction for a number of whole bytes. Numbers that follow each other become one
+    /// instruction.
+    fn whole(&mut self, number: FixedNumber) {
+        let Program { ops, fixed, .. } = &mut self.program;
+        let bits = u32::from(number.bits);
+        if ops.len() > self.barrier
+            && let Some(Op::Fixed { count, bits: before, .. }) = ops.last_mut()
+        {
+            fixed.push(FixedNumber { offset: *before / 8, ..number });
+            *count += 1;
+            *before += bits;
+            return;
+        }
+        let first = fixed.len() as u32;
+        fixed.push(number);
+        ops.push(Op::Fixed { first, count: 1, bits });
     }
 
     fn field(&mut self, name: &Arc<str>, place: Place, integer: Option<&Arc<Integer>>) -> u32 {
@@ -156,12 +195,16 @@ impl<'r> Compiler<'r> {
                 let field = self.field(name, place, Some(integer));
                 let is_signed = integer.kind == IntegerKind::Signed;
                 let Integer { bits, order, reversed, .. } = **integer;
-                let is_whole = integer.alignment >= 8 && matches!(bits, 8 | 16 | 32 | 64);
-                self.program.ops.push(if is_whole && !reversed {
-                    Op::Bytes { field, bits, order, is_signed }
+                let is_whole = self.aligned >= 8 && matches!(bits, 8 | 16 | 32 | 64) && !reversed;
+                if is_whole && !self.is_used(integer) {
+                    self.whole(FixedNumber { field, offset: 0, bits, order, is_signed });
+                } else if is_whole {
+                    self.program.ops.push(Op::Bytes { field, bits, order, is_signed });
                 } else {
-                    Op::Bits { field, form: Form { bits, order, reversed }, is_signed }
-                });
+                    let form = Form { bits, order, reversed };
+                    self.program.ops.push(Op::Bits { field, form, is_signed });
+                }
+                self.advance(u64::from(bits));
                 self.after_number(integer, is_signed);
             }
             Class::Variable(integer) => {
@@ -169,6 +212,7 @@ impl<'r> Compiler<'r> {
                 let field = self.field(name, place, Some(integer));
                 let is_signed = integer.kind == IntegerKind::Signed;
                 self.program.ops.push(Op::Variable { field, is_signed });
+                self.join(8);
                 self.after_number(integer, is_signed);
             }
             Class::Float(float) => {
@@ -176,21 +220,25 @@ impl<'r> Compiler<'r> {
                 let field = self.field(name, place, None);
                 let form = Form { bits: float.bits, order: float.order, reversed: float.reversed };
                 self.program.ops.push(Op::Float { field, form });
+                self.advance(u64::from(float.bits));
             }
             Class::Text(encoding) => {
                 self.align(8);
                 let field = self.field(name, place, None);
                 self.program.ops.push(Op::Text { field, encoding: *encoding });
+                self.join(8);
             }
             Class::SizedText { length, encoding } => {
                 self.align(8);
                 let (field, length) = (self.field(name, place, None), self.count(length));
                 self.program.ops.push(Op::SizedText { field, encoding: *encoding, length });
+                self.join(8);
             }
             Class::Blob { length, .. } => {
                 self.align(8);
                 let (field, length) = (self.field(name, place, None), self.count(length));
                 self.program.ops.push(Op::Blob { field, length });
+                self.join(8);
             }
             Class::Structure(structure) => {
                 self.align(structure.alignment);
@@ -200,38 +248,55 @@ impl<'r> Compiler<'r> {
                     self.class(&member.class, &member.name, inner(place, Place::Member))?;
                     self.path.1.pop();
                 }
-                self.program.ops.push(Op::Close { shape: Shape::Structure });
+                self.close(place, Shape::Structure);
             }
             Class::Array(array) => {
                 self.open(name, place, Shape::Array);
                 let (at, length) = (self.program.ops.len(), self.count(&array.length));
                 let mask = u64::from(array.alignment.max(1)) - 1;
                 self.program.ops.push(Op::Array { length, mask, end: 0 });
-                // The fields of an element get a value with each element.
+                // The first element can be at another position than the others.
+                self.join(1);
                 self.class(&array.element, &Arc::from(""), inner(place, Place::Element))?;
                 let end = self.program.ops.len() as u32;
                 if let Some(Op::Array { end: known, .. }) = self.program.ops.get_mut(at) {
                     *known = end;
                 }
-                self.program.ops.push(Op::Close { shape: Shape::Array });
+                self.join(1);
+                self.close(place, Shape::Array);
             }
             Class::Optional(choice) => {
                 self.open(name, place, Shape::Optional);
                 self.choice(choice, inner(place, Place::Element), true)?;
-                self.program.ops.push(Op::Close { shape: Shape::Optional });
+                self.close(place, Shape::Optional);
             }
             Class::Variant(choice) => {
                 self.open(name, place, Shape::Variant);
                 self.choice(choice, inner(place, Place::Member), false)?;
-                self.program.ops.push(Op::Close { shape: Shape::Variant });
+                self.close(place, Shape::Variant);
             }
         }
         Ok(())
     }
 
     fn open(&mut self, name: &Arc<str>, place: Place, shape: Shape) {
+        // Outputs do not get the fields that describe a packet.
+        if place == Place::Hidden {
+            return;
+        }
         let field = self.field(name, place, None);
         self.program.ops.push(Op::Open { field, shape });
+    }
+
+    fn close(&mut self, place: Place, shape: Shape) {
+        if place != Place::Hidden {
+            self.program.ops.push(Op::Close { shape });
+        }
+    }
+
+    /// Returns true if other fields refer to the current number, or if it has a role.
+    fn is_used(&self, integer: &Integer) -> bool {
+        !integer.roles.is_empty() || self.registers.by_field.contains_key(&self.path)
     }
 
     /// Adds the instructions that keep a number for other fields and for the packet.
@@ -264,8 +329,11 @@ impl<'r> Compiler<'r> {
         let at = self.program.ops.len();
         self.program.ops.push(Op::Choose { register, first: 0, count: 0, absent: None });
         let (mut cases, mut jumps) = (Vec::new(), Vec::new());
+        let aligned = self.aligned;
+        let mut after_all = if is_optional { aligned } else { u64::MAX };
         self.choices += 1;
         for (index, option) in choice.options.iter().enumerate() {
+            self.join(aligned);
             let to = self.program.ops.len() as u32;
             cases.extend(option.values.iter().map(|(low, high)| Case {
                 low: *low,
@@ -275,10 +343,12 @@ impl<'r> Compiler<'r> {
             self.path.1.push(index as u32);
             self.class(&option.class, &option.name, place)?;
             self.path.1.pop();
+            after_all = after_all.min(self.aligned);
             jumps.push(self.program.ops.len());
             self.program.ops.push(Op::Jump { to: 0 });
         }
         self.choices -= 1;
+        self.join(if choice.options.is_empty() { 1 } else { after_all });
         let after = self.program.ops.len() as u32;
         for jump in jumps {
             if let Some(Op::Jump { to }) = self.program.ops.get_mut(jump) {

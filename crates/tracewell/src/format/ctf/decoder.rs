@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::FORMAT;
+use super::classes::Value;
 use super::clocks::Common;
-use super::events::Events;
+use super::events;
 use super::layout::packet_arguments;
 use super::reader::Reader;
 use super::row::{PacketRow, Row};
@@ -15,7 +16,7 @@ use crate::model::schema::Schema;
 use crate::model::{
     Clock, Emitter, Flow, LossCause, NewEvent, PayloadLayout, Priority, Severity, Trace,
 };
-use crate::text::counted;
+use crate::text::{counted, shown};
 
 #[derive(Debug)]
 struct CtfDecoder {
@@ -60,11 +61,31 @@ impl Decoder for CtfDecoder {
     }
 }
 
-/// Adds the facts of the metadata to the trace.
+/// The facts of a trace's environment that summaries show.
+const SHOWN: [&str; 8] = [
+    "hostname",
+    "domain",
+    "sysname",
+    "kernel_release",
+    "tracer_name",
+    "trace_name",
+    "procname",
+    "vpid",
+];
+
+/// Adds the facts of the metadata to the trace. Of several traces, those of the first one.
 fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
     let common: &Common = &reader.common;
     trace.clock = common.clock();
     trace.wall_clock = common.wall_clock();
+    let environment = reader.layouts.first().map(|layout| &layout.metadata.environment);
+    for name in SHOWN {
+        let found = environment.into_iter().flatten().find(|(known, _)| known == name);
+        trace.texts.extend(found.map(|(_, value)| match value {
+            Value::Text(text) => (name, shown(text).into_owned()),
+            Value::Number(number) => (name, number.to_string()),
+        }));
+    }
     for (file, warning) in &reader.warnings {
         let path = files.get(*file).map(|file| file.path().display().to_string());
         let message = format!("{}: {warning}", path.unwrap_or_default());
@@ -76,7 +97,6 @@ fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
 struct Decoding<'a> {
     reader: Reader<'a>,
     files: &'a [TraceFile],
-    events: Events,
     threads: Threads,
     /// The values of the packet context of each stream, and the number of its packet.
     contexts: Vec<(PacketRow, u64)>,
@@ -84,10 +104,10 @@ struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    fn new(reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
-        let events = Events::define(&reader.layouts, Arc::make_mut(&mut trace.schema));
+    fn new(mut reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
+        events::define(&mut reader.layouts, Arc::make_mut(&mut trace.schema));
         let contexts = reader.streams.iter().map(|_| (PacketRow::default(), 0)).collect();
-        Self { reader, files, events, threads: Threads::default(), contexts, rest: Vec::new() }
+        Self { reader, files, threads: Threads::default(), contexts, rest: Vec::new() }
     }
 
     /// Delivers all events.
@@ -115,27 +135,26 @@ impl<'a> Decoding<'a> {
     }
 
     fn event(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
-        let Self { reader, events, threads, contexts, rest, .. } = self;
+        let Self { reader, threads, contexts, rest, .. } = self;
         let Some(stream) = reader.streams.get_mut(index) else { return Flow::Continue(()) };
         let (Some(part), Some(packet)) = (stream.part(), stream.packet) else {
             return Flow::Continue(());
         };
         let found = reader.layouts.get(part.layout).and_then(|layout| {
             let class = layout.streams.get(packet.class)?;
-            let metadata = layout.metadata.streams.get(packet.class)?;
-            let known = events.get(part.layout, packet.class, stream.event)?;
-            Some((class, metadata, class.events.get(stream.event)?, known))
+            Some((layout, class, class.events.get(stream.event)?))
         });
-        let (Some((class, metadata, event, known)), Some((context, read))) =
+        let (Some((layout, class, event)), Some((context, read))) =
             (found, contexts.get_mut(index))
         else {
             return Flow::Continue(());
         };
+        let known = &event.known;
         if !event.packet.is_empty() && *read != stream.packets {
             *read = stream.packets;
             context.clear();
             let mut bits =
-                super::program::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
+                super::position::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
             // The context was read before, when the packet was opened.
             let _ = class.context.run(&mut bits, &mut stream.state.clone(), context);
         }
@@ -147,7 +166,8 @@ impl<'a> Decoding<'a> {
             return Flow::Continue(());
         }
         if !event.packet.is_empty() {
-            let names = packet_arguments(metadata).map(|(_, name, _)| name);
+            let metadata = layout.metadata.streams.get(packet.class);
+            let names = metadata.into_iter().flat_map(packet_arguments).map(|(_, name, _)| name);
             context.put(&mut row, &event.packet, names);
         }
         stream.note_interrupt(known.who.is_interrupt);

@@ -22,37 +22,21 @@ const OTHERS: &str = "others";
 const MAX_NAMED: i128 = 1 << 12;
 
 /// The id of an event class in the schema, and its fields that show who ran.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     pub(super) id: u32,
     pub(super) who: Who,
 }
 
-/// The event types of a trace.
-#[derive(Debug, Default)]
-pub(super) struct Events {
-    /// By layout, stream class and event class.
-    by_class: Vec<Vec<Vec<Known>>>,
-}
-
-impl Events {
-    /// Returns the entry of an event class.
-    #[inline]
-    pub(super) fn get(&self, layout: usize, class: usize, event: usize) -> Option<&Known> {
-        self.by_class.get(layout)?.get(class)?.get(event)
-    }
-
-    /// Adds the events of all layouts to a schema.
-    pub(super) fn define(layouts: &[Layout], schema: &mut Schema) -> Self {
-        let mut maker = Maker::default();
-        let by_class = layouts.iter().map(|layout| {
-            let classes = layout.metadata.streams.iter();
-            let of_class = |class: &StreamClass| {
-                class.events.iter().map(|event| maker.event(event, class, schema)).collect()
-            };
-            classes.map(of_class).collect()
-        });
-        Self { by_class: by_class.collect() }
+/// Adds the events of all layouts to a schema.
+pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
+    let mut maker = Maker::default();
+    for layout in layouts {
+        for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
+            for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
+                compiled.known = maker.event(event, class, schema);
+            }
+        }
     }
 }
 

@@ -7,7 +7,9 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
 use super::compile::{Compiler, MAX_ALL_OPS, Registers, Visited};
-use super::program::{Fault, FaultKind, Place, Program};
+use super::events::Known;
+use super::position::{Fault, FaultKind};
+use super::program::{Place, Program};
 use crate::model::values::MAX_SLOTS;
 
 /// Maximum number of event ids that are found without hashing.
@@ -46,6 +48,8 @@ pub(super) struct EventLayout {
     pub(super) has_rest: bool,
     /// The places of the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
+    /// The event type of the model.
+    pub(super) known: Known,
 }
 
 /// Returns the fields of a packet context that are arguments of its events: those that do not
@@ -216,6 +220,7 @@ impl EventLayout {
             slots: all.min(MAX_SLOTS) as u8,
             has_rest,
             packet: (0..packet).map(|index| place(payload + specific + common + index)).collect(),
+            known: Known::default(),
         }
     }
 }

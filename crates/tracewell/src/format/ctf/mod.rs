@@ -8,6 +8,7 @@
 //! | `declared` | declarations, in the form of both languages |
 //! | `metadata` | metadata to the types of a trace: chooses the language, places the types |
 //! | `bits` | reads numbers of any length at any bit |
+//! | `position` | reads fields at a position in a packet |
 //! | `program` | runs compiled layouts |
 //! | `compile` | compiles structures to programs |
 //! | `layout` | the compiled layout of a trace |
@@ -37,6 +38,7 @@ mod json;
 mod layout;
 pub mod metadata;
 mod packets;
+mod position;
 mod print;
 mod program;
 mod reader;

@@ -2,7 +2,8 @@
 
 use super::classes::{Class, Role};
 use super::layout::Layout;
-use super::program::{Bits, Nothing, PacketNumbers, State};
+use super::position::{Bits};
+use super::program::{Nothing, PacketNumbers, State};
 
 /// First number of a packet.
 const MAGIC: u64 = 0xC1FC_1FC1;

@@ -9,68 +9,10 @@ use tracewell_wire::ByteOrder;
 
 use super::bits::{Form, ones, signed};
 use super::classes::{Encoding, Integer, Role};
+use super::position::{Bits, Fault, FaultKind, end_of_text, number_at};
 
 /// Maximum number of elements of an array whose elements have no bits.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
-
-/// Maximum number of bytes of a variable-length number.
-const MAX_LEB_BYTES: usize = 10;
-
-/// A part of a packet: its bytes, the position in it, and its end. Positions are in bits from the
-/// beginning of the packet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bits<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) at: u64,
-    pub(super) end: u64,
-}
-
-/// The reason why a field cannot be read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum FaultKind {
-    /// The field extends beyond the end of the content.
-    Beyond,
-    /// A text has no NUL before the end of the content.
-    Unterminated,
-    /// The selector has this value, for which there is no option.
-    NoOption(i128),
-    /// The field that the length or the choice refers to was not read.
-    NoReference,
-    /// A variable-length number has more than 64 bits.
-    TooLong,
-    /// An array has too many elements without bits.
-    TooMany,
-    /// The layout is too large to be read.
-    Layout,
-}
-
-/// A field that cannot be read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Fault {
-    /// Position in bits from the beginning of the packet.
-    pub(super) at: u64,
-    pub(super) kind: FaultKind,
-}
-
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.kind {
-            FaultKind::Beyond => {
-                f.write_str("found a field beyond the end of the packet's content")
-            }
-            FaultKind::Unterminated => f.write_str("found a text without an end"),
-            FaultKind::NoOption(value) => {
-                write!(f, "found {value}, which selects no option of a variant")
-            }
-            FaultKind::NoReference => {
-                f.write_str("found a field that refers to a field that was not recorded")
-            }
-            FaultKind::TooLong => f.write_str("found a number of more than 64 bits"),
-            FaultKind::TooMany => f.write_str("found an array with too many empty elements"),
-            FaultKind::Layout => f.write_str("found an event whose layout is too large"),
-        }
-    }
-}
 
 /// The kind of a field that has fields in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,6 +92,13 @@ pub(super) enum Op {
     Align {
         mask: u64,
     },
+    /// Reads numbers that begin with a byte: the entries of `fixed` from `first` on, which have this
+    /// number of bits together.
+    Fixed {
+        first: u32,
+        count: u32,
+        bits: u32,
+    },
     /// Reads a number of 8, 16, 32 or 64 bits that begins with a byte.
     Bytes {
         field: u32,
@@ -225,6 +174,17 @@ pub(super) enum Op {
     },
 }
 
+/// A number of 8, 16, 32 or 64 bits among several numbers that are read together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FixedNumber {
+    pub(super) field: u32,
+    /// Offset in bytes from the first of the numbers.
+    pub(super) offset: u32,
+    pub(super) bits: u8,
+    pub(super) order: ByteOrder,
+    pub(super) is_signed: bool,
+}
+
 /// The values of a selector that select an option, and the first instruction of the option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
@@ -233,10 +193,14 @@ pub(super) struct Case {
     pub(super) to: u32,
 }
 
+/// The content of a register whose field was not read. No field has this value.
+pub(super) const NO_VALUE: i128 = i128::MIN;
+
 /// The numbers that fields refer to, and those with a role.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    pub(super) registers: Vec<Option<i128>>,
+    /// [`NO_VALUE`] if a field was not read.
+    pub(super) registers: Vec<i128>,
     /// Value of the clock.
     pub(super) clock: u64,
     /// True if a number set the clock.
@@ -312,6 +276,7 @@ pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) fields: Vec<Field>,
     pub(super) cases: Vec<Case>,
+    pub(super) fixed: Vec<FixedNumber>,
     /// Registers that a run may leave without a new value.
     pub(super) cleared: Vec<u32>,
 }
@@ -330,7 +295,7 @@ impl Program {
     ) -> Result<(), Fault> {
         for register in &self.cleared {
             if let Some(register) = state.registers.get_mut(*register as usize) {
-                *register = None;
+                *register = NO_VALUE;
             }
         }
         self.part(0, self.ops.len(), bits, state, out)
@@ -352,6 +317,19 @@ impl Program {
             next += 1;
             match *op {
                 Op::Align { mask } => bits.align(mask)?,
+                Op::Fixed { first, count, bits: length } => {
+                    let bytes = bits.bytes_of(u64::from(length))?;
+                    let numbers = self.fixed.get(first as usize..).unwrap_or_default();
+                    for number in numbers.iter().take(count as usize) {
+                        let rest = bytes.get(number.offset as usize..).unwrap_or_default();
+                        let Some(value) = number_at(rest, number.bits, number.order) else {
+                            return Err(bits.fault(FaultKind::Beyond));
+                        };
+                        let value =
+                            if number.is_signed { signed(value, number.bits) } else { value };
+                        self.put(number.field, |field| out.number(field, value));
+                    }
+                }
                 Op::Bytes { field, bits: length, order, is_signed } => {
                     last = bits.bytes(length, order)?;
                     if is_signed {
@@ -382,7 +360,7 @@ impl Program {
                     let value =
                         if is_signed { i128::from(last.cast_signed()) } else { i128::from(last) };
                     if let Some(register) = state.registers.get_mut(register as usize) {
-                        *register = Some(value);
+                        *register = value;
                     }
                 }
                 Op::Role { role, bits } => state.apply(role, last, bits),
@@ -438,8 +416,9 @@ impl Program {
     }
 }
 
+#[inline]
 fn register_of(register: u32, state: &State, bits: &Bits<'_>) -> Result<i128, Fault> {
-    let value = state.registers.get(register as usize).copied().flatten();
+    let value = state.registers.get(register as usize).copied().filter(|value| *value != NO_VALUE);
     value.ok_or_else(|| bits.fault(FaultKind::NoReference))
 }
 
@@ -451,120 +430,5 @@ fn count(count: Count, state: &State, bits: &Bits<'_>) -> Result<u64, Fault> {
             let value = register_of(register, state, bits)?;
             u64::try_from(value).map_err(|_| bits.fault(FaultKind::Beyond))
         }
-    }
-}
-
-/// Returns the number of bytes before the first NUL.
-fn end_of_text(bytes: &[u8], encoding: Encoding) -> usize {
-    let unit = unit(encoding);
-    if unit == 1 {
-        return bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    }
-    let units = bytes.chunks_exact(unit).position(|unit| unit.iter().all(|byte| *byte == 0));
-    units.map_or(bytes.len(), |units| units * unit)
-}
-
-/// Returns the number of bytes of a code unit.
-const fn unit(encoding: Encoding) -> usize {
-    match encoding {
-        Encoding::Utf8 => 1,
-        Encoding::Utf16(_) => 2,
-        Encoding::Utf32(_) => 4,
-    }
-}
-
-impl<'a> Bits<'a> {
-    pub(super) const fn fault(&self, kind: FaultKind) -> Fault {
-        Fault { at: self.at, kind }
-    }
-
-    #[inline]
-    fn align(&mut self, mask: u64) -> Result<(), Fault> {
-        let at = self.at.wrapping_add(mask) & !mask;
-        if at > self.end {
-            return Err(self.fault(FaultKind::Beyond));
-        }
-        self.at = at;
-        Ok(())
-    }
-
-    /// Returns the position after a field of this number of bits.
-    #[inline]
-    fn after(&self, bits: u64) -> Result<u64, Fault> {
-        match self.at.checked_add(bits) {
-            Some(after) if after <= self.end => Ok(after),
-            _ => Err(self.fault(FaultKind::Beyond)),
-        }
-    }
-
-    #[inline]
-    fn bytes(&mut self, bits: u8, order: ByteOrder) -> Result<u64, Fault> {
-        let after = self.after(u64::from(bits))?;
-        let rest = self.bytes.get((self.at / 8) as usize..).unwrap_or_default();
-        let value = match bits {
-            8 => rest.first().map(|byte| u64::from(*byte)),
-            16 => rest.first_chunk().map(|bytes| u64::from(order.u16(*bytes))),
-            32 => rest.first_chunk().map(|bytes| u64::from(order.u32(*bytes))),
-            _ => rest.first_chunk().map(|bytes| order.u64(*bytes)),
-        };
-        let value = value.ok_or_else(|| self.fault(FaultKind::Beyond))?;
-        self.at = after;
-        Ok(value)
-    }
-
-    #[inline]
-    fn number(&mut self, form: Form) -> Result<u64, Fault> {
-        let after = self.after(u64::from(form.bits))?;
-        let value = form.read(self.bytes, self.at);
-        let value = value.ok_or_else(|| self.fault(FaultKind::Beyond))?;
-        self.at = after;
-        Ok(value)
-    }
-
-    /// Returns the bytes up to the end of the content.
-    fn rest(&self) -> &'a [u8] {
-        let (from, to) = ((self.at / 8) as usize, (self.end / 8) as usize);
-        self.bytes.get(from..to.min(self.bytes.len())).unwrap_or_default()
-    }
-
-    fn take(&mut self, bytes: u64) -> Result<&'a [u8], Fault> {
-        let taken = usize::try_from(bytes).ok().and_then(|bytes| self.rest().get(..bytes));
-        let taken = taken.ok_or_else(|| self.fault(FaultKind::Beyond))?;
-        self.at += 8 * bytes;
-        Ok(taken)
-    }
-
-    fn text(&mut self, encoding: Encoding) -> Result<&'a [u8], Fault> {
-        let rest = self.rest();
-        let end = end_of_text(rest, encoding);
-        let Some(text) = rest.get(..end).filter(|_| end + unit(encoding) <= rest.len()) else {
-            return Err(self.fault(FaultKind::Unterminated));
-        };
-        self.at += 8 * (end + unit(encoding)) as u64;
-        Ok(text)
-    }
-
-    fn variable(&mut self, is_signed: bool) -> Result<u64, Fault> {
-        let rest = self.rest();
-        let mut value = 0_u128;
-        for (index, byte) in rest.iter().enumerate().take(MAX_LEB_BYTES) {
-            value |= u128::from(byte & 0x7F) << (7 * index);
-            if byte & 0x80 != 0 {
-                continue;
-            }
-            let bits = 7 * (index + 1);
-            let value = if is_signed {
-                let unused = 128 - bits;
-                let value = (value << unused).cast_signed() >> unused;
-                i64::try_from(value).ok().map(i64::cast_unsigned)
-            } else {
-                u64::try_from(value).ok()
-            };
-            let value = value.ok_or_else(|| self.fault(FaultKind::TooLong))?;
-            self.at += 8 * (index + 1) as u64;
-            return Ok(value);
-        }
-        let is_long = rest.len() >= MAX_LEB_BYTES;
-        Err(self.fault(if is_long { FaultKind::TooLong } else { FaultKind::Beyond }))
     }
 }

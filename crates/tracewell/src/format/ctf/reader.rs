@@ -11,7 +11,7 @@ use super::folder::METADATA;
 use super::layout::Layout;
 use super::metadata;
 use super::packets;
-use super::program::State;
+use super::program::{NO_VALUE, State};
 use super::stream::{Next, Part, Stream};
 use crate::format::{ReadError, TraceFile};
 
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
 
 /// Returns the state before the first packet of a stream.
 pub(super) fn state(layout: &Layout) -> State {
-    State { registers: vec![None; layout.registers], ..State::default() }
+    State { registers: vec![NO_VALUE; layout.registers], ..State::default() }
 }
 
 /// Returns the clocks of the streams.

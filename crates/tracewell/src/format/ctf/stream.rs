@@ -9,7 +9,8 @@ use super::bits::ones;
 use super::clocks::Timing;
 use super::layout::{EventLayout, Layout};
 use super::packets::{self, Packet};
-use super::program::{Bits, Fault, Nothing, Output, State};
+use super::position::{Bits, Fault};
+use super::program::{NO_VALUE, Nothing, Output, State};
 
 /// Largest step back of a short stamp that is a change of order and not a wrap: 1 ms. Interrupts of
 /// Zephyr can write their event before the interrupted one.
@@ -320,7 +321,7 @@ impl<'a> Stream<'a> {
             return self.part < self.parts.len();
         };
         if self.state.registers.len() != layout.registers {
-            self.state.registers = vec![None; layout.registers];
+            self.state.registers = vec![NO_VALUE; layout.registers];
         }
         let before = self.state.clock;
         match packets::read(layout, rest, self.at as u64, &mut self.state) {

@@ -9,10 +9,6 @@
 //!
 //! An event without such fields belongs to the thread that runs on its processor, if it is known.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
-
 use super::row::Row;
 use crate::model::schema::ArgumentKind;
 use crate::model::{Context, ContextId, ContextKind, Trace};
@@ -75,8 +71,10 @@ impl Who {
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     /// The thread that runs on each processor.
-    running: HashMap<u16, ContextId, RandomState>,
+    running: Vec<Option<ContextId>>,
     last: Option<(u64, ContextId)>,
+    /// The context of events whose thread is not known.
+    unknown: Option<ContextId>,
 }
 
 impl Threads {
@@ -91,11 +89,14 @@ impl Threads {
     ) -> ContextId {
         let context = match who.recorder {
             Some(thread) => self.thread(thread, cpu, row, trace),
-            None => self.running.get(&cpu).copied(),
+            None => self.running.get(usize::from(cpu)).copied().flatten(),
         };
-        let context = context.unwrap_or_else(|| unknown(trace));
+        let context =
+            context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)));
         if let Some(next) = who.next.and_then(|next| self.thread(next, cpu, row, trace)) {
-            self.running.insert(cpu, next);
+            let cpu = usize::from(cpu);
+            self.running.resize(self.running.len().max(cpu + 1), None);
+            self.running[cpu] = Some(next);
         }
         context
     }
@@ -136,9 +137,6 @@ fn add(trace: &mut Trace, key: u64, number: u64, name: &[u8]) -> ContextId {
 }
 
 fn unknown(trace: &mut Trace) -> ContextId {
-    if let Some(id) = trace.contexts.find(UNKNOWN) {
-        return id;
-    }
     trace.contexts.add(Context {
         key: UNKNOWN,
         key_text: "?".to_owned(),

@@ -3,18 +3,22 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use super::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
 use crate::model::schema::{Argument, ArgumentKind, Level};
+use crate::model::values::{self, ListItem};
 use crate::model::{Event, Trace};
-use crate::select::names::argument;
+use crate::select::names::{ArgumentPlace, argument_place};
 use crate::select::pattern::like;
-use crate::text::{Describer, TextBuffer, put};
+use crate::text::{Describer, TextBuffer, put, put_item};
 
 /// The position of a field in the events with one event id.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum FieldPosition {
     Argument(usize),
+    /// A value in a nested argument: the index of the argument, and the names on the way.
+    Within(usize, Arc<[String]>),
     Property(Property),
     Nowhere,
 }
@@ -24,10 +28,11 @@ impl FieldPosition {
     pub(crate) fn of(field: &Field, trace: &Trace, id: u32) -> Self {
         match field {
             Field::Property(property) => Self::Property(*property),
-            Field::Argument(name) => {
-                let position = argument(name, &trace.schema.event(id).args);
-                position.map_or(Self::Nowhere, Self::Argument)
-            }
+            Field::Argument(name) => match argument_place(name, &trace.schema.event(id).args) {
+                Some(ArgumentPlace::Argument(index)) => Self::Argument(index),
+                Some(ArgumentPlace::Within(index, path)) => Self::Within(index, path),
+                None => Self::Nowhere,
+            },
         }
     }
 }
@@ -71,7 +76,7 @@ impl Fields {
         position: FieldPosition,
         event: Event<'_>,
     ) -> bool {
-        let Some(Number { number, .. }) = number(position, event) else { return false };
+        let Some(Number { number, .. }) = number(&position, event) else { return false };
         let is_number = |wanted: &Wanted| matches!(wanted, Wanted::Number(..));
         // Converting a number to text takes longer than the comparison, so compare numbers first.
         if number.is_some() && condition.values.iter().all(is_number) {
@@ -92,6 +97,10 @@ impl Fields {
             FieldPosition::Nowhere => return None,
             FieldPosition::Argument(index) => {
                 let is_there = self.describer.put_value(&mut self.text, event, index);
+                return is_there.then(|| self.text.as_text());
+            }
+            FieldPosition::Within(index, path) => {
+                let is_there = put_item(&mut self.text, event, index, &path);
                 return is_there.then(|| self.text.as_text());
             }
             FieldPosition::Property(property) => property,
@@ -125,12 +134,13 @@ impl Fields {
 }
 
 /// Returns the number of a field, or `None` if the event lacks the field.
-pub(crate) fn number(position: FieldPosition, event: Event<'_>) -> Option<Number> {
+pub(crate) fn number(position: &FieldPosition, event: Event<'_>) -> Option<Number> {
     let plain = |number: u64| Number { number: Some(number.into()), key: None };
     let property = match position {
         FieldPosition::Nowhere => return None,
-        FieldPosition::Argument(index) => return argument_number(index, event),
-        FieldPosition::Property(property) => property,
+        FieldPosition::Argument(index) => return argument_number(*index, event),
+        FieldPosition::Within(index, path) => return number_within(*index, path, event),
+        FieldPosition::Property(property) => *property,
     };
     Some(match property {
         Property::Id => plain(event.id().into()),
@@ -162,6 +172,18 @@ fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
         _ => (Some(i128::from(raw)), None),
     };
     Some(Number { number, key })
+}
+
+/// Returns the number at a path in a nested argument, or `None` if there is no value.
+fn number_within(index: usize, path: &[String], event: Event<'_>) -> Option<Number> {
+    let number = match values::value_at(event.bytes(index), path)? {
+        ListItem::Signed(value, _) => Some(i128::from(value)),
+        ListItem::Unsigned(value, _) | ListItem::Hex(value, _) | ListItem::Object(value, _) => {
+            Some(i128::from(value))
+        }
+        _ => None,
+    };
+    Some(Number { number, key: None })
 }
 
 /// Returns true if at least one argument that refers to an object meets a condition. For `!=`, all

@@ -20,7 +20,7 @@ use self::fields::{FieldPosition, Fields};
 use self::lexer::TokenKind;
 use self::syntax::{Condition, Field};
 use self::tokens::{Result, Tokens};
-use super::names::argument;
+use super::names::argument_place;
 use crate::model::schema::EventType;
 use crate::model::{Event, Trace};
 use crate::source::{Finding, Source, Span};
@@ -104,7 +104,8 @@ impl Expression {
         let Compiled { source, conditions, spans, .. } = &*self.0;
         let unknown = conditions.iter().zip(spans).filter_map(|((field, _), span)| match field {
             Field::Argument(name) => {
-                let is_there = events.iter().any(|event| argument(name, &event.args).is_some());
+                let is_there =
+                    events.iter().any(|event| argument_place(name, &event.args).is_some());
                 let place = source.position(span.start);
                 let place = format!("{}:{}:{}", source.name, place.line, place.column);
                 (!is_there).then_some((place, name.as_str()))
@@ -223,7 +224,7 @@ fn holds(
     match node {
         Node::Condition(index) => {
             let condition = compiled.conditions.get(*index).zip(positions.get(*index));
-            condition.is_some_and(|((_, condition), at)| fields.meet(condition, *at, event))
+            condition.is_some_and(|((_, condition), at)| fields.meet(condition, at.clone(), event))
         }
         Node::Not(node) => !holds(node),
         Node::All(nodes) => nodes.iter().all(holds),

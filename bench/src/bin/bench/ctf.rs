@@ -1,0 +1,72 @@
+//! Compares decoding CTF traces with a loop for the same layout, and with Babeltrace 2 if it is
+//! installed.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use tracewell::input::{Input, Settings};
+use tracewell::model::{Batch, Flow, Sink, Trace};
+use tracewell_bench::{ctf, median};
+
+use super::plan::{Plan, Result, row};
+
+/// Number of streams, one for each processor.
+const STREAMS: u32 = 4;
+
+/// Counts events.
+#[derive(Default)]
+struct Events(u64);
+
+impl Sink for Events {
+    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+        self.0 += batch.len() as u64;
+        Flow::Continue(())
+    }
+}
+
+/// Measures decoding to batches with arguments and contexts.
+pub(crate) fn ctf_decode(plan: &Plan, folder: &Path) -> Result<()> {
+    let folder = folder.join("ctf");
+    std::fs::create_dir_all(&folder)?;
+    let size = (plan.size / u64::from(STREAMS)).min(16 << 20) as usize;
+    let expected = ctf::write(&folder, STREAMS, size)?;
+    let streams: Vec<_> = (0..STREAMS)
+        .map(|cpu| std::fs::read(folder.join(format!("channel_{cpu}"))))
+        .collect::<std::io::Result<_>>()?;
+    let (mut floor, mut rival, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+    let per_event = |start: Instant| start.elapsed().as_nanos() as f64 / expected.events as f64;
+    for _ in 0..plan.rounds {
+        let (mut sum, mut events) = (0, 0);
+        let start = Instant::now();
+        for stream in &streams {
+            let read = ctf::read_stream(black_box(stream), &mut sum);
+            events += read.map_or(0, |tally| tally.events);
+        }
+        floor.push(per_event(start));
+        black_box(sum);
+        assert_eq!(events, expected.events);
+        let start = Instant::now();
+        let mut events = Events::default();
+        let trace = Input::open(&folder, Settings::default())?.read(&mut events)?;
+        ours.push(per_event(start));
+        assert_eq!((events.0, trace.span), (expected.events, expected.ticks));
+        assert!(trace.losses.is_empty());
+        let start = Instant::now();
+        let mut babeltrace = Command::new("babeltrace2");
+        babeltrace.args(["-o", "dummy"]).arg(&folder).stdout(Stdio::null());
+        if babeltrace.status().is_ok_and(|status| status.success()) {
+            rival.push(per_event(start));
+        }
+    }
+    let (floor, ours) = (median(&mut floor), median(&mut ours));
+    let work = "CTF: decode the streams of 4 processors to batches with all arguments";
+    row(work, "Rust, floor: a loop for this layout", ours, floor);
+    if rival.is_empty() {
+        println!("| {work} | babeltrace2: not installed | {ours:.1} ns | |");
+    } else {
+        row(work, "babeltrace2 -o dummy", ours, median(&mut rival));
+    }
+    Ok(())
+}
