@@ -260,13 +260,12 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
 
 fn stacks(trace: &Trace, figures: &Figures) -> Vec<Share> {
     let stacks = figures.stacks.iter().filter_map(|stack| {
-        let (used, at) = stack.used?;
         Some(Share {
             measure: check::Measure::Stack,
             subject: names::of_task(trace, stack.context),
             window: None,
-            millionths: millionths(used, stack.size)?,
-            at: Some(at),
+            millionths: millionths(stack.used?, stack.size?)?,
+            at: stack.at.map(|at| at.ticks),
         })
     });
     stacks.collect()
