@@ -108,7 +108,7 @@ fn header(trace: &Trace, tracks: &Tracks, title: &str, range: &Range<u64>) -> Va
         LossCause::Overwritten,
         LossCause::Truncated,
         LossCause::Damaged,
-        LossCause::NoRoom,
+        LossCause::BufferFull,
         LossCause::Missing,
     ];
     json!({
