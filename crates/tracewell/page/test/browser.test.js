@@ -241,6 +241,7 @@ test("machines, steps, levels and messages are drawn and described", options, as
     await page.keyboard.press("x");
     await hash(page, /x=1/);
     await keep(page, "machines-arrows");
+    await page.keyboard.press("Escape");
     // Events 89 and 91 have the same signal, pool and sequence number, as `report` shows.
     await page.keyboard.press("/");
     await page.fill("#query", "SMA GET");
