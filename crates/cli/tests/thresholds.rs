@@ -80,7 +80,8 @@ fn a_broken_threshold_names_its_worst_place_in_each_form() {
     assert_eq!((status(&output), stdout(&output)), (Some(1), expected));
     let junit = fs::read_to_string(folder.path().join("results.xml")).unwrap();
     let junit = roxmltree::Document::parse(&junit).unwrap();
-    let failures: Vec<_> = junit.descendants().filter(|node| node.has_tag_name("failure")).collect();
+    let failures: Vec<_> =
+        junit.descendants().filter(|node| node.has_tag_name("failure")).collect();
     assert_eq!(failures.len(), 1);
     let failure = (failures[0].attribute("type"), failures[0].attribute("message"));
 
@@ -100,7 +101,10 @@ fn thresholds_that_the_trace_does_not_decide_have_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         ("held(bus).max < 1 ms", "the limit is a time, and the clock has no known rate"),
-        ("held(buz).max < 9000 ticks", "the trace shows no hold times of 'buz'; did you mean 'bus'?"),
+        (
+            "held(buz).max < 9000 ticks",
+            "the trace shows no hold times of 'buz'; did you mean 'bus'?",
+        ),
         ("response(control).p99 < 100 ticks", "the trace shows no response times"),
         ("missed == 0", "this format does not record missed deadlines"),
         ("load(control) in 10 ms < 1 %", "the trace shows no load in windows of this length"),

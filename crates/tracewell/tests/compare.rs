@@ -125,6 +125,9 @@ fn the_committed_runs_are_those_of_the_simulation() {
             Input::open(&path, settings()).unwrap().read(&mut rows).unwrap();
             rows
         });
-        assert!(committed == simulated, "{name}: cargo run -p tracewell-record --example scheduling");
+        assert!(
+            committed == simulated,
+            "{name}: cargo run -p tracewell-record --example scheduling"
+        );
     }
 }

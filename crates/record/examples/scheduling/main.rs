@@ -19,7 +19,9 @@ use simulation::{Change, Run};
 
 fn main() -> ExitCode {
     let Some((path, run)) = arguments(args().skip(1)) else {
-        eprintln!("scheduling: expected FILE [--seed N] [--ms N] [--change long-lock|long-interrupt]");
+        eprintln!(
+            "scheduling: expected FILE [--seed N] [--ms N] [--change long-lock|long-interrupt]"
+        );
         return ExitCode::from(2);
     };
     match std::fs::write(&path, simulation::image(&run)) {

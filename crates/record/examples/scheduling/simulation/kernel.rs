@@ -7,8 +7,8 @@
 use tracewell_record::clock::Clock;
 use tracewell_record::threadx::{Context, Isr, Little32, Object, Options, Trace};
 
-use super::{Change, Run};
 use super::services::{Flags, Mutex, Queue, Semaphore, Timer};
+use super::{Change, Run};
 
 const CYCLES_PER_US: u64 = 100;
 const CYCLES_PER_TICK: u64 = 1_000 * CYCLES_PER_US;
