@@ -36,12 +36,30 @@ static inline uint32_t tw_freertos_interrupt(void)
 #endif
 #endif
 
-/* Tasks. */
+/* Returns 1 if a task has the kernel's name of an idle task, which ends with a number if there are
+ * several cores. */
+static inline uint32_t tw_freertos_is_idle(const char *name, const char *idle)
+{
+    while ((*idle != '\0') && (*name == *idle)) {
+        name++;
+        idle++;
+    }
+    while ((*name >= '0') && (*name <= '9')) {
+        name++;
+    }
+    return ((*idle == '\0') && (*name == '\0')) ? 1u : 0u;
+}
+
+/* Tasks. Idle tasks have the lowest priority. */
 #define TW_TCB(tcb) ((uint32_t)((const TCB_t *)(tcb))->uxTCBNumber)
+#define TW_TASK_KIND(tcb)                                                                           \
+    ((((tcb)->uxPriority == 0u) && (tw_freertos_is_idle((tcb)->pcTaskName, configIDLE_TASK_NAME) != 0u)) \
+         ? TW_IDLE_TASK : TW_TASK)
 
 #define traceTASK_CREATE(tcb)                                                                       \
     do {                                                                                            \
-        tw_target_define(TW_TASK, TW_TCB(tcb), 0, (uint32_t)(tcb)->uxPriority, (tcb)->pcTaskName);  \
+        tw_target_define(TW_TASK_KIND(tcb), TW_TCB(tcb), 0, (uint32_t)(tcb)->uxPriority,            \
+                         (tcb)->pcTaskName);                                                        \
         TW_EVENT(TW_TASK_CREATE, TW_TCB(tcb), (tcb)->uxPriority);                                   \
     } while (0)
 #define traceTASK_DELETE(tcb)                                                                       \

@@ -6,40 +6,8 @@
  * continues the checksum with each event and stores it together with the length as one word. The
  * open packet is therefore valid in a dump, too.
  */
-#include "tracewell_target.h"
-
-#ifndef TW_TARGET_CLOCK
-uint32_t tw_target_clock(void);
-#define TW_TARGET_CLOCK() tw_target_clock()
-#endif
-#ifndef TW_TARGET_CORE
-#define TW_TARGET_CORE() 0u
-#endif
-#ifndef TW_TARGET_LOCK
-#if TW_TARGET_CORES > 1
-#error "define TW_TARGET_LOCK() and TW_TARGET_UNLOCK(state) so that they also exclude the other cores"
-#elif defined(__arm__) && (__ARM_ARCH_PROFILE == 'M')
-static inline uint32_t tw_lock(void)
-{
-    uint32_t state;
-    __asm volatile("mrs %0, primask\n\tcpsid i" : "=r"(state) : : "memory");
-    return state;
-}
-#define TW_TARGET_LOCK()      tw_lock()
-#define TW_TARGET_UNLOCK(s)   __asm volatile("msr primask, %0" : : "r"(s) : "memory")
-#elif defined(__riscv)
-static inline uint32_t tw_lock(void)
-{
-    unsigned long state;
-    __asm volatile("csrrci %0, mstatus, 8" : "=r"(state) : : "memory");
-    return (uint32_t)(state & 8u);
-}
-#define TW_TARGET_LOCK()      tw_lock()
-#define TW_TARGET_UNLOCK(s)   __asm volatile("csrs mstatus, %0" : : "r"(s) : "memory")
-#else
-#error "define TW_TARGET_LOCK() and TW_TARGET_UNLOCK(state) for this target"
-#endif
-#endif
+#include "tracewell_target_bytes.h"
+#include "tracewell_target_port.h"
 
 #define HEADER      28u
 #define CHECKED     24u
@@ -89,65 +57,8 @@ static struct {
     uint16_t define_next;    /* index of the next definition to read */
     uint16_t since_repeat;   /* packets that were read since the definitions were repeated */
     uint8_t session;
+    uint8_t read_core;       /* the core whose packet tw_target_read() copies next */
 } tw;
-
-static void put16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)value;
-    to[1] = (uint8_t)(value >> 8);
-}
-
-static void put32(uint8_t *to, uint32_t value)
-{
-    put16(to, value);
-    put16(&to[2], value >> 16);
-}
-
-static uint32_t get32(const uint8_t *from)
-{
-    return (uint32_t)from[0] | ((uint32_t)from[1] << 8) | ((uint32_t)from[2] << 16) | ((uint32_t)from[3] << 24);
-}
-
-/* Writes a number of at most 32 bits in 1 to 5 bytes, and returns the end of it. */
-static uint8_t *number_to(uint8_t *to, uint32_t value)
-{
-    while (value > 0x7Fu) {
-        *to++ = (uint8_t)(value | 0x80u);
-        value >>= 7;
-    }
-    *to++ = (uint8_t)value;
-    return to;
-}
-
-/* Continues the CRC-16 with a byte. The polynomial has few terms, so shifts need no table. */
-static uint32_t crc(uint32_t sum, uint32_t byte)
-{
-    uint32_t x = (sum >> 8) ^ byte;
-    x ^= x >> 4;
-    return ((sum << 8) ^ (x << 12) ^ (x << 5) ^ x) & 0xFFFFu;
-}
-
-static uint32_t crc_of(uint32_t sum, const uint8_t *bytes, uint32_t length)
-{
-    for (uint32_t i = 0; i < length; i++) {
-        sum = crc(sum, bytes[i]);
-    }
-    return sum;
-}
-
-static void copy(uint8_t *to, const uint8_t *from, uint32_t length)
-{
-    for (uint32_t i = 0; i < length; i++) {
-        to[i] = from[i];
-    }
-}
-
-static void clear(uint8_t *to, uint32_t length)
-{
-    for (uint32_t i = 0; i < length; i++) {
-        to[i] = 0;
-    }
-}
 
 /* Returns the slot of a packet. */
 static uint8_t *slot_of(uint32_t core, uint32_t number)
@@ -214,56 +125,34 @@ static uint32_t advance(struct lane *lane)
     return ticks;
 }
 
-/* Adds an event to the open packet. Its bytes, from `from` up to `to`, are already in the slot. */
-static void commit(struct lane *lane, const uint8_t *from, const uint8_t *to)
+/* Stores the end and the checksum of an event whose bytes are already in the open packet. */
+static void commit(struct lane *lane, const uint8_t *end, uint32_t sum)
 {
-    uint32_t sum = lane->sum;
-    const uint32_t length = lane->length + (uint32_t)(to - from);
-    do {
-        sum = crc(sum, *from++);
-    } while (from != to);
+    uint8_t *const packet = lane->packet;
+    const uint32_t length = (uint32_t)(end - packet) - HEADER;
     lane->sum = (uint16_t)sum;
     lane->length = (uint16_t)length;
     lane->events++;
-    seal(lane->packet, length, sum);
+    seal(packet, length, sum);
 }
 
-/* Appends an event with encoded arguments. Opens a new packet if the open one has no room for it. */
-static void append(struct lane *lane, uint32_t core, uint32_t id, uint32_t ticks, const uint8_t *arguments,
-                   uint32_t length)
+/*
+ * Opens a packet if the open one has no room for an event with these ticks and `length` bytes of
+ * arguments. Returns the ticks to store, which are 0 for the first event of a packet.
+ */
+static uint32_t make_room(struct lane *lane, uint32_t core, uint32_t ticks, uint32_t length)
 {
-    uint8_t head[1u + MAX_NUMBER];
-    uint32_t head_length;
-    uint8_t *to;
-
-    head[0] = (uint8_t)id;
-    head_length = (uint32_t)(number_to(&head[1], ticks) - head);
-    if ((lane->packet == (uint8_t *)0) || ((HEADER + lane->length + head_length + length) > SLOT)) {
+    const uint32_t needed = HEADER + 1u + size_of(ticks) + length;
+    if ((lane->packet == (uint8_t *)0) || ((lane->length + needed) > SLOT)) {
         open_packet(lane, core);
-        head[1] = 0;
-        head_length = 2;
+        ticks = 0;
     }
-    to = &lane->packet[HEADER + lane->length];
-    copy(to, head, head_length);
-    copy(&to[head_length], arguments, length);
-    commit(lane, to, &to[head_length + length]);
+    return ticks;
 }
 
 static int passes(uint32_t code)
 {
     return (TW_GROUP(code) & tw.filter) != 0u;
-}
-
-/* Writes the arguments of an event that has no block, and returns the end of them. */
-static uint8_t *arguments_to(uint8_t *to, uint32_t id, uint32_t first, uint32_t second)
-{
-    if (id >= 0x40u) {
-        to = number_to(to, first);
-        if (id >= 0x80u) {
-            to = number_to(to, second);
-        }
-    }
-    return to;
 }
 
 void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
@@ -272,20 +161,42 @@ void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
         const uint32_t state = TW_TARGET_LOCK();
         const uint32_t core = TW_TARGET_CORE();
         struct lane *const lane = &tw.lanes[core];
-        const uint32_t ticks = advance(lane);
-        /* If even the longest event fits, write it into the packet directly, without a copy. */
-        if ((lane->packet != (uint8_t *)0) && ((HEADER + lane->length + MAX_EVENT) <= SLOT)) {
-            uint8_t *const from = &lane->packet[HEADER + lane->length];
-            uint8_t *to = from;
-            *to++ = (uint8_t)code;
-            to = number_to(to, ticks);
-            to = arguments_to(to, TW_ID(code), first, second);
-            commit(lane, from, to);
-        } else {
-            uint8_t arguments[2u * MAX_NUMBER] = {0};
-            const uint8_t *const end = arguments_to(arguments, TW_ID(code), first, second);
-            append(lane, core, TW_ID(code), ticks, arguments, (uint32_t)(end - arguments));
+        uint32_t count = TW_ID(code) >> 6;
+        uint32_t ticks = advance(lane);
+        uint32_t byte = TW_ID(code);
+        uint32_t sum = lane->sum;
+        uint32_t value = 0; /* the bits of a number that are not written yet */
+        uint8_t *to;
+
+        /* If even the longest event fits, its length does not matter. */
+        if ((lane->packet == (uint8_t *)0) || ((HEADER + lane->length + MAX_EVENT) > SLOT)) {
+            const uint32_t length = ((count > 0u) ? size_of(first) : 0u) + ((count > 1u) ? size_of(second) : 0u);
+            ticks = make_room(lane, core, ticks, length);
+            sum = lane->sum;
         }
+        to = &lane->packet[HEADER + lane->length];
+        count++;
+        /* One loop writes the id, the ticks and the arguments, because a call for each number would
+         * cost more than the number. */
+        for (;;) {
+            *to++ = (uint8_t)byte;
+            sum = crc(sum, byte);
+            if (value == 0u) {
+                if (count == 0u) {
+                    break;
+                }
+                count--;
+                value = ticks;
+                ticks = first;
+                first = second;
+            }
+            byte = value & 0x7Fu;
+            value >>= 7;
+            if (value != 0u) {
+                byte |= 0x80u;
+            }
+        }
+        commit(lane, to, sum);
         TW_TARGET_UNLOCK(state);
     }
 }
@@ -300,15 +211,23 @@ void tw_target_value(uint32_t channel, int32_t value)
     TW_EVENT(TW_VALUE, channel, zigzag(value));
 }
 
-/* Records a block: its length, then `length` bytes, which begin after the first two. */
+/* Records a block: its length, then `length` bytes, which begin after the first one. */
 static void add_block(uint32_t id, uint8_t *block, uint32_t length)
 {
     const uint32_t state = TW_TARGET_LOCK();
     const uint32_t core = TW_TARGET_CORE();
     struct lane *const lane = &tw.lanes[core];
+    const uint32_t ticks = make_room(lane, core, advance(lane), length + 1u);
+    uint8_t *const from = &lane->packet[HEADER + lane->length];
+    uint8_t *to = from;
+
+    *to++ = (uint8_t)id;
+    to = number_to(to, ticks);
     /* A length of at most 74 is one byte. */
     block[0] = (uint8_t)length;
-    append(lane, core, id, advance(lane), block, length + 1u);
+    copy(to, block, length + 1u);
+    to = &to[length + 1u];
+    commit(lane, to, crc_of(lane->sum, from, (uint32_t)(to - from)));
     TW_TARGET_UNLOCK(state);
 }
 
@@ -465,7 +384,7 @@ static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t prio
 
 void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, const char *name)
 {
-    define(kind, number, value, priority & 0xFFu, 0, name);
+    define(kind & 0xFFu, number, value, priority & 0xFFu, kind >> 8, name);
 }
 
 void tw_target_remove(uint32_t kind, uint32_t number)
@@ -516,6 +435,7 @@ static uint32_t read_definitions(uint8_t *out)
 uint32_t tw_target_read(uint8_t *out, uint32_t size)
 {
     uint32_t length = 0;
+    uint32_t empty = 0; /* cores without a packet since the last copied one */
     uint32_t more;
 
     if (tw.memory == (uint8_t *)0) {
@@ -534,21 +454,22 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
         more = read_definitions(&out[length]);
         length += more;
     } while (more != 0u);
-    for (uint32_t core = 0; core < CORES; core++) {
+    /* The cores take turns, so that a busy core does not hold up the packets of the others. */
+    while (empty < CORES) {
+        const uint32_t core = (CORES > 1u) ? tw.read_core : 0u;
         struct lane *const lane = &tw.lanes[core];
-        for (;;) {
-            uint32_t state = TW_TARGET_LOCK();
-            const uint32_t number = lane->read;
-            const uint8_t *const packet = slot_of(core, number);
-            const uint32_t bytes = HEADER + (get32(&packet[24]) & 0xFFFFu);
-            const int none = (number == lane->number);
-            TW_TARGET_UNLOCK(state);
-            if (none) {
-                break;
-            }
-            if ((length + bytes) > size) {
-                return length;
-            }
+        uint32_t state = TW_TARGET_LOCK();
+        const uint32_t number = lane->read;
+        const uint8_t *const packet = slot_of(core, number);
+        const uint32_t bytes = HEADER + (get32(&packet[24]) & 0xFFFFu);
+        const int none = (number == lane->number);
+        TW_TARGET_UNLOCK(state);
+        if (none) {
+            empty++;
+        } else if ((length + bytes) > size) {
+            return length;
+        } else {
+            empty = 0;
             copy(&out[length], packet, bytes);
             state = TW_TARGET_LOCK();
             /* `read` has changed if a new packet overwrote this one during the copy. */
@@ -561,6 +482,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
             }
             TW_TARGET_UNLOCK(state);
         }
+        tw.read_core = (uint8_t)((core + 1u) % CORES);
     }
     return length;
 }
@@ -610,6 +532,7 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     tw.define_number = 0;
     tw.define_next = 0;
     tw.since_repeat = 0;
+    tw.read_core = 0;
     copy(control, (const uint8_t *)magic, 8);
     control[8] = 1;
     control[9] = (uint8_t)CORES;

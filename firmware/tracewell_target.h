@@ -196,6 +196,7 @@
 /* Kinds of definitions. */
 #define TW_SYSTEM             1u
 #define TW_TASK               2u
+#define TW_IDLE_TASK          0x402u /* a task that runs if no other is ready: its time is idle time */
 #define TW_INTERRUPT          3u
 #define TW_MUTEX              4u
 #define TW_SEMAPHORE          5u

@@ -12,7 +12,7 @@
 #define configMAX_TASK_NAME_LEN 16
 #define configTICK_TYPE_WIDTH_IN_BITS TICK_TYPE_WIDTH_32_BITS
 #define configTOTAL_HEAP_SIZE (64 * 1024)
-#define configUSE_IDLE_HOOK 0
+#define configUSE_IDLE_HOOK 1
 #define configUSE_TICK_HOOK 0
 #define configUSE_MUTEXES 1
 #define configUSE_COUNTING_SEMAPHORES 1

@@ -1,14 +1,22 @@
 /* A FreeRTOS program on a Cortex-M3 (QEMU's machine mps2-an385) with Tracewell's recorder. Two tasks
  * share a mutex, so that the more urgent one waits for the less urgent one while a third task runs.
- * Two tasks share a queue. A timer notifies a task, which then deletes itself. After 200 ms, the
- * program saves three files by semihosting: the ring (trace.bin), the bytes of the line (line.bin)
- * and its own log of switches (switches.bin). */
+ * Tasks share a queue and a stream buffer. A timer notifies a task, which then deletes itself, and
+ * sets a bit for which another task waits. The idle task sends the trace over the serial line. After
+ * 200 ms, the program saves the ring (trace.bin) and its own log of switches (switches.bin) by
+ * semihosting.
+ *
+ * The macro PRIORITY_INVERSION builds the program with an error: the tasks share a semaphore instead
+ * of the mutex. The holder of a semaphore does not inherit the priority of a task that waits for it.
+ * The rules in bus.rules find this error. */
 #include <stdint.h>
 #include "FreeRTOS.h"
+#include "event_groups.h"
 #include "queue.h"
 #include "semphr.h"
+#include "stream_buffer.h"
 #include "task.h"
 #include "timers.h"
+#include "tracewell_target_send.h"
 
 #define MILLISECONDS 200
 
@@ -26,8 +34,26 @@ uint32_t tw_target_clock(void)
     return *(volatile uint32_t *)0x40028018;
 }
 
-static uint8_t line[1 << 17];
-static uint32_t line_length;
+/* Step 4: a function that sends bytes, here to the UART of the board. */
+static uint32_t uart_send(const uint8_t *bytes, uint32_t length)
+{
+    volatile uint32_t *const uart = (uint32_t *)0x40004000;
+    uint32_t sent = 0;
+    /* Bit 0 of the second register is set while the UART cannot take a byte. */
+    while ((sent < length) && ((uart[1] & 1u) == 0u)) {
+        uart[0] = bytes[sent++];
+    }
+    return sent;
+}
+
+static void uart_start(void)
+{
+    volatile uint32_t *const uart = (uint32_t *)0x40004000;
+    uart[4] = 16; /* the clock's divisor */
+    uart[2] = 1;  /* send only */
+}
+
+static volatile int finished;
 static uint16_t switches[1 << 14];
 static uint32_t switch_count;
 
@@ -40,6 +66,8 @@ void own_log(uint32_t task)
 
 static SemaphoreHandle_t bus;
 static QueueHandle_t samples;
+static StreamBufferHandle_t bytes;
+static EventGroupHandle_t beats;
 static TaskHandle_t logger;
 
 static int semihosting(int operation, const void *block)
@@ -63,27 +91,32 @@ static void save(const char *name, uint32_t length_of_name, const void *bytes, u
 static void finish(void)
 {
     static const uint32_t success[2] = {0x20026, 0};
+    const uint8_t *rest;
     taskDISABLE_INTERRUPTS();
     save("trace.bin", 9, ring, sizeof ring);
     tw_target_flush();
-    for (;;) {
-        const uint32_t length = tw_target_read(&line[line_length], (uint32_t)sizeof line - line_length);
-        if (length == 0) {
-            break;
-        }
-        line_length += length;
+    while (tw_send_piece(&rest) != 0u) {
+        tw_send(uart_send);
     }
-    save("line.bin", 8, line, line_length);
     save("switches.bin", 12, switches, switch_count * (uint32_t)sizeof *switches);
     semihosting(0x20, success);
     for (;;) {
     }
 }
 
-static void work(uint32_t cycles)
+/* The kernel calls it in its idle task. */
+void vApplicationIdleHook(void)
 {
-    const uint32_t start = tw_target_clock();
-    while (tw_target_clock() - start < cycles) {
+    tw_send_idle(uart_send, 1250000); /* 50 ms: how old the events of an open packet may become */
+    if (finished) {
+        finish();
+    }
+}
+
+/* Works for about this many ticks of the counter. While another task runs, the work does not go on. */
+static void work(uint32_t ticks)
+{
+    for (volatile uint32_t i = 0; i < ticks / 10; i++) {
     }
 }
 
@@ -97,7 +130,8 @@ static void controller(void *unused)
         xSemaphoreGive(bus);
         tw_target_value(1, (int32_t)xTaskGetTickCount());
         if (xTaskGetTickCount() >= MILLISECONDS) {
-            finish();
+            finished = 1;
+            vTaskSuspend(NULL);
         }
     }
 }
@@ -109,8 +143,9 @@ static void sampler(void *unused)
     for (;;) {
         const uint32_t sample = xTaskGetTickCount();
         xTaskDelayUntil(&last, 5);
-        work(10000);
+        work(50000);
         xQueueSend(samples, &sample, 0);
+        xStreamBufferSend(bytes, &sample, sizeof sample, 0);
     }
 }
 
@@ -124,6 +159,16 @@ static void log_samples(void *unused)
         xSemaphoreGive(bus);
         while (xQueueReceive(samples, &sample, 2) == pdTRUE) {
         }
+    }
+}
+
+static void monitor(void *unused)
+{
+    uint8_t received[16];
+    (void)unused;
+    for (;;) {
+        xEventGroupWaitBits(beats, 1, pdTRUE, pdFALSE, portMAX_DELAY);
+        xStreamBufferReceive(bytes, received, sizeof received, 0);
     }
 }
 
@@ -141,6 +186,7 @@ static void heartbeat(TimerHandle_t timer)
         xTaskNotifyGive(logger);
         logger = NULL;
     }
+    xEventGroupSetBits(beats, 1);
     TW_EVENT(TW_MARK, 2, 0);
 }
 
@@ -151,13 +197,24 @@ int main(void)
     tw_target_define(TW_CHANNEL, 1, 0, 0, "ticks");
     tw_target_define(TW_CHANNEL, 2, 0, 0, "heartbeat");
     tw_target_define(TW_INTERRUPT, 15, 0, 0, "SysTick");
+    uart_start();
+#ifdef PRIORITY_INVERSION
+    bus = xSemaphoreCreateBinary();
+    xSemaphoreGive(bus);
+#else
     bus = xSemaphoreCreateMutex();
+#endif
     samples = xQueueCreate(4, sizeof(uint32_t));
+    bytes = xStreamBufferCreate(64, 1);
+    beats = xEventGroupCreate();
     vQueueAddToRegistry(bus, "bus");
     vQueueAddToRegistry(samples, "samples");
+    tw_target_define(TW_EVENT_GROUP, uxEventGroupGetNumber(beats), 0, 0, "beats");
+    tw_target_define(TW_STREAM_BUFFER, uxStreamBufferGetStreamBufferNumber(bytes), 64, 0, "bytes");
     xTaskCreate(controller, "controller", 256, NULL, 5, NULL);
     xTaskCreate(sampler, "sampler", 256, NULL, 3, NULL);
     xTaskCreate(log_samples, "logger", 256, NULL, 2, NULL);
+    xTaskCreate(monitor, "monitor", 256, NULL, 1, NULL);
     xTaskCreate(short_lived, "short-lived", 256, NULL, 4, &logger);
     xTimerStart(xTimerCreate("heartbeat", 20, pdTRUE, NULL, heartbeat), 0);
     vTaskStartScheduler();

@@ -37,7 +37,7 @@ pub fn exports(data: &[u8]) {
 fn written(format: &Export, data: &[u8]) -> Option<Vec<u8>> {
     let names = ExportNames { input: "fuzz".to_owned(), output: "out".to_owned() };
     let mut out = Vec::new();
-    (format.write)(&mut input(data)?, &Options::default(), &names, &mut out).ok()?;
+    format.write(&mut input(data)?, &Options::default(), &names, &mut out).ok()?;
     Some(out)
 }
 

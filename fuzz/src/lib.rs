@@ -17,6 +17,8 @@ use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 mod aix;
 mod any_trace;
 mod check;
+mod ctf;
+mod ctf_metadata;
 mod exports;
 mod files;
 mod inputs;
@@ -32,6 +34,8 @@ mod wire_aix;
 
 pub use aix::aix;
 pub use check::{check_matcher, check_parser};
+pub use ctf::ctf_packets;
+pub use ctf_metadata::ctf_metadata;
 pub use exports::exports;
 pub use files::{
     custom_event_files, elf, number_lists, schema_files, template_update, typed_texts,

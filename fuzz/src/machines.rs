@@ -48,7 +48,7 @@ fn drawn(data: &[u8], language: &str) {
     let mut out = Vec::new();
     let names = ExportNames { input: "fuzz".to_owned(), output: String::new() };
     // The trace may contain no machine to draw.
-    if (export.write)(&mut input(data), &options, &names, &mut out).is_ok() {
+    if export.write(&mut input(data), &options, &names, &mut out).is_ok() {
         let text = String::from_utf8(out).expect("diagrams are text");
         // A name is no longer than its frame, and each step adds only a few lines.
         assert!(text.lines().count() <= 4 * (data.len() + 20), "{language}");

@@ -5,13 +5,15 @@ use std::path::Path;
 use std::process::Command;
 
 /// Maximum number of crates in the tree of a crate, including itself and crates of this workspace.
-const LIMITS: [(&str, usize); 7] = [
+const LIMITS: [(&str, usize); 9] = [
     ("tracewell-capi", 6),
     ("tracewell-posix", 4),
     ("tracewell-wire", 1),
     ("tracewell-record", 2),
+    ("tracewell-rtos-trace", 5),
     ("tracewell-tracing", 10),
     ("tracewell", 42),
+    ("tracewell-web", 43),
     ("tracewell-cli", 80),
 ];
 

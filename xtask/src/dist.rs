@@ -21,7 +21,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::steps::{Version, cargo, copy, fault, run, write};
+use crate::build::Options;
+use crate::steps::{Version, copy, empty, fault, files, run, write};
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 const COMPLETIONS: [(&str, &str); 3] =
@@ -41,31 +42,6 @@ const FOLDERS: [(&str, &str); 4] = [
     ("examples/c", "examples/c"),
     ("docs", "docs"),
 ];
-
-/// Options of `dist`.
-pub(crate) struct Options {
-    output: PathBuf,
-    profile: String,
-    target: Option<PathBuf>,
-}
-
-impl Options {
-    /// Parses the options; returns `None` if they are invalid.
-    pub(crate) fn parse(root: &Path, mut arguments: impl Iterator<Item = String>) -> Option<Self> {
-        let (output, profile) = (root.join("target/dist"), "release".to_owned());
-        let mut options = Self { output, profile, target: None };
-        while let Some(name) = arguments.next() {
-            let value = arguments.next()?;
-            match name.as_str() {
-                "--output" => options.output = value.into(),
-                "--profile" => options.profile = value,
-                "--target-dir" => options.target = Some(value.into()),
-                _ => return None,
-            }
-        }
-        Some(options)
-    }
-}
 
 /// Makes both packages and prints their paths.
 pub(crate) fn make(root: &Path, options: &Options) -> Result<(), String> {
@@ -108,27 +84,8 @@ fn epoch(root: &Path) -> Result<String, String> {
 
 /// Builds the program and returns its path.
 fn build(root: &Path, options: &Options) -> Result<PathBuf, String> {
-    let target = options.target.clone().unwrap_or_else(|| root.join("target/static"));
-    let root = root.canonicalize().map_err(|error| fault(root, &error))?;
-    let home = std::env::var("CARGO_HOME").map_or_else(
-        |_| PathBuf::from(std::env::var("HOME").unwrap_or_default()).join(".cargo"),
-        PathBuf::from,
-    );
-    // Paths would differ between machines.
-    let flags = format!(
-        "--remap-path-prefix={}=tracewell --remap-path-prefix={}=cargo",
-        root.display(),
-        home.display()
-    );
-    run(cargo(&root)
-        .args(["build", "--quiet", "--locked", "--package", "tracewell-cli", "--target", TARGET])
-        .args(["--profile", &options.profile, "--target-dir"])
-        .arg(&target)
-        .env("RUSTFLAGS", flags)
-        .env(format!("CARGO_PROFILE_{}_STRIP", options.profile.to_uppercase()), "symbols"))?;
-    // The output folder of the profile `dev` is called `debug`.
-    let folder = if options.profile == "dev" { "debug" } else { &options.profile };
-    Ok(target.join(TARGET).join(folder).join("tracewell"))
+    let folder = options.build(root, "tracewell-cli", TARGET, &root.join("target/static"))?;
+    Ok(folder.join("tracewell"))
 }
 
 /// Copies everything that the packages contain into a folder.
@@ -254,23 +211,4 @@ fn installed_size(folder: &Path) -> Result<u64, String> {
         size += if data.is_dir() { installed_size(&path)? } else { data.len().div_ceil(1024) };
     }
     Ok(size)
-}
-
-/// Returns the files of a folder, sorted by name.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = fs::read_dir(folder).map_err(|error| fault(folder, &error))?;
-    let mut files: Vec<_> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.is_file())
-        .collect();
-    files.sort();
-    Ok(files)
-}
-
-/// Makes an empty folder; an old one of that name is removed.
-fn empty(folder: &Path) -> Result<(), String> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).map_err(|error| fault(folder, &error))?;
-    }
-    fs::create_dir_all(folder).map_err(|error| fault(folder, &error))
 }

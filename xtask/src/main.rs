@@ -1,6 +1,6 @@
 //! Development tasks: `cargo xtask check` checks the rules of ARCHITECTURE.md, `install-c`
-//! installs the C library, `dist` makes the packages of the program, and `book` makes a book from
-//! the docs.
+//! installs the C library, `dist` makes the packages of the program, `page` makes the static page,
+//! and `book` makes a book from the docs.
 //!
 //! | module | contents |
 //! |---|---|
@@ -11,17 +11,21 @@
 //! | `rust` | splits Rust source into code, comments and strings |
 //! | `dependencies` | numbers of crates, from `cargo tree` |
 //! | `install` | builds and copies the C library |
+//! | `build` | builds crates for a target |
 //! | `dist` | builds the program and makes an archive and a Debian package |
+//! | `page` | builds the reader as WebAssembly and makes the static page |
 //! | `book` | calls mdbook |
 //! | `steps` | commands, copies, links |
 #![forbid(unsafe_code)]
 
 mod book;
 mod borders;
+mod build;
 mod dependencies;
 mod dist;
 mod install;
 mod links;
+mod page;
 mod rust;
 mod sources;
 mod steps;
@@ -33,6 +37,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo run -p xtask -- check
        cargo run -p xtask -- install-c --prefix FOLDER [--destdir FOLDER] [--profile NAME] [--target-dir FOLDER]
        cargo run -p xtask -- dist [--output FOLDER] [--profile NAME] [--target-dir FOLDER]
+       cargo run -p xtask -- page [--output FOLDER] [--profile NAME] [--target-dir FOLDER]
        cargo run -p xtask -- book";
 
 fn main() -> ExitCode {
@@ -45,8 +50,12 @@ fn main() -> ExitCode {
             Some(options) => report(install::install(&root, &options)),
             None => misused(),
         },
-        Some("dist") => match dist::Options::parse(&root, arguments) {
+        Some("dist") => match build::Options::parse(root.join("target/dist"), arguments) {
             Some(options) => report(dist::make(&root, &options)),
+            None => misused(),
+        },
+        Some("page") => match build::Options::parse(root.join("target/page/files"), arguments) {
+            Some(options) => report(page::make(&root, &options)),
             None => misused(),
         },
         _ => misused(),

@@ -19,14 +19,16 @@ const WITHOUT_CIRCLES: &[&str] = &[
     "crates/record/src",
     "crates/posix/src",
     "crates/capi/src",
+    "crates/rtos-trace/src",
     "crates/tracing/src",
     "crates/cli/src",
     "crates/collect/src",
+    "crates/web/src",
     LIBRARY,
 ];
 
 /// The files that may contain unsafe code.
-const UNSAFE: [&str; 46] = [
+const UNSAFE: [&str; 47] = [
     "crates/capi/src/aix/channel.rs",
     "crates/capi/src/aix/mod.rs",
     "crates/capi/src/boundary/hosted.rs",
@@ -72,6 +74,7 @@ const UNSAFE: [&str; 46] = [
     "crates/tracewell/src/format/rkh/simd/avx2.rs",
     "crates/tracewell/src/input/cut.rs",
     "crates/tracewell/src/input/map.rs",
+    "crates/web/src/abi.rs",
     "examples/cortex-m/src/board.rs",
 ];
 

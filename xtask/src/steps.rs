@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The version of a crate, as used in file names.
@@ -43,6 +43,25 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
 
 fn make_folder_of(path: &Path) -> Result<(), String> {
     let folder = path.parent().ok_or("a file lies in a folder")?;
+    fs::create_dir_all(folder).map_err(|error| fault(folder, &error))
+}
+
+/// Returns the files of a folder, sorted by name.
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| fault(folder, &error))?;
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.is_file())
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Makes an empty folder; an old one of that name is removed.
+pub(crate) fn empty(folder: &Path) -> Result<(), String> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| fault(folder, &error))?;
+    }
     fs::create_dir_all(folder).map_err(|error| fault(folder, &error))
 }
 

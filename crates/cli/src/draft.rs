@@ -1,9 +1,11 @@
-//! Creates files that appear only when they are complete. Each file is written under a temporary
-//! name in the same folder and renamed at the end.
+//! Creates files and folders that appear only when they are complete. Each is written under a
+//! temporary name in the same folder and renamed at the end.
 //!
-//! A dropped draft leaves no file. If a signal ends the command, drafts created with
+//! A dropped draft leaves nothing. If a signal ends the command, drafts created with
 //! [`Ending::Removed`] leave no file either. An existing file stays until the rename.
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -79,7 +81,13 @@ impl Draft {
             // Hold the lock, so that a signal takes effect before the draft exists or after it is
             // listed.
             let mut unfinished = unfinished();
-            let made = create_partial(&target)?;
+            let made = create_partial(&target, |path| {
+                let file = File::create_new(path)?;
+                // The lock shows that the draft is in use. Without locks, drafts of killed
+                // processes stay.
+                let _ = file.try_lock();
+                Ok(file)
+            })?;
             if ending == Ending::Removed {
                 unfinished.push(made.0.clone());
             }
@@ -146,12 +154,93 @@ impl Drop for Draft {
     fn drop(&mut self) {
         if let Some(partial) = &self.partial {
             let mut unfinished = unfinished();
-            // Ignore an error here, because nothing more can be done.
-            let _ = fs::remove_file(partial);
+            remove(partial);
             unfinished.retain(|path| path != partial);
         }
     }
 }
+
+/// A folder that is filled under a temporary name and renamed at the end. It never replaces a
+/// folder with content.
+#[derive(Debug)]
+pub(crate) struct DraftFolder {
+    target: PathBuf,
+    /// The temporary path; `None` after the rename.
+    partial: Option<PathBuf>,
+}
+
+impl DraftFolder {
+    /// Creates the draft. At `path` there must be nothing, or an empty folder.
+    pub(crate) fn create(path: &Path, inputs: &Inputs) -> Result<Self, Failure> {
+        inputs.refuse(path)?;
+        // A path may end with a separator.
+        let target: PathBuf = path.components().collect();
+        let is_free = match fs::read_dir(&target) {
+            Ok(mut content) => content.next().is_none(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        if !is_free || target.file_name().is_none() {
+            return Err(Failure::usage(format!(
+                "{}: expected a new or an empty folder: choose another name, or remove it",
+                shown_path(path)
+            )));
+        }
+        #[cfg(unix)]
+        interrupt::remove_drafts();
+        let mut unfinished = unfinished();
+        let made = create_partial(&target, |path| fs::create_dir(path));
+        let (partial, ()) = made.map_err(|error| Failure::io(path, &error))?;
+        unfinished.push(partial.clone());
+        Ok(Self { target, partial: Some(partial) })
+    }
+
+    /// Returns the current path of the folder.
+    pub(crate) fn path(&self) -> &Path {
+        self.partial.as_deref().unwrap_or(&self.target)
+    }
+
+    /// Renames the folder to its target.
+    pub(crate) fn commit(&mut self) -> io::Result<()> {
+        let mut unfinished = unfinished();
+        if let Some(partial) = &self.partial {
+            // Some systems do not rename a folder to an existing one, even if that is empty.
+            match fs::remove_dir(&self.target) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => fs::rename(partial, &self.target)?,
+            }
+            unfinished.retain(|path| path != partial);
+            self.partial = None;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for DraftFolder {
+    fn drop(&mut self) {
+        if let Some(partial) = &self.partial {
+            let mut unfinished = unfinished();
+            remove(partial);
+            unfinished.retain(|path| path != partial);
+        }
+    }
+}
+
+/// Removes a draft, if possible.
+fn remove(partial: &Path) {
+    // While a signal removes a folder, its writer may still create files in it.
+    for _ in 0..MAX_REMOVALS {
+        let removed =
+            if partial.is_dir() { fs::remove_dir_all(partial) } else { fs::remove_file(partial) };
+        match removed {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            // Ignore other errors, because nothing more can be done.
+            _ => return,
+        }
+    }
+}
+
+/// Maximum number of attempts to remove a folder.
+const MAX_REMOVALS: usize = 100;
 
 /// Drafts that a signal removes. The lock is held while a draft is created or renamed, and when a
 /// signal ends the process.
@@ -161,9 +250,12 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates a temporary file in the directory that contains `path`: `NAME.PID.partial`, or
+/// Creates a temporary file or folder in the directory that contains `path`: `NAME.PID.partial`, or
 /// `NAME.PID-2.partial` if a process with the same id in another container has taken that name.
-fn create_partial(path: &Path) -> io::Result<(PathBuf, File)> {
+fn create_partial<T>(
+    path: &Path,
+    create: impl Fn(&Path) -> io::Result<T>,
+) -> io::Result<(PathBuf, T)> {
     let process = std::process::id();
     let mut number = 1;
     loop {
@@ -173,13 +265,23 @@ fn create_partial(path: &Path) -> io::Result<(PathBuf, File)> {
             _ => format!(".{process}-{number}.partial"),
         });
         let partial = path.with_file_name(name);
-        match File::create_new(&partial) {
+        match create(&partial) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MAX_NAMES => {
                 number += 1;
             }
-            made => return made.map(|file| (partial, file)),
+            made => return made.map(|made| (partial, made)),
         }
     }
+}
+
+/// Returns the id of the process that created a draft of `path`, if `name` is the name of a draft
+/// in the same folder.
+#[cfg(target_os = "linux")]
+pub(crate) fn process_of_partial(path: &Path, name: &OsStr) -> Option<u32> {
+    let rest = name.as_encoded_bytes().strip_prefix(path.file_name()?.as_encoded_bytes())?;
+    let number = rest.strip_prefix(b".")?.strip_suffix(b".partial")?;
+    let process = number.split(|byte| *byte == b'-').next()?;
+    std::str::from_utf8(process).ok()?.parse().ok()
 }
 
 /// Maximum number of temporary names to try.
@@ -201,7 +303,6 @@ const MAX_LINKS: usize = 40;
 /// Removes drafts when a signal ends the command.
 #[cfg(unix)]
 mod interrupt {
-    use std::fs;
     use std::sync::Once;
 
     use super::unfinished;
@@ -223,7 +324,7 @@ mod interrupt {
                 let Some(signal) = signals.forever().next() else { return };
                 // Keep the lock, so that no further draft is created or renamed.
                 let drafts = unfinished();
-                drafts.iter().for_each(|path| drop(fs::remove_file(path)));
+                drafts.iter().for_each(|path| super::remove(path));
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             };
             let _ = std::thread::Builder::new().name("signals".into()).spawn(wait);

@@ -188,10 +188,10 @@ impl Failure {
     }
 }
 
-/// Prints the diagnostics of an input on standard error: all of them if `verbose`, otherwise only
-/// warnings and damage. Returns [`Outcome::Damaged`] if the input is damaged.
+/// Prints the diagnostics of an input on standard error: all of them if `verbose`, otherwise all
+/// except notes. Returns [`Outcome::Damaged`] if the input is damaged.
 pub(crate) fn report_diagnostics(path: &Path, trace: &Trace, verbose: bool) -> Outcome {
-    let least = if verbose { Severity::Note } else { Severity::Warning };
+    let least = if verbose { Severity::Note } else { Severity::Hint };
     for diagnostic in trace.diagnostics.iter().filter(|diagnostic| diagnostic.severity >= least) {
         print_diagnostic(path, diagnostic);
     }
@@ -211,7 +211,7 @@ fn print_diagnostic(path: &Path, diagnostic: &Diagnostic) {
     let place = offset.map_or(String::new(), |offset| format!("at byte {offset}: "));
     let path = shown_path(path);
     match severity {
-        Severity::Note => note!("{path}: {place}{message}"),
+        Severity::Note | Severity::Hint => note!("{path}: {place}{message}"),
         Severity::Warning => warn!("{path}: {place}{message}"),
         Severity::Damage => print_message(&format!("error: {path}: damaged: {place}{message}")),
     }

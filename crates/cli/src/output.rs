@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tracewell::text::fold;
 
-use crate::draft::{Draft, Ending};
+use crate::draft::{Draft, DraftFolder, Ending};
 use crate::inputs::Inputs;
 pub(crate) use crate::outcome::stdout_path;
 use crate::outcome::{Failure, Outcome};
@@ -112,6 +112,21 @@ pub(crate) fn write_whole<T>(
     }
     let (mut draft, file) = Draft::create(path, inputs, Ending::Removed)?;
     let result = buffered(file, path, write)?;
+    draft.commit().map_err(|error| Failure::io(path, &error))?;
+    Ok(result)
+}
+
+/// Runs `write` on the path of an empty draft folder, which becomes the folder at `path` if `write`
+/// succeeds.
+///
+/// Fails if there is something other than an empty folder.
+pub(crate) fn write_folder<T>(
+    path: &Path,
+    inputs: &Inputs,
+    write: impl FnOnce(&Path) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut draft = DraftFolder::create(path, inputs)?;
+    let result = write(draft.path())?;
     draft.commit().map_err(|error| Failure::io(path, &error))?;
     Ok(result)
 }

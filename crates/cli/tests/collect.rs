@@ -118,7 +118,7 @@ fn a_serial_line_is_displayed_and_saved() {
     assert_eq!((status, shown), (Some(0), printed(&["report"], &sent)));
     assert_eq!(fs::read(&kept).unwrap(), fs::read(&sent).unwrap());
     let name = device.rsplit('/').next().unwrap();
-    assert_eq!(said, format!("6442 bytes from {name}\n"));
+    assert_eq!(said, format!("6442 bytes from pts-{name}\n"));
 }
 
 #[test]

@@ -104,6 +104,7 @@ fn wrong_dates_and_zones_are_reported() {
 
 #[test]
 fn a_zone_or_form_without_effect_is_reported() {
+    let run = |arguments| run_on("hooks.twx-1", arguments);
     let output = run(&["events", "--utc"]);
     let reported = "warning: --utc has no effect: \
                     only dates of --from, --to and --time absolute have a zone\n";
@@ -195,9 +196,12 @@ fn a_chart_shows_dates_in_the_chosen_zone() {
 }
 
 #[test]
-fn the_files_of_other_processors_are_mentioned_on_request() {
-    let output = run_on("hooks.twx", &["info", "-v"]);
-    let noted = "2 files of other processors, from ";
-    assert!(stderr(&output).contains(noted) && stderr(&output).contains("--join reads all"));
-    assert!(!stderr(&run_on("hooks.twx", &["info"])).contains(noted));
+fn the_files_of_other_processors_are_mentioned_unless_they_are_read() {
+    let output = run_on("hooks.twx", &["report"]);
+    let hint = "not read: 2 files of other processors, from ";
+    assert!(stderr(&output).contains(hint) && stderr(&output).contains("; --join with all files"));
+    let [first, second] = ["hooks.twx-0", "hooks.twx-1"].map(example);
+    let parts = [first.to_str().unwrap(), second.to_str().unwrap()];
+    let output = run_on("hooks.twx", &[&["report", "--join"], &parts[..]].concat());
+    assert!(!stderr(&output).contains("not read"), "{}", stderr(&output));
 }

@@ -220,7 +220,7 @@ fn completions_have_shipped_templates_and_files() {
     assert!(!bash.contains(&format!("compgen -W \"{names}\"")), "{bash}");
     let zsh = text("zsh");
     let both = format!("{{_files; compadd -- {names}}}");
-    assert!(zsh.contains(&format!("later files win]:FILE:{both}'")), "{zsh}");
+    assert!(zsh.contains(&format!("shipped templates of AIX]:FILE:{both}'")), "{zsh}");
     assert!(!zsh.contains(&format!("({names})")), "{zsh}");
     let fish = text("fish");
     assert!(fish.contains("-r -F -a \"@aix\\t''\n@posix\\t''"), "{fish}");

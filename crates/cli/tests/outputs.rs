@@ -193,6 +193,73 @@ fn a_signal_removes_unfinished_output() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_signal_removes_an_unfinished_folder() {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::os::unix::process::ExitStatusExt;
+    signals::end_programs();
+    let stream = root().join("crates/tracewell/tests/fixtures/rkh/ahsm-a.bin");
+    let stream = fs::read(stream).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut convert = program(folder.path());
+    convert.args(["convert", "-", "-o", "out.ctf"]).stdin(Stdio::piped());
+    let mut convert = convert.stderr(Stdio::null()).spawn().unwrap();
+    // The command waits for more input, because the pipe is open.
+    let mut pipe = convert.stdin.take().unwrap();
+    pipe.write_all(&stream.repeat(3_000_000 / stream.len())).unwrap();
+    let started = std::time::Instant::now();
+    let has_stream = || {
+        let mut drafts = fs::read_dir(folder.path()).unwrap().map(|draft| draft.unwrap().path());
+        drafts.any(|draft| draft.join("stream_0").is_file())
+    };
+    while !has_stream() {
+        assert!(started.elapsed().as_secs() < 60, "no draft is made");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&convert), Signal::TERM).unwrap();
+    let status = convert.wait().unwrap();
+    assert_eq!(status.signal(), Some(Signal::TERM.as_raw()), "{status}");
+    assert_eq!(files(folder.path()), []);
+}
+
+#[test]
+fn a_folder_is_written_whole_and_never_replaces_content() {
+    let folder = folder_of_inputs();
+    let at = |name: &str| folder.path().join(name);
+    let before = files(folder.path());
+    let convert = |output: &str, more: &[&str]| {
+        run_in(folder.path(), &[&["convert", "t", "--format", "ctf", "-o", output], more].concat())
+    };
+    for (output, more, status, reported) in [
+        ("t", &[][..], 2, "error: t: is also an input"),
+        ("names", &[], 2, "error: names: expected a new or an empty folder"),
+        (".", &[], 2, "error: .: expected a new or an empty folder"),
+        ("-", &[], 2, "error: ctf is a folder: name it with -o"),
+        ("absent/out", &[], 4, "error: absent/out: No such file or directory"),
+        ("out", &["-T", "uuid=0"], 2, "error: -T uuid: expected a UUID"),
+    ] {
+        let found = convert(output, more);
+        let text = stderr(&found);
+        assert!(text.contains(reported), "{output}: {text}");
+        assert_eq!(found.status.code(), Some(status), "{output}: {text}");
+        assert!(files(folder.path()) == before, "{output} changed a file");
+    }
+    fs::create_dir(at("empty")).unwrap();
+    for output in ["new/", "empty"] {
+        let found = convert(output, &[]);
+        assert_eq!(found.status.code(), Some(0), "{}", stderr(&found));
+        for file in ["metadata", "stream_0", "index/stream_0.idx"] {
+            assert!(at(output).join(file).is_file(), "{output}: {file}");
+        }
+        let written = files(&at(output));
+        let again = convert(output, &[]);
+        assert_eq!(again.status.code(), Some(2), "{}", stderr(&again));
+        assert!(files(&at(output)) == written, "{output} changed");
+    }
+    assert_eq!(files(folder.path()).len(), before.len() + 2, "only the folders are new");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_signal_that_is_ignored_removes_nothing() {
     let folder = folder_of_inputs();
     let script = "trap '' HUP; kill -HUP $$; \"$PROGRAM\" convert t -o out.csv & \

@@ -58,7 +58,7 @@ fn dialects() -> [Dialect; 4] {
         trace(&format!("{FIXTURES}/threadx/tiny.trx"), "plain mutex", Some("threadx")),
         trace(&format!("{FIXTURES}/rkh/ahsm-a.bin"), "S1", None),
         trace(&format!("{FIXTURES}/shark/a_linear.dat"), "0", None),
-        trace("examples/hooks.twx", "0", Some("aix")),
+        trace("examples/hooks.twx-1", "0", Some("aix")),
     ]
 }
 
@@ -283,7 +283,7 @@ fn figures_of_ranges_add_up_to_those_of_the_trace() {
         let events = lines(&folder.text(&["events", trace]));
         let analyze = |range: &[&str]| {
             // AIX traces record the rate of their clock.
-            let rate = if trace.ends_with(".twx") { &[][..] } else { &["-O", "rate=1MHz"] };
+            let rate = if trace.ends_with(".twx-1") { &[][..] } else { &["-O", "rate=1MHz"] };
             folder.json(&[&["analyze", "--json"], rate, range, &[trace]].concat())
         };
         let mut whole = analyze(&[]);

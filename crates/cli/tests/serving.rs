@@ -307,6 +307,43 @@ fn only_the_method_get_is_answered() {
 }
 
 #[test]
+fn marks_are_kept_in_their_file_and_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("a.trx");
+    fs::copy(root().join(TRACE), &trace).unwrap();
+    let server = Server::start(&[trace.to_str().unwrap()]);
+    let version = |answer: &Answer| {
+        let tag = answer.head.split("ETag: \"").nth(1).unwrap();
+        tag.split('"').next().unwrap().to_owned()
+    };
+    let put = |query: &str, content: &str, headers: &str| {
+        let host = &server.authority;
+        let path = format!("{}api/v1/marks{query}", server.secret);
+        let length = content.len();
+        let head = format!("PUT {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n");
+        server.send(format!("{head}{headers}\r\n{content}").as_bytes())
+    };
+    let none = server.get("api/v1/marks");
+    assert_eq!((none.status, none.text()), (200, ""));
+    let marks = "# tracewell marks 1\n41 here\n";
+    let was = format!("?was={}", version(&none));
+    assert_eq!(put(&was, marks, "Origin: http://example.org\r\n").status, 403);
+    assert_eq!(put("", marks, "").status, 400);
+    assert_eq!(put(&was, "41 here\n", "").status, 400);
+    assert_eq!(put(&was, marks, "Transfer-Encoding: chunked\r\n").status, 400);
+    assert!(!folder.path().join("a.trx.marks.txt").exists());
+    let kept = put(&was, marks, &format!("Origin: http://{}\r\n", server.authority));
+    assert_eq!((kept.status, kept.text()), (200, marks));
+    assert_eq!(fs::read_to_string(folder.path().join("a.trx.marks.txt")).unwrap(), marks);
+    assert_eq!(put(&was, marks, "").status, 409);
+    assert_eq!(server.get("api/v1/marks").text(), marks);
+    let path = format!("{}api/v1/marks", server.secret);
+    assert_eq!(server.request("PUT", &path, "Content-Length: 99999999\r\n").status, 413);
+    assert_eq!(server.request("PUT", &path, "").status, 400);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
 fn a_large_head_is_refused() {
     let server = Server::start(&[TRACE]);
     let long = format!("X: {}\r\n", "a".repeat(1 << 20));

@@ -36,8 +36,8 @@ fn the_first_errors_of_a_file_of_another_kind_are_shown_and_the_others_counted()
     let verbs: [(i32, usize, &[&str], &[&str]); 4] = [
         (1, 2, &["template", "check"], &[]),
         (1, 2, &["template", "list"], &[]),
-        (1, 2, &["report", "--head", "1", "-t"], &HOOKS[..1]),
-        (2, 1, &["check"], &HOOKS[..1]),
+        (1, 2, &["report", "--head", "1", "-t"], &HOOKS[1..2]),
+        (2, 1, &["check"], &HOOKS[1..2]),
     ];
     for (wrong, each, before, behind) in verbs {
         let reported = |errors: usize| {
@@ -236,8 +236,8 @@ fn shipped_templates_are_named_with_an_at_sign() {
     }
     for (verb, name, trace) in [
         ("report", "@threadx", "examples/scheduling.trx"),
-        ("report", "@aix", HOOKS[0]),
-        ("trcrpt", "@aix", HOOKS[0]),
+        ("report", "@aix", HOOKS[1]),
+        ("trcrpt", "@aix", HOOKS[1]),
     ] {
         let path = format!("crates/tracewell/templates/{}.fmt", &name[1..]);
         let shipped = run(&[verb, "-t", name, trace]);

@@ -51,7 +51,15 @@ impl Source {
         };
         let name = match self {
             #[cfg(unix)]
-            Self::Serial(serial) => file_name(&serial.device),
+            Self::Serial(serial) => {
+                let device = file_name(&serial.device);
+                // The file name of a pseudo terminal such as /dev/pts/0 is only a number.
+                let folder = serial.device.parent().map(file_name);
+                match folder.filter(|_| device.bytes().all(|byte| byte.is_ascii_digit())) {
+                    Some(folder) => format!("{folder}-{device}"),
+                    None => device,
+                }
+            }
             Self::Tcp(address) => format!("tcp-{address}"),
             Self::TcpListen(address) => format!("tcp-listen-{address}"),
             Self::Udp(address, _) => format!("udp-{address}"),
@@ -159,5 +167,17 @@ impl Reader {
             Inner::File(path) => file::follow(&path, intake)?,
         }
         Ok(None)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_whose_file_name_is_a_number_has_the_name_of_its_folder_too() {
+        let name = |device: &str| Source::Serial(device.parse().unwrap()).name();
+        assert_eq!(name("/dev/pts/0@115200"), "pts-0");
+        assert_eq!(name("/dev/ttyUSB0"), "ttyUSB0");
     }
 }

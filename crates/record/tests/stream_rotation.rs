@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tracewell_record::stream::{EventType, Family, Log, Stream, StreamOptions, Take};
+use tracewell_wire::native::image::State;
 
 const VARIABLE: &str = "TRACEWELL_TEST_ROTATION";
 const RUN: Family = Family::new(1, "run");
@@ -112,6 +113,40 @@ fn has_stream(child: &mut Child) -> bool {
 fn kill(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn a_stream_stops_when_its_program_ends_but_not_when_it_crashes() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recorder");
+    let state = || Stream::open(&path).unwrap().image().state();
+    run(&path, 0, 1);
+    assert_eq!(state(), State::Suspended);
+    let crash = || {
+        let stream = Stream::create_or_rotate(&path, &options(), 0).unwrap();
+        stream.start();
+        panic!("expected by the test");
+    };
+    assert!(std::panic::catch_unwind(crash).is_err());
+    assert_eq!(state(), State::Running);
+    // Children that record may live longer than this value.
+    let inherited = StreamOptions { inherited: true, ..options() };
+    let stream = Stream::create_or_rotate(&path, &inherited, 0).unwrap();
+    stream.start();
+    drop(stream);
+    assert_eq!(state(), State::Running);
+}
+
+#[test]
+fn the_debug_form_of_an_error_is_as_readable_as_its_message() {
+    // A program whose `main` returns the error prints it in the debug form.
+    let error = Stream::open(Path::new("/absent/stream")).unwrap_err();
+    let debug = format!("{error:?}");
+    assert!(
+        debug.contains("error: /absent/stream: No such file or directory (os error 2)"),
+        "{debug}"
+    );
 }
 
 #[test]

@@ -28,8 +28,10 @@ export class Details {
      * @param {HTMLElement} panel
      * @param {import("./timeline.js").Timeline} timeline
      * @param {import("./places.js").Places} places
+     * @param {import("./marking.js").Marking} marking
      */
-    constructor(panel, timeline, places) {
+    constructor(panel, timeline, places, marking) {
+        this.marking = marking;
         this.panel = panel;
         this.timeline = timeline;
         this.model = timeline.model;
@@ -44,11 +46,12 @@ export class Details {
 
     draw() {
         const { selection, range } = this.view;
-        const key = JSON.stringify([selection, range, selection ? 0 : [this.view.from, this.view.to], this.timeline.theme.isDark]);
+        const { version } = this.view.marks;
+        const key = JSON.stringify([version, selection, range, selection ? 0 : [this.view.from, this.view.to], this.timeline.theme.isDark]);
         if (key === this.drawn) return;
         this.drawn = key;
         const span = selectedSpan(this.model, this.view);
-        const about = JSON.stringify([selection, this.timeline.theme.isDark]);
+        const about = JSON.stringify([version, selection, this.timeline.theme.isDark]);
         // Only the figures of the shown time change with each frame.
         if (about !== this.described) this.parts = this.about(span);
         this.described = about;
@@ -294,6 +297,7 @@ export class Details {
         const counts = [counted(order.length, "priority inversion"), counted(missed.length, "missed deadline"), counted(gap.from.length, "gap")];
         const parts = [element("h2", ["Findings"]), element("p", [counts.join(" · ")]), element("ul", links)];
         if (header.needed) parts.push(element("p", [`States are unknown: they need ${header.needed}.`]));
+        parts.push(...this.marking.section((text, follow) => this.link(text, follow)));
         if (header.leftOut > 0) parts.push(element("p", [`${counted(header.leftOut, "change")} left out: the trace has too many.`]));
         return parts;
     }

@@ -1,7 +1,7 @@
 // The keyboard: each key, what it does, and the overlay that lists them.
 
 import { element } from "./details.js";
-import { copyAddress, savePicture } from "./saving.js";
+import { copyAddress, savePng, saveSvg } from "./saving.js";
 
 /** Keys in the overlay, and what they do. */
 const HELP = [
@@ -18,9 +18,12 @@ const HELP = [
     ["/", "search; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
     ["m", "begin to measure at the selection, and end"],
+    ["b", "mark the range, the selection or the middle, with a text"],
     ["p / h", "pin the selected row at the top, hide it"],
+    ["Alt+↑ / Alt+↓", "move the selected row up, down; or drag its name"],
     ["r", "show all rows, in their own places"],
-    ["c / i", "copy the address of this view; save the picture as PNG"],
+    ["c", "copy the address of this view"],
+    ["i / I", "save the picture as PNG; as SVG"],
     ["t", "light or dark"],
     ["Esc", "clear selection and range"],
     ["wheel", "zoom; with Shift: move; over the names: scroll"],
@@ -47,9 +50,11 @@ export class Keys {
      * @param {import("./events.js").EventList} list
      * @param {import("./search.js").Search} search
      * @param {import("./tabs.js").Tabs} tabs
+     * @param {import("./marking.js").Marking} marking
      * @param {HTMLDialogElement} dialog
      */
-    constructor(timeline, list, search, tabs, dialog) {
+    constructor(timeline, list, search, tabs, marking, dialog) {
+        this.marking = marking;
         this.timeline = timeline;
         this.view = timeline.view;
         this.list = list;
@@ -72,8 +77,15 @@ export class Keys {
         const target = /** @type {HTMLElement} */ (event.target);
         const isTyping = target.tagName === "INPUT";
         const presses = event.key === "Enter" && ["BUTTON", "A"].includes(target.tagName);
-        if (isTyping || presses || event.ctrlKey || event.metaKey || event.altKey) return;
-        if (this.dialog.open && event.key !== "?") return;
+        if (isTyping || presses || event.ctrlKey || event.metaKey) return;
+        if (document.querySelector("dialog[open]") && !(this.dialog.open && event.key === "?")) return;
+        if (event.altKey) {
+            const direction = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+            if (!direction) return;
+            this.timeline.moveSelected(direction === 1 ? 1 : -1);
+            event.preventDefault();
+            return;
+        }
         const action = this.actions[event.key] ?? this.actions[event.key.toLowerCase()];
         if (!action) return;
         action(event);
@@ -103,9 +115,11 @@ export class Keys {
             "/": () => search.input.focus(),
             n: () => search.next(1), N: () => search.next(-1),
             m: () => this.measure(),
+            b: () => this.mark(),
             p: () => timeline.arrange("+"), h: () => timeline.arrange("-"), r: () => timeline.arrangeNone(),
             c: () => this.copy(),
-            i: () => savePicture(this.pictures, timeline.model.header.title),
+            i: () => savePng(this.pictures, timeline.model.header.title),
+            I: () => saveSvg(this.pictures, timeline.model.header.title),
             t: () => this.timeline.theme.toggle(),
             "?": () => this.help(),
             Escape: () => {
@@ -163,9 +177,10 @@ export class Keys {
         view.select({ row: selection.row, span });
     }
 
-    /** The canvases of the page from top to bottom. */
+    /** The pictures of the page from top to bottom. */
     get pictures() {
-        return [this.search.overview.canvas, this.timeline.canvas];
+        const parts = [this.search.overview, this.timeline];
+        return parts.map((part) => ({ canvas: part.canvas, paint: part.paint.bind(part) }));
     }
 
     copy() {
@@ -173,6 +188,20 @@ export class Keys {
             const status = document.getElementById("count");
             if (status) status.textContent = message;
         });
+    }
+
+    /** Asks for a mark at the range, the selection, or the middle of the shown time. */
+    mark() {
+        const { view, marking, timeline } = this;
+        const { selection } = view;
+        if (view.range) {
+            marking.ask(...view.range);
+        } else if (selection && "row" in selection) {
+            const { spans } = timeline.model.rows[selection.row];
+            marking.ask(spans.from(selection.span), spans.to(selection.span));
+        } else {
+            marking.ask(this.focus, this.focus);
+        }
     }
 
     measure() {

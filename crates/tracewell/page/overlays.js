@@ -87,6 +87,27 @@ export function drawInversions(frame, height) {
 }
 
 /**
+ * Draws the marks of the user: a line over all lanes or a band, and the text below the axis.
+ * @param {Frame} frame
+ * @param {number} height
+ */
+export function drawUserMarks(frame, height) {
+    const { ink, model, view, colours, left, width, x } = frame;
+    let drawn = -Infinity;
+    for (const mark of view.marks.list) {
+        const [from, until] = [x(Number(mark.from - model.origin)), x(Number(mark.until - model.origin))];
+        if (until < left || from > left + width) continue;
+        ink.fillStyle = colours.mark;
+        ink.fillRect(from, 22, 1, height - 22);
+        if (until > from) {
+            ink.fillRect(until, 22, 1, height - 22);
+            ink.fillRect(from, 40, until - from, 3);
+        }
+        drawn = pill(frame, mark.text || "mark", Math.max(from, left), colours.mark, drawn);
+    }
+}
+
+/**
  * Draws a label in a rounded box below the axis, if there is room after `free`. Returns the place
  * from which on there is room.
  * @param {Frame} frame

@@ -109,6 +109,11 @@ export class Overview {
 
     draw() {
         const { ink, width, height } = prepared(this.canvas);
+        this.paint(ink, width, height);
+    }
+
+    /** @type {(ink: CanvasRenderingContext2D, width: number, height: number) => void} */
+    paint(ink, width, height) {
         const { view, theme } = this.timeline;
         const { model } = this;
         const { colours } = theme;

@@ -1,5 +1,6 @@
 // Drawing on a canvas: size, hatches, text that fits, grid of times.
 
+import { SvgInk } from "./svg.js";
 import { fixed, grouped, step, unitFor } from "./time.js";
 
 export const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
@@ -67,6 +68,9 @@ const hatches = new Map();
  * @param {string} colour
  */
 export function hatch(ink, colour) {
+    // A file gets its own definition of the hatch.
+    const file = /** @type {unknown} */ (ink);
+    if (file instanceof SvgInk) return file.hatch(colour);
     const known = hatches.get(colour);
     if (known) return known;
     const tile = document.createElement("canvas");

@@ -124,6 +124,46 @@ export function laneName({ group, label, key }) {
 }
 
 /**
+ * Returns the lanes in the order that the user chose. Groups and lanes without a place follow the
+ * others, in their natural order.
+ * @param {Lane[]} all
+ * @param {string[]} order names of groups and lanes
+ * @returns {Lane[]}
+ */
+export function ordered(all, order) {
+    if (order.length === 0) return all;
+    const places = new Map(order.map((name, place) => [name, place]));
+    const rank = (/** @type {Lane} */ lane) => places.get(laneName(lane)) ?? Infinity;
+    const groups = all.filter((lane) => lane.kind === "group");
+    return inOrder(groups, rank).flatMap((group) =>
+        [group, ...inOrder(all.filter((lane) => lane.kind !== "group" && lane.group === group.group), rank)]);
+}
+
+/** @type {(list: Lane[], rank: (lane: Lane) => number) => Lane[]} */
+function inOrder(list, rank) {
+    return [...list].sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));
+}
+
+/**
+ * Returns the order after a lane was moved to the place of another lane of its group, or a group to the
+ * place of another group.
+ * @param {Lane[]} all in their present order
+ * @param {string[]} order
+ * @param {Lane} lane
+ * @param {Lane} target
+ * @returns {string[]}
+ */
+export function reordered(all, order, lane, target) {
+    const isGroup = lane.kind === "group";
+    const others = all.filter((each) => (isGroup ? each.kind === "group" : each.kind !== "group" && each.group === lane.group));
+    const list = others.map(laneName);
+    const [from, to] = [list.indexOf(laneName(lane)), list.indexOf(laneName(target))];
+    if (from < 0 || to < 0 || from === to) return order;
+    list.splice(to, 0, ...list.splice(from, 1));
+    return [...order.filter((name) => !list.includes(name)), ...list];
+}
+
+/**
  * Places the lanes that are neither folded nor hidden, pinned ones first. Returns them, and their
  * height.
  * @param {Lane[]} all

@@ -67,6 +67,15 @@ export class Search {
         event.stopPropagation();
     }
 
+    /** Forgets the text and the found events. */
+    clear() {
+        this.input.value = this.done = "";
+        this.indices = [];
+        this.list.found.clear();
+        this.overview.found = [];
+        this.show();
+    }
+
     run() {
         const { value } = this.input;
         if (value === this.done) return;

@@ -16,9 +16,42 @@
 export async function fetched(path) {
     const response = await fetch(`api/v1/${path}`);
     if (!response.ok || !response.body) throw new Error((await response.text()).trim());
-    const bytes = response.body.pipeThrough(new DecompressionStream("deflate"));
     const edition = Number((response.headers.get("ETag") ?? "0").replaceAll('"', ""));
-    return { edition, ...payload(new Uint8Array(await new Response(bytes).arrayBuffer())) };
+    return { edition, ...await unpacked(response.body) };
+}
+
+/**
+ * Returns the header and the columns of a payload in the form of zlib.
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} packed
+ */
+export async function unpacked(packed) {
+    const bytes = packed.pipeThrough(new DecompressionStream("deflate"));
+    return payload(new Uint8Array(await new Response(bytes).arrayBuffer()));
+}
+
+/** The marks that the server of the page keeps in a file next to the trace. */
+export class ServerMarks {
+    constructor() {
+        /** The version of the file that this page has. */
+        this.edition = "";
+    }
+
+    async load() {
+        return this.received(await fetch("api/v1/marks"));
+    }
+
+    /** @param {string} content */
+    async save(content) {
+        await this.received(await fetch(`api/v1/marks?was=${this.edition}`, { method: "PUT", body: content }));
+    }
+
+    /** @param {Response} response */
+    async received(response) {
+        const text = await response.text();
+        if (!response.ok) throw new Error(text.trim());
+        this.edition = (response.headers.get("ETag") ?? "").replaceAll('"', "");
+        return text;
+    }
 }
 
 /**

@@ -1,11 +1,11 @@
 // The timeline: draws lanes, answers what is at a point, and turns pointers into views, selections
 // and ranges.
 
-import { AXIS, drawArrows, drawAxis, drawGaps, drawInversions, drawSelection } from "./overlays.js";
+import { AXIS, drawArrows, drawAxis, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
 import { STATES } from "./model.js";
 import { FONT, fitted, prepared } from "./paint.js";
-import { laneName, lanes, placed } from "./rows.js";
+import { laneName, lanes, ordered, placed, reordered } from "./rows.js";
 import { drawLane } from "./spans.js";
 
 /** Width of the names at the left. */
@@ -37,7 +37,10 @@ export class Timeline {
         this.content = 0;
         /** @type {Map<number, PointerEvent>} */
         this.pointers = new Map();
-        /** @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean } | null} */
+        /**
+         * The pointer's way since it was pressed: from which place, and which lane if it began on a name.
+         * @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean, lane?: import("./rows.js").Lane } | null}
+         */
         this.drag = null;
         this.place();
         this.listen();
@@ -50,7 +53,7 @@ export class Timeline {
     }
 
     place() {
-        const { shown, height } = placed(this.all, this.view.folded);
+        const { shown, height } = placed(ordered(this.all, this.view.order), this.view.folded);
         this.shown = shown;
         this.content = height;
     }
@@ -84,10 +87,15 @@ export class Timeline {
 
     draw() {
         const { ink, width, height } = prepared(this.canvas);
-        const { model, view, contexts } = this;
-        const { colours } = this.theme;
         this.place();
         this.clampScroll();
+        this.paint(ink, width, height);
+    }
+
+    /** @type {(ink: CanvasRenderingContext2D, width: number, height: number) => void} */
+    paint(ink, width, height) {
+        const { model, view, contexts } = this;
+        const { colours } = this.theme;
         ink.font = `12px ${FONT}`;
         ink.fillStyle = colours.ground;
         ink.fillRect(0, 0, width, height);
@@ -106,6 +114,7 @@ export class Timeline {
         ink.clip();
         drawGaps(frame, bottom);
         drawInversions(frame, bottom);
+        drawUserMarks(frame, bottom);
         ink.beginPath();
         ink.rect(LEFT, AXIS, width - LEFT, height - AXIS);
         ink.clip();
@@ -301,7 +310,8 @@ export class Timeline {
         const { from, to } = this.view;
         const ranges = event.shiftKey || event.offsetY < AXIS;
         const [x, y] = [event.offsetX, event.offsetY];
-        this.drag = { x, y, from, to, scroll: this.scroll, ranges, moved: false };
+        const lane = x < LEFT ? this.laneAt(y) : undefined;
+        this.drag = { x, y, from, to, scroll: this.scroll, ranges, moved: false, lane };
     }
 
     /** @param {PointerEvent} event */
@@ -319,6 +329,12 @@ export class Timeline {
         this.pointers.set(event.pointerId, event);
         const [dx, dy] = [event.offsetX - drag.x, event.offsetY - drag.y];
         if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4) return;
+        if (drag.lane) {
+            const way = Math.sign(event.offsetY - (drag.moved ? drag.y : event.offsetY - dy));
+            [drag.moved, drag.y] = [true, event.offsetY];
+            this.moveLane(drag.lane, this.laneAt(event.offsetY), way);
+            return;
+        }
         if (!drag.moved && !drag.ranges) view.remember();
         drag.moved = true;
         this.tip.hidden = true;
@@ -391,9 +407,37 @@ export class Timeline {
         this.view.changed();
     }
 
+    /**
+     * Moves a lane to the place of another one of its group, or a group to the place of a group.
+     * @param {import("./rows.js").Lane} lane
+     * @param {import("./rows.js").Lane | undefined} target
+     * @param {number} way moves only down if positive, only up if negative
+     */
+    moveLane(lane, target, way) {
+        const { view } = this;
+        const goal = lane.kind === "group" ? this.all.find((each) => each.kind === "group" && each.group === target?.group) : target;
+        if (!goal || (lane.kind !== "group" && (goal.kind === "group" || goal.group !== lane.group))) return;
+        // A lane that is higher than the moved one is still below the pointer after the move.
+        if ((goal.y - lane.y) * way <= 0) return;
+        const order = reordered(ordered(this.all, view.order), view.order, lane, goal);
+        if (order === view.order) return;
+        view.order = order;
+        view.changed();
+    }
+
+    /** Moves the lane of the selection up or down within its group. @param {1 | -1} direction */
+    moveSelected(direction) {
+        const { selection } = this.view;
+        const place = this.shown.findIndex((lane) => selection && "row" in selection && lane.row?.index === selection.row);
+        const target = this.shown[place + direction];
+        if (place < 0 || !target || target.kind === "group") return;
+        this.moveLane(this.shown[place], target, direction);
+    }
+
     /** Shows all lanes in their own places. */
     arrangeNone() {
         this.view.folded.clear();
+        this.view.order = [];
         this.view.changed();
     }
 

@@ -1,6 +1,7 @@
 // The state of the page: the shown time, the selection, the range, and the way back. It says
 // nothing about drawing.
 
+import { UserMarks } from "./marks.js";
 import { PROPORTIONAL, Sequence } from "./scale.js";
 
 /**
@@ -30,6 +31,11 @@ export class View {
         this.tab = "events";
         /** @type {Set<string>} names of groups and rows that are folded or hidden */
         this.folded = new Set();
+        /** @type {string[]} names of groups and rows, in the order that the user chose */
+        this.order = [];
+        this.marks = new UserMarks();
+        /** True if the address contains the marks. */
+        this.keepsMarks = true;
         this.from = 0;
         this.to = length;
         /** @type {Selection} */
@@ -67,6 +73,18 @@ export class View {
         if (wasWhole && wasLast) this.show(-this.margin, length + this.margin);
         else if (wasLast) this.show(length + this.margin - this.span, length + this.margin);
         else this.show(this.from, this.to);
+    }
+
+    /** Shows all of another trace, without selection. @param {number} length */
+    reset(length) {
+        this.length = length;
+        this.selection = this.range = null;
+        this.past = [];
+        this.future = [];
+        this.folded.clear();
+        this.order = [];
+        this.marks.read("");
+        this.show(-this.margin, length + this.margin);
     }
 
     /**
@@ -213,6 +231,9 @@ export class View {
         if (this.isSequence) parts.push("q=1");
         if (this.tab !== "events") parts.push(`p=${this.tab}`);
         if (this.folded.size > 0) parts.push(`f=${[...this.folded].map(encodeURIComponent).join(",")}`);
+        if (this.order.length > 0) parts.push(`o=${this.order.map(encodeURIComponent).join(",")}`);
+        const { lines } = this.marks;
+        if (this.keepsMarks && lines.length > 0) parts.push(`n=${lines.map(encodeURIComponent).join(",")}`);
         return parts.join("&");
     }
 
@@ -239,6 +260,8 @@ export class View {
         if (selection && exists(selection)) this.selection = selection;
         this.tab = /^[a-z]{1,20}$/.exec(values.get("p") ?? "")?.[0] ?? "events";
         this.folded = new Set(decodedNames(values.get("f") ?? ""));
+        this.order = decodedNames(values.get("o") ?? "");
+        if (this.keepsMarks) this.marks.read(decodedNames(values.get("n") ?? "").join("\n"));
         this.setSequence(values.get("q") === "1");
         const time = pair("t");
         if (time) this.show(time[0], time[1]);

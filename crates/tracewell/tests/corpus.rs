@@ -14,5 +14,6 @@ corpus::tests! {
         posix_reader_memory aix template_parser template_machine compress decompress check_parser
         check_matcher machines posix_log posix_memory exports reports trcrpt_layout tracex
         custom_event_files elf schema_files typed_texts template_update recognition join settings
-        selections number_lists systemview systemview_descriptions target target_packets;
+        selections number_lists systemview systemview_descriptions target target_packets
+        ctf_packets ctf_metadata;
 }

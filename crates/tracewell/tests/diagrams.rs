@@ -42,7 +42,7 @@ fn drawn_part(
     let names = ExportNames { input: "in <& \"quoted\">.bin".to_owned(), output: String::new() };
     let mut out = Vec::new();
     let export = export::by_name(language).unwrap();
-    match (export.write)(&mut input, &chosen, &names, &mut out) {
+    match export.write(&mut input, &chosen, &names, &mut out) {
         Ok(_) => Ok(String::from_utf8(out).unwrap()),
         Err(error) => Err(error.to_string()),
     }
@@ -345,7 +345,7 @@ fn threads_send_through_queues_and_semaphores() {
     let names = ExportNames { input: "in.trx".to_owned(), output: String::new() };
     let mut out = Vec::new();
     let export = export::by_name("mermaid").unwrap();
-    (export.write)(&mut input, &chosen, &names, &mut out).unwrap();
+    export.write(&mut input, &chosen, &names, &mut out).unwrap();
     let statements = mermaid(&String::from_utf8(out).unwrap());
     let participant = |id: &str| {
         let name = statements.iter().find_map(|statement| match statement {
@@ -400,7 +400,7 @@ fn messages_that_no_thread_receives_go_to_the_queue() {
     let names = ExportNames { input: "in.trx".to_owned(), output: String::new() };
     let mut out = Vec::new();
     let export = export::by_name("mermaid").unwrap();
-    (export.write)(&mut input, &Options::default(), &names, &mut out).unwrap();
+    export.write(&mut input, &Options::default(), &names, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let arrows: Vec<_> = text.lines().filter(|line| line.contains("->>")).map(str::trim).collect();
     assert_eq!(arrows.len(), 3, "{text}");

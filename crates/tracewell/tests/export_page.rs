@@ -37,7 +37,7 @@ struct Page {
 fn export(mut input: Input, title: &str) -> Result<Page, ExportError> {
     let names = ExportNames { input: title.to_owned(), ..ExportNames::default() };
     let mut html = Vec::new();
-    (page::HTML.write)(&mut input, &Options::default(), &names, &mut html)?;
+    page::HTML.write(&mut input, &Options::default(), &names, &mut html)?;
     Ok(Page::of(String::from_utf8(html).unwrap()))
 }
 

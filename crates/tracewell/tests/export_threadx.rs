@@ -24,7 +24,8 @@ fn convert(bytes: Vec<u8>, options: &[&str]) -> Result<Vec<u8>, String> {
     let mut input = Input::from_bytes("in", bytes, Settings::default()).unwrap();
     let mut out = Vec::new();
     let export = by_name("threadx").unwrap();
-    (export.write)(&mut input, &chosen, &ExportNames::default(), &mut out)
+    export
+        .write(&mut input, &chosen, &ExportNames::default(), &mut out)
         .map_err(|error| error.to_string())?;
     Ok(out)
 }

@@ -28,7 +28,7 @@ fn export(mut input: Input, format: &str, options: &[&str]) -> Result<Vec<u8>, E
     let mut chosen = Options::default();
     options.iter().for_each(|option| chosen.add(option).unwrap());
     let mut out = Vec::new();
-    (by_name(format).unwrap().write)(&mut input, &chosen, &names, &mut out)?;
+    by_name(format).unwrap().write(&mut input, &chosen, &names, &mut out)?;
     Ok(out)
 }
 

@@ -1,72 +1,28 @@
 //! Runs the example of FreeRTOS with the real kernel on a Cortex-M3 in QEMU, and compares its trace
 //! with the program's own log of switches.
 //!
-//! The kernel's sources are in the package `freertos-next`. The test finds them if cargo has
-//! downloaded the package, or in the folder `FREERTOS_KERNEL`. If the sources, the cross compiler
-//! or QEMU are missing, the test is skipped; in CI it fails.
+//! If the kernel's sources, the cross compiler or QEMU are missing, the test is skipped; in CI it
+//! fails.
 
 mod support;
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use support::read;
+use support::{board, read, switches};
 use tracewell::analysis::scheduling::{Scheduling, Wanted};
 use tracewell::format::Settings;
 use tracewell::input::Input;
 use tracewell::model::{Meaning, Trace};
 
-/// Returns the folder of the kernel, V11.2.
-fn kernel() -> Option<PathBuf> {
-    if let Some(folder) = std::env::var_os("FREERTOS_KERNEL") {
-        return Some(PathBuf::from(folder));
-    }
-    let home = std::env::var_os("CARGO_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))?;
-    let registries = std::fs::read_dir(home.join("registry/src")).ok()?;
-    let folders = registries
-        .filter_map(|entry| Some(entry.ok()?.path().join("freertos-next-0.12.0/FreeRTOS-Kernel")));
-    let mut folders = folders.filter(|folder| folder.join("tasks.c").is_file());
-    folders.next()
-}
-
-fn runs(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
 /// Builds and runs the example in `folder`. Returns false if something that it needs is missing.
 fn run(folder: &Path) -> bool {
-    let tools = runs("arm-none-eabi-gcc") && runs("qemu-system-arm");
-    let Some(kernel) = kernel().filter(|_| tools) else {
-        assert!(std::env::var_os("CI").is_none(), "no kernel, compiler or QEMU");
-        let reason = "skipped: needs FreeRTOS (FREERTOS_KERNEL), arm-none-eabi-gcc, QEMU";
-        let _ = writeln!(std::io::stderr(), "{reason}");
+    if !board::has_tools() {
         return false;
-    };
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/freertos");
-    let build = Command::new(example.join("build"))
-        .arg(&kernel)
-        .arg(folder.join("app.elf"))
-        .output()
-        .unwrap();
-    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
-    let board = Command::new("timeout")
-        .args(["300", "qemu-system-arm", "-M", "mps2-an385", "-kernel", "app.elf", "-nographic"])
-        .args(["-semihosting-config", "enable=on,target=native", "-icount", "shift=6"])
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(board.status.success(), "{}", String::from_utf8_lossy(&board.stderr));
+    }
+    let Some(kernel) = board::kernel() else { return board::skipped() };
+    board::build("examples/freertos/build", &[&kernel, &folder.join("app.elf")]);
+    board::run(folder);
     true
-}
-
-/// Returns the tasks that got the core, without repetitions.
-fn without_repetitions(tasks: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut list: Vec<_> = tasks.collect();
-    list.dedup();
-    list
 }
 
 #[test]
@@ -75,24 +31,35 @@ fn the_trace_of_the_real_kernel_agrees_with_its_own_log() {
     if !run(folder.path()) {
         return;
     }
-    let log = std::fs::read(folder.path().join("switches.bin")).unwrap();
-    let own = log.as_chunks::<2>().0.iter().map(|two| u64::from(u16::from_le_bytes(*two)));
-    let own = without_repetitions(own);
-    assert!(own.len() > 200, "{}", own.len());
     for file in ["trace.bin", "line.bin"] {
-        let (trace, events) = read(&folder.path().join(file), &[]);
-        let runs = events.rows.iter().filter(|row| {
-            let family = &trace.schema.event(row.id).family;
-            let label = &trace.schema.event(row.id).label;
-            family == "task" && ["run", "switch", "preempt"].contains(&label.as_str())
-        });
-        let runs = runs.map(|row| trace.payload.argument(&row.payload, 0).unwrap());
-        assert_eq!(without_repetitions(runs), own, "{file}");
-        assert!(trace.losses.is_empty(), "{file}");
-        assert_eq!(trace.diagnostics.iter().len(), 0, "{file}");
+        switches::agree(folder.path(), file);
     }
+    events_have_their_objects(&folder.path().join("line.bin"));
     the_owner_is_known(&folder.path().join("line.bin"));
     bytes_per_event(&folder.path().join("line.bin"));
+}
+
+/// The timer sets a bit every 20 ms, the sampler sends 4 bytes every 5 ms.
+fn events_have_their_objects(path: &Path) {
+    let (trace, events) = read(path, &[]);
+    let of = |wanted: &str| {
+        let rows = events.rows.iter().filter(|row| trace.schema.label(row.id) == wanted);
+        let shown = rows.map(|row| {
+            let event = trace.schema.event(row.id);
+            let key = trace.payload.argument(&row.payload, 0).unwrap();
+            let kind = trace.schema.object_kind_by_symbol(&event.family.replace(' ', "_"));
+            let object = trace.objects.at(key, u64::MAX, Some(kind.unwrap().code)).unwrap().1;
+            (object.label.clone(), trace.payload.argument(&row.payload, 1).unwrap())
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let (sets, waits) = (of("group_set"), of("group_wait"));
+    assert!(sets.len() > 8 && waits.len() > 8, "{} {}", sets.len(), waits.len());
+    assert!(sets.iter().chain(&waits).all(|event| *event == ("beats".to_owned(), 1)));
+    let sent = of("stream_send");
+    assert!(sent.len() > 30 && sent.iter().all(|event| *event == ("bytes".to_owned(), 4)));
+    let received: u64 = of("stream_receive").iter().map(|(_, bytes)| bytes).sum();
+    assert!(received >= 4 * 30 && received <= 4 * sent.len() as u64, "{received}");
 }
 
 /// In this program, the controller waits only for the logger.

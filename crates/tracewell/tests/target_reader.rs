@@ -68,9 +68,10 @@ fn record(
 ) -> (Vec<u8>, Vec<u8>) {
     let (mut memory, now) = (vec![0; memory], Cell::new(0));
     let mut recorder = Recorder::new(&mut memory, options, || now.get()).unwrap();
-    for (number, name) in [(LOW, "low"), (HIGH, "high"), (MIDDLE, "middle"), (IDLE, "IDLE")] {
+    for (number, name) in [(LOW, "low"), (HIGH, "high"), (MIDDLE, "middle")] {
         recorder.define(DefinitionKind::Task, number, 512, 0, name);
     }
+    recorder.define_idle(IDLE, "IDLE");
     recorder.define(DefinitionKind::Mutex, MUTEX, 0, 0, "bus");
     recorder.define(DefinitionKind::Interrupt, 15, 0, 0, "SysTick");
     script(&mut |time, id, arguments| {
@@ -171,6 +172,34 @@ fn the_analysis_finds_who_held_the_mutex_and_who_ran() {
         (2, 0)
     );
     assert_eq!(of("high").locks.inversions, 1);
+}
+
+#[test]
+fn the_time_of_an_idle_task_is_idle_time() {
+    // A kernel without an idle task records 0.
+    for idle in [IDLE, 0] {
+        let (_, line) = record(&OPTIONS, 4096, |event| {
+            event(100, ids::RUNS, [LOW, 0]);
+            event(110, ids::DELAY, [2, 0]);
+            event(112, ids::RUNS, [idle, 0]);
+            event(200, ids::INTERRUPT_ENTER, [15, 0]);
+            event(203, ids::READY, [LOW, 0]);
+            event(205, ids::INTERRUPT_EXIT_TO_SCHEDULER, [0, 0]);
+            event(210, ids::RUNS, [LOW, 0]);
+            event(230, ids::MARK, [0, 0]);
+        });
+        let (trace, log) = read(&line);
+        let shown = shown(&trace, &log);
+        assert_eq!(shown[3], "112 low switch 0 1 8");
+        assert_eq!(shown[7], "210 idle run 1");
+        assert_eq!(trace.objects.at(0, 112, Some(2)).unwrap().1.label, "idle");
+        let (trace, figures) = figures(&line);
+        let core = figures.cores[0];
+        assert_eq!((core.tasks, core.interrupts, core.idle), (12 + 20, 5, 88 + 5));
+        let tasks =
+            figures.tasks.iter().map(|task| &trace.contexts.get(task.context).unwrap().name);
+        assert_eq!(tasks.collect::<Vec<_>>(), ["low"]);
+    }
 }
 
 #[test]
@@ -312,6 +341,28 @@ fn a_ring_that_is_overwritten_during_the_dump_loses_only_those_packets() {
             assert_eq!(log.rows.len() as u64 + lost, last);
         }
     }
+}
+
+#[test]
+fn a_busy_core_does_not_hold_up_another() {
+    let options = Options { cores: 2, slot: 64, entries: 8, ..OPTIONS };
+    let mut memory = vec![0; 8192];
+    let now = Cell::new(0);
+    let mut recorder = Recorder::new(&mut memory, &options, || now.get()).unwrap();
+    let mut both = Vec::new();
+    for mark in 0..100 {
+        now.set(100 * mark);
+        // Core 0 fills a packet before each call, so it always has one to read.
+        (0..20).for_each(|_| recorder.event(0, ids::MARK, [mark, 0]));
+        recorder.event(1, ids::MARK, [mark, 0]);
+        let mut out = [0; 64];
+        let length = recorder.read(&mut out);
+        both.extend_from_slice(&out[..length]);
+    }
+    let headers: Vec<_> =
+        both.windows(2).enumerate().filter(|(_, two)| *two == [0xF4, 0x9B]).collect();
+    let of = |core| headers.iter().filter(|(at, _)| both[at + 3] == core).count();
+    assert!(of(0) > 20 && of(1) > 5, "{} {}", of(0), of(1));
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn compare(path: &std::path::Path, source: &Source, findings: &[Finding]) {
 #[test]
 fn errors_are_reported_as_in_the_golden_files() {
     let files = fixtures("err_");
-    assert_eq!(files.len(), 8, "{files:?}");
+    assert_eq!(files.len(), 9, "{files:?}");
     for path in files {
         let source = source(&path);
         let (_, findings) = parse(&source);

@@ -247,7 +247,7 @@ fn dump_texts_are_the_same_to_the_byte() {
         let mut input = Input::open(&dump, Settings::default()).unwrap();
         let mut found = Vec::new();
         let export = by_name("tracex-dump").unwrap();
-        (export.write)(&mut input, &Options::default(), &names, &mut found).unwrap();
+        export.write(&mut input, &Options::default(), &names, &mut found).unwrap();
         let different = found.split(|b| *b == b'\n').zip(expected.split(|b| *b == b'\n'));
         let different = different.enumerate().find(|(_, (found, expected))| found != expected);
         let shown = different.map(|(line, (found, expected))| {
@@ -273,7 +273,7 @@ fn survives(bytes: Vec<u8>) {
     let Ok(mut input) = Input::from_bytes("dump", bytes, Settings::default()) else { return };
     let export = by_name("tracex-dump").unwrap();
     let names = ExportNames::default();
-    let _ = (export.write)(&mut input, &Options::default(), &names, &mut std::io::sink());
+    let _ = export.write(&mut input, &Options::default(), &names, &mut std::io::sink());
 }
 
 #[test]

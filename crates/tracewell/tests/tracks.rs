@@ -243,22 +243,56 @@ fn any_record() -> impl Strategy<Value = (u8, u16, u16)> {
     ]
 }
 
+/// Compares the tracks of a trace of S.Ha.R.K. with its figures. An event is a code with two
+/// parameters, and the ticks since the event before.
+fn compare_events(events: Vec<((u8, u16, u16), u64)>) {
+    let mut tsc = 1;
+    let code_word = ids::TRACE_START.into();
+    let mut records = vec![Record { code_word, par1: 0x100, tsc, par2: 1000 }];
+    for ((code, par1, par2), gap) in events {
+        tsc += gap;
+        records.push(Record { code_word: code.into(), par1, tsc, par2: par2.into() });
+    }
+    let bytes = records.iter().flat_map(Record::to_bytes).collect();
+    let mut settings = settings(&["kind=records"]);
+    settings.format = Some("shark".to_owned());
+    let (trace, tracks) = tracks(Input::from_bytes("random", bytes, settings).unwrap());
+    compare("random", &trace, &tracks);
+}
+
+/// Damaged traces can show a second wait of a task whose first wait has no end.
+#[test]
+fn a_wait_without_an_end_is_not_lost_when_the_next_wait_of_the_task_begins() {
+    let runs = |task, on_behalf_of| (ids::TASK_SCHEDULE, task, on_behalf_of);
+    let lock = |task| (ids::SET_MUTEX_LOCK, task, 0);
+    let (a, b, c) = (0x100, 0x108, 0x110);
+    let events = [
+        runs(a, a),
+        runs(a, a),
+        runs(a, a),
+        runs(a, a),
+        runs(b, a),
+        lock(a),
+        lock(a),
+        (ids::INTERRUPT_END, 4, 0),
+        lock(a),
+        lock(a),
+        (ids::TIMER_WAKEUP_START, 0, 0),
+        lock(b),
+        runs(c, b),
+        runs(c, a),
+        lock(b),
+        runs(a, b),
+        runs(b, a),
+    ];
+    compare_events(events.map(|event| (event, 0)).to_vec());
+}
+
 proptest! {
     #[test]
     fn sums_over_random_tracks_are_the_figures(
         events in prop::collection::vec((any_record(), 0..9_u64), 1..200)
     ) {
-        let mut tsc = 1;
-        let code_word = ids::TRACE_START.into();
-        let mut records = vec![Record { code_word, par1: 0x100, tsc, par2: 1000 }];
-        for ((code, par1, par2), gap) in events {
-            tsc += gap;
-            records.push(Record { code_word: code.into(), par1, tsc, par2: par2.into() });
-        }
-        let bytes = records.iter().flat_map(Record::to_bytes).collect();
-        let mut settings = settings(&["kind=records"]);
-        settings.format = Some("shark".to_owned());
-        let (trace, tracks) = tracks(Input::from_bytes("random", bytes, settings).unwrap());
-        compare("random", &trace, &tracks);
+        compare_events(events);
     }
 }

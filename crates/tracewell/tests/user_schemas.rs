@@ -208,7 +208,7 @@ fn the_data_of_a_posix_event_has_fields() {
         [[event]]
         name = "pump"
         label = "pump speed"
-        args = ["speed as u16", "_: hex as u8", "_ as u8", "last: unsigned as u8", "bytes"]
+        args = ["speed as u16", "_: hex as u8", "_ as u8", "last: unsigned as u8", "bytes: bytes"]
         means = { is = "value", value = "speed" }
     "#;
     let (trace, events) = read(Input::open(&path, settings(&[text])).unwrap());
@@ -223,6 +223,80 @@ fn the_data_of_a_posix_event_has_fields() {
     assert!(events.iter().any(|(_, args)| args.starts_with("speed=7, c=-2, bytes=")), "{events:?}");
     let wrong = text.replace("u16", "u24");
     assert!(error(&wrong).contains("app.toml:6:17: unknown encoding 'u24'; expected one of u8, "));
+    // Without an encoding, the first argument would be all of the data.
+    for wrong in ["speed", "speed: unsigned", "speed: hex"] {
+        let wrong = text.replace("speed as u16", wrong);
+        let message = error(&wrong);
+        assert!(message.contains("app.toml:6:17: expected ' as ' and an encoding"), "{message}");
+    }
+    let hidden = text.replace(r#", "bytes: bytes""#, r#", "_: bytes", "_""#);
+    let (_, events) = read(Input::open(&path, settings(&[&hidden])).unwrap());
+    assert!(events.iter().any(|(_, args)| args == "speed=7, last=9"), "{events:?}");
+}
+
+/// The bytes are those of this structure in C, on a little-endian machine:
+/// `struct { uint16_t state; int16_t offset; float speed; double load; char name[8]; }`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_structure_of_c_is_named_in_a_schema() {
+    use std::os::fd::AsRawFd;
+    use tracewell_posix::{Attributes, Controller, StreamPolicy, define, record};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = std::fs::File::create(&path).unwrap();
+    let policy = Some(StreamPolicy::Flush);
+    let attributes = Attributes { stream_policy: policy, ..Attributes::default() };
+    let stream = Controller::create_with_log(0, &attributes, log.as_raw_fd()).unwrap();
+    let id = define(b"structure").unwrap();
+    stream.stream().start();
+    // 1.5 is 0x3FC00000 as a float and 0x3FF8000000000000 as a double.
+    let numbers = [0x2a, 0, 0xff, 0xff, 0, 0, 0xc0, 0x3f, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f];
+    record(id, &[&numbers[..], b"pump\0\0\x01\x02"].concat(), false, 0x1234);
+    record(id, &[&numbers[..], b"eightchr"].concat(), false, 0x1234);
+    record(id, &[&numbers[..], b"cut"].concat(), false, 0x1234);
+    stream.shutdown().unwrap();
+    let text = r#"
+        format = "posix"
+        [[event]]
+        name = "structure"
+        args = ["state: hex as u16", "offset as i16", "speed as f32", "load: float as f64",
+                "name as char[8]", "_: bytes", "_"]
+    "#;
+    let (trace, events) = read(Input::open(&path, settings(&[text])).unwrap());
+    let described = events.iter().filter(|(label, _)| label == "structure").map(|(_, args)| args);
+    let numbers = "state=0x002A, offset=-1, speed=1.5, load=1.5";
+    let expected =
+        [format!("{numbers}, name=pump"), format!("{numbers}, name=eightchr"), numbers.to_owned()];
+    assert!(described.eq(&expected), "{events:?}");
+    assert!(notes(&trace, Severity::Warning).is_empty(), "{:?}", trace.diagnostics);
+    let bytes = text.replace("name as char[8]", "name: bytes as char[8]");
+    let (_, events) = read(Input::open(&path, settings(&[&bytes])).unwrap());
+    let is_whole = |(_, args): &(String, String)| args.ends_with("name=70756D7000000102");
+    assert!(events.iter().any(is_whole), "{events:?}");
+}
+
+#[test]
+fn a_table_names_the_signals_of_rkh() {
+    let path = file("crates/tracewell/tests/fixtures/rkh/ahsm-a.bin");
+    let names = |texts: &[&str]| {
+        let (_, events) = read(Input::open(&path, settings(texts)).unwrap());
+        let sent = events.into_iter().filter(|(label, _)| label == "SM DCH");
+        let signal =
+            |args: &str| args.split_once("sig=").unwrap().1.split(',').next().map(str::to_owned);
+        sent.filter_map(|(_, args)| signal(&args)).collect::<Vec<_>>()
+    };
+    // The trace names signal 1 and 2 itself. The file has precedence.
+    let own = names(&[]);
+    assert!(own.contains(&"ONE".to_owned()) && own.contains(&"TWO".to_owned()), "{own:?}");
+    let text = "format = \"rkh\"\n[enum.signal]\nnames = [[1, \"GO\"]]\n";
+    let renamed = names(&[text]);
+    let expected = own.iter().map(|name| if name == "ONE" { "GO" } else { name.as_str() });
+    assert!(renamed.iter().eq(expected), "{renamed:?}");
+    // The short name of an event is its name as well.
+    let short = "format = \"rkh\"\n[[event]]\nname = \"SM_DCH\"\nlabel = \"dispatched\"\n";
+    let (_, events) = read(Input::open(&path, settings(&[short])).unwrap());
+    assert!(events.iter().any(|(label, _)| label == "dispatched"));
 }
 
 #[test]
@@ -290,8 +364,8 @@ fn errors_of_a_schema_file_have_a_position_and_a_suggestion() {
             as in \"value: unit\"",
         ),
         (
-            "format = \"rkh\"\n\n[enum.signal]\nnames = [[1, \"GO\"]]\n",
-            "--schema: app.toml:3:1: 'signal' is a type of objects, which the trace names; choose \
+            "format = \"rkh\"\n\n[enum.state]\nnames = [[1, \"GO\"]]\n",
+            "--schema: app.toml:3:1: 'state' is a type of objects, which the trace names; choose \
             another name",
         ),
     ];

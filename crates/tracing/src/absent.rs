@@ -92,12 +92,29 @@ impl StreamLayer {
         Err(unsupported())
     }
 
+    /// Returns a guard. Cannot be called, because no layer exists.
+    pub fn guard(&self) -> StreamGuard {
+        match self.0 {}
+    }
+
     /// Returns `None`, which `tracing-subscriber` accepts as a layer that does nothing.
     ///
     /// # Errors
     /// Never.
     pub fn from_environment() -> io::Result<Option<Self>> {
         Ok(None)
+    }
+}
+
+/// Stops the stream of a layer when it is dropped. This system has no streams, so there is no value
+/// of this type.
+#[derive(Debug)]
+#[must_use = "the stream stops as soon as the guard is dropped"]
+pub struct StreamGuard(Infallible);
+
+impl Drop for StreamGuard {
+    fn drop(&mut self) {
+        match self.0 {}
     }
 }
 

@@ -5,7 +5,9 @@
 
 use std::io;
 use std::path::Path;
+use std::process;
 use std::sync::Arc;
+use std::thread;
 
 use tracewell_record::stream::{Family, Stream, StreamOptions};
 use tracewell_wire::native::image::State;
@@ -75,6 +77,9 @@ impl StreamLayer {
     /// streams of at most `keep` earlier runs in `PATH.1`, `PATH.2` and so on, as
     /// [`Stream::create_or_rotate`] does. Only the layer has a handle of the stream.
     ///
+    /// A global subscriber is never dropped, so the end of the program does not stop the stream.
+    /// [`StreamLayer::guard`] does.
+    ///
     /// # Errors
     /// Returns an error in the same cases as [`Stream::create_or_rotate`].
     ///
@@ -96,6 +101,29 @@ impl StreamLayer {
         let stream = Stream::create_or_rotate(path, options, keep)?;
         stream.start();
         Ok(Self::new(Arc::new(stream)))
+    }
+
+    /// Returns a guard that stops the stream when it is dropped. Keep it in `main`, so that
+    /// `tracewell info` distinguishes the end of the program from a crash. Events after the drop
+    /// are not recorded.
+    ///
+    /// ```
+    /// use tracewell_tracing::{StreamLayer, StreamOptions};
+    /// use tracing_subscriber::layer::SubscriberExt;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("my-program");
+    /// # if cfg!(target_os = "linux") {
+    /// let layer = StreamLayer::create_or_rotate(&path, &StreamOptions::default(), 3)?;
+    /// let _guard = layer.guard();
+    /// let subscriber = tracing_subscriber::registry().with(layer);
+    /// tracing::subscriber::set_global_default(subscriber).map_err(std::io::Error::other)?;
+    /// tracing::info!("ready");
+    /// # }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn guard(&self) -> StreamGuard {
+        StreamGuard { stream: Arc::clone(&self.stream) }
     }
 
     /// Returns true if the stream stores or counts events of this level. The layer checks the level
@@ -159,6 +187,27 @@ impl StreamLayer {
 
     fn switch(&self, id: u16, span: &Id) {
         self.stream.record_as(id, types::SPAN, &[span.into_u64()], &[]);
+    }
+}
+
+/// Stops the stream of a [`StreamLayer`] when it is dropped ([`StreamLayer::guard`]).
+///
+/// The guard leaves the stream as it is in three cases: during a panic, so that readers see an
+/// unfinished run; in a forked child; and if another process created the stream, such as
+/// `tracewell record`. `std::process::exit` drops no guard.
+#[derive(Debug)]
+#[must_use = "the stream stops as soon as the guard is dropped"]
+pub struct StreamGuard {
+    stream: Arc<Stream>,
+}
+
+impl Drop for StreamGuard {
+    fn drop(&mut self) {
+        // Both a forked child and a program that opened the stream have another process id.
+        let is_creator = self.stream.image().process() == process::id();
+        if is_creator && !thread::panicking() && self.stream.is_whole() {
+            self.stream.stop();
+        }
     }
 }
 

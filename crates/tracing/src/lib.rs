@@ -57,9 +57,9 @@ mod types;
 mod values;
 
 #[cfg(not(target_os = "linux"))]
-pub use absent::{Stream, StreamLayer, StreamOptions};
+pub use absent::{Stream, StreamGuard, StreamLayer, StreamOptions};
 #[cfg(target_os = "linux")]
-pub use layer::StreamLayer;
+pub use layer::{StreamGuard, StreamLayer};
 #[cfg(target_os = "linux")]
 pub use tracewell_record::stream::{Stream, StreamOptions};
 

@@ -8,6 +8,7 @@ use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::{Input, Settings};
 use tracewell_record::stream::{Stream, StreamOptions};
 use tracewell_tracing::{FIRST_FAMILY, StreamLayer};
+use tracewell_wire::native::image::State;
 use tracing::{Level, debug, event, info, info_span, warn};
 use tracing_subscriber::layer::SubscriberExt;
 
@@ -126,6 +127,29 @@ fn levels_are_families_that_can_be_switched_off() {
     assert_eq!(events(&stream), ["app:yes span=0"]);
     let status = stream.image().status();
     assert_eq!(status.lost + status.lost_unplaced, 0);
+}
+
+#[test]
+fn a_guard_stops_the_stream_at_the_end_but_not_during_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("service");
+    let options = StreamOptions::default();
+    let run = |work: fn()| {
+        let layer = StreamLayer::create_or_rotate(&path, &options, 0).unwrap();
+        let guard = layer.guard();
+        // As if the subscriber were global: the layer is never dropped.
+        std::mem::forget(layer);
+        let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _guard = guard;
+            work();
+        }));
+        let state = Stream::open(&path).unwrap().image().state();
+        // The forgotten layer keeps the stream in use.
+        std::fs::remove_file(&path).unwrap();
+        (worked.is_ok(), state)
+    };
+    assert_eq!(run(|| ()), (true, State::Suspended));
+    assert_eq!(run(|| panic!("expected by the test")), (false, State::Running));
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub mod aix;
 pub mod arrivals;
 pub mod frame;
 pub mod native;
+pub mod number;
 mod order;
 pub mod posix;
 pub mod rkh;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use tracewell::analysis::critical_path::Question;
 use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
 use tracewell::report::analyses::{self, Analyses, Section};
@@ -42,6 +43,7 @@ use crate::{output, screen};
   tracewell analyze --jobs --period tau1=10ms --deadline tau1=8ms trace.dat
   tracewell analyze --ipoints 1,2 --waits trace.dat
   tracewell analyze --show distributions --histogram trace.dat
+  tracewell analyze --why worst:tau1 trace.dat
   tracewell analyze --from 100ms --to 200ms trace.dat
   tracewell analyze --follow run.twl
   tracewell analyze --json trace.dat | jq '.traces[].tasks[] | {name, response_max_ns}'")]
@@ -79,6 +81,11 @@ pub(crate) struct Analyze {
     /// Draw a histogram of each distribution of times; with --json: print its buckets
     #[arg(long)]
     histogram: bool,
+
+    /// Explain a response or wait: who ran, held what and woke whom; EVENT is the number of an event,
+    /// TIME such as 1.5ms or tick:12345, TASK the task with the longest response or wait
+    #[arg(long, value_name = "EVENT|TIME|worst:TASK")]
+    why: Option<Question>,
 
     /// Measure the time from mark A to mark B; a mark is a number or the name of an event
     #[arg(long, value_name = "A,B", value_parser = pair)]
@@ -172,7 +179,8 @@ impl Analyze {
         title: Option<String>,
     ) -> Printer<'w> {
         Printer {
-            analyses: analyses(wanted, self.histogram),
+            analyses: analyses(wanted, self.histogram, self.why.as_ref()),
+            why: self.why.clone(),
             wanted,
             histogram: self.histogram,
             sections: self.sections(),
@@ -262,6 +270,7 @@ struct Printer<'w> {
     analyses: Analyses,
     wanted: &'w Wanted,
     histogram: bool,
+    why: Option<Question>,
     sections: Option<Vec<Section>>,
     path: PathBuf,
     document: Option<&'w Document>,
@@ -269,9 +278,13 @@ struct Printer<'w> {
 }
 
 /// Creates the analyses before the first event.
-fn analyses(wanted: &Wanted, histogram: bool) -> Analyses {
+fn analyses(wanted: &Wanted, histogram: bool, why: Option<&Question>) -> Analyses {
     let analyses = Analyses::new(wanted.clone());
-    if histogram { analyses.with_histograms() } else { analyses }
+    let analyses = if histogram { analyses.with_histograms() } else { analyses };
+    match why {
+        Some(question) => analyses.with_explanation(question.clone()),
+        None => analyses,
+    }
 }
 
 impl CountsInRange for Printer<'_> {
@@ -302,7 +315,7 @@ impl Printer<'_> {
     /// Prints the figures, as text with a title.
     fn print(&mut self, trace: &Trace) -> io::Result<()> {
         warn_unknown_tasks(&self.path, trace, self.wanted);
-        let empty = analyses(self.wanted, self.histogram);
+        let empty = analyses(self.wanted, self.histogram, self.why.as_ref());
         let analyses = std::mem::replace(&mut self.analyses, empty);
         if let Some(document) = self.document {
             let file = shown_path(&self.path).to_string();

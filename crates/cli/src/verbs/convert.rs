@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tracewell::export::{self, EXPORTS, Export, ExportNames};
+use tracewell::export::{self, EXPORTS, Export, ExportNames, Output};
 use tracewell::format::Options;
 use tracewell::input::Input;
 use tracewell::select::{Selection, did_you_mean, nearest};
@@ -16,13 +16,14 @@ use crate::{output, progress};
 
 /// Write a trace in another format
 ///
-/// The format is given by --format or by the extension of the output. The output file appears only
+/// The format is given by --format or by the extension of the output. The output appears only
 /// when it is complete. `tracewell formats` lists formats and options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell convert trace.trx -o big.trx -T order=big
   tracewell convert trace.trx -o dump.txt --format tracex-dump
   tracewell convert trace.hex -o trace.csv
+  tracewell convert trace.trx -o folder/ --format ctf
   tracewell convert trace.trx --from 10ms --to 20ms -o part.trx")]
 pub(crate) struct Convert {
     /// A trace, or the parts of one (--join); - is standard input
@@ -128,10 +129,20 @@ fn write(
     };
     let names = ExportNames { input: name(input.path()), output: name(output) };
     // If the export fails, it leaves no partial file, and an existing file is unchanged.
-    let trace = output::write_whole(output, &args.inputs(files), |out| {
-        (export.write)(&mut input, options, &names, out)
-            .map_err(|error| Failure::export(output, error))
-    })?;
+    let inputs = args.inputs(files);
+    let failed = |error| Failure::export(output, error);
+    let trace = match export.output {
+        Output::File(write) => output::write_whole(output, &inputs, |out| {
+            write(&mut input, options, &names, out).map_err(failed)
+        })?,
+        Output::Folder(_) if output == Path::new("-") => {
+            let message = format!("{} is a folder: name it with -o", export.name);
+            return Err(Failure::usage(message));
+        }
+        Output::Folder(write) => output::write_folder(output, &inputs, |folder| {
+            write(&mut input, options, &names, folder).map_err(failed)
+        })?,
+    };
     Ok(report_diagnostics(input.path(), &trace, args.verbose))
 }
 

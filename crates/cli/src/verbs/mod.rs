@@ -1,6 +1,7 @@
 //! The verbs, one file each. A verb's doc comment is its help.
 
 pub(crate) mod analyze;
+mod babeltrace;
 pub(crate) mod check;
 pub(crate) mod collect;
 pub(crate) mod completions;

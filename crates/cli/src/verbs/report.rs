@@ -13,7 +13,7 @@ use tracewell::template::Program;
 use tracewell::text::TimeForm;
 
 use super::template::list::Form;
-use super::{for_each_file, read_selected, title};
+use super::{babeltrace, for_each_file, read_selected, title};
 use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
 use crate::dates::TimeStyle;
 use crate::hook_selection::{Elements, HookSelection, print_groups};
@@ -74,13 +74,15 @@ enum Layout {
     Lines,
     /// The layout of AIX's trcrpt
     Trcrpt,
+    /// The text of babeltrace2 --clock-gmt --clock-date, of all events of a CTF trace
+    Babeltrace,
 }
 
 /// The options of the layout trcrpt.
 #[derive(Debug, Args)]
 struct TemplatedArgs {
     /// Format events by the templates of this file, or by shipped ones such as @threadx; may be
-    /// repeated, later files win
+    /// repeated, later files win: -t @aix -t my.fmt adds to the shipped templates of AIX
     #[arg(short, long = "template", value_name = "FILE")]
     #[arg(value_parser = TemplatePath, hide_possible_values = true)]
     templates: Vec<PathBuf>,
@@ -182,7 +184,28 @@ impl Report {
                 self.warn_ineffective_in(false, &request);
                 self.lines(&request)?
             }
+            Layout::Babeltrace => {
+                self.refuse_in_babeltrace(&request)?;
+                let path = request.output_path();
+                request.write(|out| babeltrace::files(&self.files, &self.input, path, out))
+            }
         })
+    }
+
+    /// Refuses options that the layout babeltrace does not have.
+    fn refuse_in_babeltrace(&self, request: &Request) -> Result<(), Failure> {
+        let args = &self.templated;
+        let is_formed = args.time.is_some()
+            || args.threads > 0
+            || args.no_heading
+            || !args.templates.is_empty()
+            || request.options != trcrpt::Options::default();
+        if self.selection.is_any() || is_formed || request.is_special() {
+            let message = "the layout babeltrace prints all events of CTF traces, and has no \
+                           options that select or form events";
+            return Err(Failure::usage(format!("--layout babeltrace: {message}")));
+        }
+        Ok(())
     }
 
     /// Warns of options that have no effect because of others.
@@ -242,7 +265,7 @@ impl Report {
         let args = &self.templated;
         let is_lines = match args.layout {
             Layout::Auto => args.time.is_some(),
-            Layout::Lines => true,
+            Layout::Lines | Layout::Babeltrace => true,
             Layout::Trcrpt => false,
         };
         if is_lines || !args.templates.is_empty() {

@@ -337,6 +337,39 @@ fn the_stream_of_a_killed_recorder_is_removed_by_the_next_one() {
 }
 
 #[test]
+fn files_of_a_killed_recorder_are_removed_unless_they_have_events() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(record(folder.path(), "20 0", &[]).status.code(), Some(0));
+    let mut ended = Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let left = |name: &str| folder.path().join(name.replace("PID", &ended.id().to_string()));
+    let empty = left("trace.twl.posix.PID.partial");
+    let with_events = left("trace.twl.PID.partial");
+    let in_use = left("trace.twl.PID-2.partial");
+    let other = left("other.twl.PID.partial");
+    fs::copy(folder.path().join("trace.twl"), &with_events).unwrap();
+    [&empty, &in_use, &other].iter().for_each(|path| fs::write(path, b"").unwrap());
+    let locked = fs::File::open(&in_use).unwrap();
+    locked.lock().unwrap();
+    let output = record(folder.path(), "20 0", &[]);
+    let note = "a `tracewell record` that was killed left these events";
+    let name = with_events.file_name().unwrap().to_str().unwrap();
+    assert_eq!(stderr(&output), format!("note: {name}: {note}\n"));
+    let exist = [&empty, &with_events, &in_use, &other].map(|path| path.exists());
+    assert_eq!(exist, [false, true, true, true]);
+}
+
+#[test]
+fn a_finished_recording_is_not_running() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(record(folder.path(), "20 0", &[]).status.code(), Some(0));
+    let output = tracewell().current_dir(folder.path()).args(["info", "trace.twl"]).output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let state = text.lines().find(|line| line.trim_start().starts_with("state"));
+    assert!(state.is_some_and(|line| line.ends_with(" suspended")), "{text}");
+}
+
+#[test]
 fn a_controller_directory_that_others_may_write_to_is_reported() {
     let folder = with_recordings();
     let before = files(folder.path());

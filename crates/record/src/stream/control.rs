@@ -66,6 +66,14 @@ impl Image<'_> {
         State::of_code(before)
     }
 
+    /// Stops recording if the stream is running. A full stream keeps its state, so that readers see
+    /// that it was full.
+    pub(super) fn stop_if_running(&self) {
+        let (running, suspended) = (State::Running.code(), State::Suspended.code());
+        let _ = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
+        self.make_gate();
+    }
+
     /// Stops recording because the stream is full. A thread calls this if its writer found no room
     /// and the policy is until-full. Wait-free.
     pub fn suspend_full(&self) {

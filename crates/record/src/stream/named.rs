@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Error of an operation on a file, with the file's path. The system's error is its source.
-#[derive(Debug)]
 struct FileError {
     path: PathBuf,
     error: io::Error,
@@ -15,6 +14,13 @@ struct FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+/// Writes the message. A program whose `main` returns the error prints it in this form.
+impl fmt::Debug for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

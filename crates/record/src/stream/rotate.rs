@@ -26,6 +26,10 @@ impl Stream {
     /// it to `PATH.1`, the stream there to `PATH.2`, and so on. After a crash, the next start of a
     /// program therefore leaves the events before the crash in `PATH.1`.
     ///
+    /// The stream stops when the returned value is dropped, so `tracewell info` distinguishes the
+    /// end of the program from a crash. There are two exceptions: the stream does not stop during a
+    /// panic, nor if [`StreamOptions::inherited`] is set, because children may still record.
+    ///
     /// At most `keep` older streams are kept; if there are more, the oldest is removed. If `keep`
     /// is 0, no older stream is kept. A killed process leaves at most a file
     /// `PATH.PROCESS-NUMBER.partial`.
@@ -55,7 +59,8 @@ impl Stream {
     /// ```
     pub fn create_or_rotate(path: &Path, options: &StreamOptions, keep: u32) -> io::Result<Self> {
         let partial = Partial(unused_name(path));
-        let stream = Self::create_as(&partial.0, path, options)?;
+        let mut stream = Self::create_as(&partial.0, path, options)?;
+        stream.stops_on_drop = !options.inherited;
         // A hard link fails if the name exists. So if several processes start at once, exactly one
         // of them gets the name.
         loop {

@@ -4,7 +4,7 @@ use tracewell_wire::target::packet::{CHECKED, HEADER};
 use tracewell_wire::target::{Header, crc16};
 
 /// Maximum length in bytes of an event without a block: id, ticks, two arguments of 64 bits.
-pub(super) const MAX_EVENT: usize = 1 + 3 * tracewell_wire::target::number::MAX_NUMBER;
+pub(super) const MAX_EVENT: usize = 1 + 3 * tracewell_wire::number::MAX_NUMBER;
 
 /// The state of a core's packets.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,10 +1,11 @@
 //! The calls of the recorder.
 
-use tracewell_wire::target::definition::{ENTRY, LARGER_IS_URGENT};
+use tracewell_wire::number;
+use tracewell_wire::target::definition::{ENTRY, IDLE, LARGER_IS_URGENT};
 use tracewell_wire::target::packet::{CHECKED, HEADER};
 use tracewell_wire::target::ring::CONTROL;
 use tracewell_wire::target::{
-    Control, DEFINITIONS, Definition, DefinitionKind, Form, Header, Lookup, crc16, ids, number,
+    Control, DEFINITIONS, Definition, DefinitionKind, Form, Header, Lookup, crc16, ids,
 };
 
 use super::definitions;
@@ -111,6 +112,8 @@ pub struct Recorder<'m, C> {
     define_number: u32,
     /// Packets that were read since the definitions were repeated.
     since_repeat: u16,
+    /// The core whose packet [`Recorder::read`] copies next.
+    read_core: u8,
 }
 
 impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
@@ -157,6 +160,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
             define_next: 0,
             define_number: 0,
             since_repeat: 0,
+            read_core: 0,
         };
         let first = (recorder.clock)();
         recorder.lanes.iter_mut().for_each(|lane| lane.last = first);
@@ -187,6 +191,13 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     ) {
         let entry = Definition { value, priority, ..Definition::new(kind, number, b"") };
         self.store(entry, name.as_bytes());
+    }
+
+    /// Stores the name of a task that runs if no other task is ready, as [`Recorder::define`]. The
+    /// time of this task is idle time.
+    pub fn define_idle(&mut self, number: u32, name: &str) {
+        let entry = Definition::new(DefinitionKind::Task, number, b"");
+        self.store(Definition { flags: IDLE, ..entry }, name.as_bytes());
     }
 
     fn store(&mut self, entry: Definition, name: &[u8]) {
@@ -329,7 +340,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 
     /// Copies whole packets that were not read yet into `out`, and returns their length in bytes.
-    /// Copies nothing if `out` is shorter than a slot. New definitions precede the packets. The
+    /// The cores take turns, so a busy core does not hold up the packets of the others. Copies nothing if `out` is shorter than a slot. New definitions precede the packets. The
     /// recorder repeats all definitions after at least 64 packets, when a call has copied every
     /// packet. Packets that were overwritten before a call are lost; the decoder counts their
     /// events.
@@ -350,25 +361,38 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
                 more => length += more,
             }
         }
-        for core in 0..self.control.cores {
-            let range = self.control.slots_at(core)..self.control.slots_at(core + 1);
-            let Some(slots) = self.memory.get_mut(range) else { break };
-            let lane = &mut self.lanes[usize::from(core)];
-            while lane.read != lane.number {
-                let Some(bytes) = packet(slots, usize::from(self.control.slot), lane.read) else {
-                    break;
-                };
-                if let Lookup::Packet(packet) = Lookup::at(bytes) {
-                    let end = length + packet.len();
-                    let Some(to) = out.get_mut(length..end) else { return length };
-                    to.copy_from_slice(&bytes[..packet.len()]);
-                    length = end;
-                }
-                lane.read = lane.read.wrapping_add(1);
-                self.since_repeat = self.since_repeat.saturating_add(1);
+        let mut empty = 0;
+        while empty < self.control.cores {
+            let core = self.read_core;
+            match self.read_packet(core, out.get_mut(length..).unwrap_or_default()) {
+                Next::None => empty += 1,
+                Next::Longer => return length,
+                Next::Copied(bytes) => (empty, length) = (0, length + bytes),
             }
+            self.read_core = (core + 1) % self.control.cores;
         }
         length
+    }
+
+    /// Copies the next packet of a core.
+    fn read_packet(&mut self, core: u8, out: &mut [u8]) -> Next {
+        let range = self.control.slots_at(core)..self.control.slots_at(core + 1);
+        let lane = &mut self.lanes[usize::from(core)];
+        let slots = self.memory.get_mut(range).unwrap_or_default();
+        if lane.read == lane.number || slots.is_empty() {
+            return Next::None;
+        }
+        let mut copied = 0;
+        if let Some(bytes) = packet(slots, usize::from(self.control.slot), lane.read)
+            && let Lookup::Packet(packet) = Lookup::at(bytes)
+        {
+            copied = packet.len();
+            let Some(to) = out.get_mut(..copied) else { return Next::Longer };
+            to.copy_from_slice(&bytes[..copied]);
+        }
+        lane.read = lane.read.wrapping_add(1);
+        self.since_repeat = self.since_repeat.saturating_add(1);
+        Next::Copied(copied)
     }
 
     /// Copies one packet of definitions if there are new ones, and returns its length in bytes.
@@ -403,6 +427,16 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 }
 
+/// The next packet of a core.
+enum Next {
+    /// All packets were read.
+    None,
+    /// It is longer than the room for it.
+    Longer,
+    /// It was copied and has this length in bytes.
+    Copied(usize),
+}
+
 /// Maximum number of bytes of a text.
 const MAX_BLOCK: usize = 64;
 
@@ -411,12 +445,11 @@ const MAX_ARGUMENTS: usize = 8;
 
 /// Writes a number at an offset and returns its length in bytes, or 0 if there is no room.
 fn put(bytes: &mut [u8], at: usize, value: u64) -> usize {
-    let mut number = [0; number::MAX_NUMBER];
-    let length = number::write(value, &mut number);
-    match bytes.get_mut(at..at + length) {
+    let number = number::encode(value);
+    match bytes.get_mut(at..at + number.len()) {
         Some(to) => {
-            to.copy_from_slice(&number[..length]);
-            length
+            to.copy_from_slice(&number);
+            number.len()
         }
         None => 0,
     }

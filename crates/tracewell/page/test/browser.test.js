@@ -199,6 +199,84 @@ test("rows can be pinned and hidden, and the address keeps this", options, async
     await page.close();
 });
 
+test("the timeline is saved as SVG with the same picture", options, async () => {
+    const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`);
+    const saved = page.waitForEvent("download");
+    await page.keyboard.press("I");
+    const file = await saved;
+    assert.equal(file.suggestedFilename(), "scheduling.trx.svg");
+    const text = readFileSync(await file.path(), "utf8");
+    assert.match(text, />mutex log file, held by logger</);
+    assert.ok(text.length < 200_000);
+    // The browser draws the file as an image; the text may be placed by a fraction of a pixel elsewhere.
+    const different = await page.evaluate(async (source) => {
+        const image = new Image();
+        image.src = `data:image/svg+xml;base64,${btoa(String.fromCharCode(...new TextEncoder().encode(source)))}`;
+        await image.decode();
+        const canvas = document.getElementById("timeline");
+        const [width, height] = [canvas.width, canvas.height];
+        const copy = new OffscreenCanvas(width, height);
+        const ink = copy.getContext("2d");
+        ink.drawImage(image, 0, -document.getElementById("overview").height);
+        const [a, b] = [canvas.getContext("2d"), ink].map((each) => each.getImageData(0, 0, width, height).data);
+        let count = 0;
+        for (let i = 0; i < a.length; i += 4) {
+            if (Math.max(...[0, 1, 2].map((c) => Math.abs(a[i + c] - b[i + c]))) > 64) count += 1;
+        }
+        return (4 * count) / a.length;
+    }, text);
+    assert.ok(different < 0.01, `${(100 * different).toFixed(2)} % of the pixels differ`);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("rows are moved by keys and by their names, and the address keeps this", options, async () => {
+    const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}&s=2.59`);
+    const names = async () => decodeURIComponent((await page.evaluate(() => /o=([^&]*)/.exec(location.hash)?.[1])) ?? "")
+        .split(",").map((name) => name.split("/")[1]);
+    await page.keyboard.press("Alt+ArrowUp");
+    await hash(page, /o=/);
+    assert.deepEqual(await names(), ["control", "System Timer Thread", "sensor", "telemetry", "logger"]);
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.keyboard.press("Alt+ArrowDown");
+    await hash(page, /o=Threads%2FSystem%20Timer%20Thread,Threads%2Fsensor,Threads%2Fcontrol/);
+    const box = await page.locator("#timeline").boundingBox();
+    // The name of logger moves to the first place of its group.
+    await page.mouse.move(box.x + 90, box.y + 288);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 90, box.y + 160, { steps: 12 });
+    await page.mouse.up();
+    await hash(page, /o=Threads%2Flogger/);
+    await keep(page, "reordered");
+    assert.deepEqual(await names(), ["logger", "System Timer Thread", "sensor", "control", "telemetry"]);
+    await page.keyboard.press("r");
+    await page.waitForFunction(() => !location.hash.includes("o="));
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("a mark has a text, and the address keeps it", options, async () => {
+    const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}&s=2.59`);
+    await page.keyboard.press("b");
+    assert.match(await page.textContent("dialog.mark h2"), /^Mark at 42\.14550 ms to 42\.78800 ms$/);
+    await page.keyboard.type("z m too long, see <b>");
+    await page.keyboard.press("Enter");
+    await hash(page, /n=4214550-4278800%20z%20m%20too%20long%2C%20see%20%3Cb%3E/);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => /Marks.*too long, see <b>/.test(document.getElementById("details").textContent));
+    await keep(page, "marks");
+    await page.reload();
+    await page.waitForFunction(() => /Marks.*too long, see <b>/.test(document.getElementById("details").textContent));
+    const saved = page.waitForEvent("download");
+    await page.getByText("save as scheduling.trx.marks.txt").click();
+    const text = readFileSync(await (await saved).path(), "utf8");
+    assert.equal(text, "# tracewell marks 1\n4214550-4278800 z m too long, see <b>\n");
+    await page.getByText("delete").click();
+    await page.waitForFunction(() => !location.hash.includes("n="));
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
 test("axe finds nothing serious, in both themes and all panels", options, async () => {
     const source = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
     for (const scheme of ["light", "dark"]) {
@@ -250,9 +328,9 @@ test("both themes, by system and by choice, and the help", options, async () => 
         await page.keyboard.press("t");
         assert.notEqual(await theme(), scheme);
         await page.keyboard.press("?");
-        assert.ok(await page.locator("dialog").isVisible());
+        assert.ok(await page.locator("#keys").isVisible());
         await page.keyboard.press("?");
-        assert.ok(await page.locator("dialog").isHidden());
+        assert.ok(await page.locator("#keys").isHidden());
         assert.deepEqual(faults, []);
         await page.close();
     }

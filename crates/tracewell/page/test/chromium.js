@@ -54,10 +54,11 @@ export function temporary(name) {
 }
 
 /**
- * Opens a page, and records as faults all messages, errors, and requests that `allowed` excludes.
+ * Opens a page, and records as faults all messages, errors, and requests that `allowed` excludes. Waits until the
+ * page has `drawn` its trace, or shows a dialog.
  * @param {string} address
  */
-export async function opened(address, { width = 1280, height = 800, scheme = "light", allowed = /^(file|data):/ } = {}) {
+export async function opened(address, { width = 1280, height = 800, scheme = "light", allowed = /^(file|data):/, drawn = true } = {}) {
     const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
     /** @type {string[]} */
     const faults = [];
@@ -67,7 +68,8 @@ export async function opened(address, { width = 1280, height = 800, scheme = "li
         if (!allowed.test(request.url())) faults.push(`request: ${request.url()}`);
     });
     await page.goto(address);
-    await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
+    if (drawn) await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
+    else await page.waitForSelector("dialog[open]");
     return { page, faults };
 }
 

@@ -12,9 +12,11 @@ import { Intervals } from "../intervals.js";
 import { inWords } from "../live.js";
 import { BLOCKED, Model, Spans, TASK } from "../model.js";
 import { grid } from "../paint.js";
-import { contextOrder, counted, laneName, lanes, placed } from "../rows.js";
+import { UserMarks } from "../marks.js";
+import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
+import { SvgInk, svg } from "../svg.js";
 import { contextColours } from "../theme.js";
 import { Clock, duration, fixed, grouped, parsed, step } from "../time.js";
 import { View } from "../view.js";
@@ -339,4 +341,65 @@ test("a view that shows the end follows a growing page", () => {
     view.show(500, 600);
     view.resize(4000);
     assert.deepEqual([view.from, view.to], [500, 600]);
+});
+
+test("marks are lines of a file, and other lines stay", () => {
+    const file = "# tracewell marks 1\n50-70 a  wait\n7 first\nnot a mark\n18446744073709551615 end\n";
+    const marks = new UserMarks(file);
+    assert.deepEqual(marks.list.map(({ from, until, text }) => [from, until, text]),
+        [[7n, 7n, "first"], [50n, 70n, "a  wait"], [2n ** 64n - 1n, 2n ** 64n - 1n, "end"]]);
+    marks.remove(marks.list[0]);
+    marks.add(60n, 60n, " two\nlines ");
+    assert.equal(marks.content,
+        "# tracewell marks 1\nnot a mark\n50-70 a  wait\n60 two lines\n18446744073709551615 end\n");
+    assert.deepEqual(new UserMarks("").list, []);
+});
+
+test("marks are in the address, unless a server keeps them", () => {
+    const view = new View(1000);
+    view.marks.add(5n, 9n, "a, b & c=ä");
+    const address = view.address((offset) => BigInt(offset));
+    const other = new View(1000);
+    other.restore(address, 0n, () => false);
+    assert.deepEqual(other.marks.list, view.marks.list);
+    view.keepsMarks = false;
+    assert.doesNotMatch(view.address((offset) => BigInt(offset)), /n=/);
+});
+
+test("lanes and groups are moved, and new lanes follow the moved ones", () => {
+    const lane = (group, label) => ({ kind: label ? "context" : "group", group, label: label ?? group, detail: "", y: 0, height: 0 });
+    const all = [lane("A"), lane("A", "1"), lane("A", "2"), lane("A", "3"), lane("B"), lane("B", "4")];
+    const names = (list) => list.map((each) => each.label).join("");
+    const up = reordered(all, [], all[3], all[1]);
+    assert.equal(names(arranged(all, up)), "A312B4");
+    const groups = reordered(arranged(all, up), up, all[4], all[0]);
+    assert.equal(names(arranged(all, groups)), "B4A312");
+    const more = [...all.slice(0, 4), lane("A", "0"), ...all.slice(4)];
+    assert.equal(names(arranged(more, groups)), "B4A3120");
+    assert.equal(reordered(all, up, all[1], all[5]), up);
+    assert.equal(arranged(all, []), all);
+});
+
+test("a file of SVG has the shapes that were drawn, and escapes text", () => {
+    const ink = new SvgInk((text) => ({ width: text.length * 6, rise: 4 }), 100);
+    ink.font = "600 11.5px \"A B\", sans";
+    ink.fillStyle = "#123456";
+    ink.save();
+    ink.beginPath();
+    ink.rect(0, 0, 50, 60);
+    ink.clip();
+    ink.globalAlpha = 0.5;
+    ink.fillRect(1, 2, 3.333333, 4);
+    ink.fillText("<a> & \"b\"", 5, 6);
+    ink.restore();
+    ink.fillStyle = ink.hatch("#654321");
+    assert.equal(ink.hatch("#654321"), ink.fillStyle);
+    ink.fillRect(0, 0, 1, 1);
+    const file = svg([ink], "t & u", 50, 160);
+    assert.equal(ink.measureText("four").width, 24);
+    for (const part of [
+        '<title>t &#38; u</title>', '<rect x="1" y="102" width="3.33" height="4" fill="#123456" opacity="0.5"/>',
+        '<text x="5" y="110"', '>&#60;a&#62; &#38; &#34;b&#34;</text>', 'font-weight="600"', 'font-size="11.5"', 'fill="url(#100h1)"', 'id="100h1"',
+    ]) assert.ok(file.includes(part), part);
+    assert.equal(file.split("<g ").length, file.split("</g>").length);
 });

@@ -43,6 +43,35 @@ test("the server shows the page, and the page asks only the server", options, as
     child.kill();
 });
 
+test("the server keeps marks next to the trace", options, async () => {
+    const file = temporary("marked.trx");
+    writeFileSync(file, readFileSync(join(ROOT, "examples/scheduling.trx")));
+    const { child, address } = await served("-O", "rate=100MHz", file);
+    const { page, faults } = await openedAt(address);
+    await page.keyboard.press("b");
+    await page.keyboard.type("the middle");
+    const sent = page.waitForResponse((/** @type {any} */ response) => response.request().method() === "PUT");
+    await page.keyboard.press("Enter");
+    assert.equal((await sent).status(), 200);
+    assert.match(readFileSync(`${file}.marks.txt`, "utf8"), /^# tracewell marks 1\n\d+ the middle\n$/);
+    // Another page changes the file. The first page then says that its own marks are old.
+    const other = await openedAt(address);
+    await other.page.waitForFunction(() => document.getElementById("details").textContent.includes("the middle"));
+    await other.page.getByText("edit").click();
+    await other.page.keyboard.type(", changed");
+    const changed = other.page.waitForResponse((/** @type {any} */ response) => response.request().method() === "PUT");
+    await other.page.keyboard.press("Enter");
+    await changed;
+    await page.getByText("delete").click();
+    await page.waitForFunction(() => document.getElementById("progress").textContent.includes("has changed the marks"));
+    assert.match(readFileSync(`${file}.marks.txt`, "utf8"), /the middle, changed\n$/);
+    assert.equal(await page.evaluate(() => location.hash), "");
+    assert.deepEqual([...faults.filter((fault) => !fault.includes("409")), ...other.faults], []);
+    await page.close();
+    await other.page.close();
+    child.kill();
+});
+
 test("a growing trace is followed, and a pause stops that", options, async () => {
     const whole = readFileSync(join(ROOT, "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin"));
     const file = temporary("growing.bin");

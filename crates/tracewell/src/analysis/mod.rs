@@ -4,6 +4,7 @@
 //! ([`crate::model::schema`]), so each works for every dialect.
 
 mod comparison;
+pub mod critical_path;
 mod distribution;
 pub mod machines;
 mod measured;

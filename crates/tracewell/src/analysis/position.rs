@@ -1,7 +1,7 @@
 //! Positions in a trace.
 
 /// A position in the trace.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position {
     /// Ticks since the first event.
     pub ticks: u64,

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use tracewell_wire::aix::FileHeader;
 
-use super::{Export, ExportError, ExportNames};
+use super::{Export, ExportError, ExportNames, Output};
 use crate::format::{Options, aix};
 use crate::input::Input;
 use crate::model::{Batch, Flow, Sink, SinkError, Stop, Trace};
@@ -17,7 +17,7 @@ pub static EXPORT: Export = Export {
     description: "AIX trace entries in Tracewell's container TWX1",
     extension: Some("twx"),
     options: &[],
-    write,
+    output: Output::File(write),
 };
 
 fn write(

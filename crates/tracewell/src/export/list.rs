@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{EXPORTS, Export};
+use super::{EXPORTS, Export, Output};
 use crate::format::{FORMATS, Format, OptionHelp};
 
 /// The version of the JSON document.
@@ -52,6 +52,8 @@ pub struct WriteFormat {
     pub description: &'static str,
     /// The file name extension that selects it, without the dot.
     pub extension: Option<&'static str>,
+    /// True if the output is a folder with several files.
+    pub is_folder: bool,
     /// The options of `-T`.
     pub options: Vec<FormatOption>,
 }
@@ -95,6 +97,7 @@ impl WriteFormat {
             name: export.name,
             description: export.description,
             extension: export.extension,
+            is_folder: matches!(export.output, Output::Folder(_)),
             options: options(export.options),
         }
     }

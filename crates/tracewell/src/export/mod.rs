@@ -15,12 +15,13 @@
 //! let mut input = Input::open(path, Settings::default())?;
 //! let mut csv = Vec::new();
 //! let export = by_name("csv").expect("csv is in the list");
-//! (export.write)(&mut input, &Options::default(), &ExportNames::default(), &mut csv)?;
+//! export.write(&mut input, &Options::default(), &ExportNames::default(), &mut csv)?;
 //! assert!(csv.starts_with(b"seq,ticks,time_ns,cpu,context,"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod aix;
+pub mod ctf;
 pub mod diagram;
 pub mod events;
 pub mod list;
@@ -31,6 +32,7 @@ pub mod tracex;
 pub mod viewers;
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::format::{OptionError, OptionHelp, Options};
 use crate::input::{Input, InputError};
@@ -48,7 +50,59 @@ pub struct Export {
     /// The options of `-T`.
     pub options: &'static [OptionHelp],
     /// Reads the input and writes it in this format.
-    pub write: fn(&mut Input, &Options, &ExportNames, &mut dyn Write) -> Result<Trace, ExportError>,
+    pub output: Output,
+}
+
+/// The function that writes a format.
+#[derive(Clone, Copy, Debug)]
+pub enum Output {
+    /// Writes one file.
+    File(fn(&mut Input, &Options, &ExportNames, &mut dyn Write) -> Result<Trace, ExportError>),
+    /// Writes files into an empty folder.
+    Folder(fn(&mut Input, &Options, &ExportNames, &Path) -> Result<Trace, ExportError>),
+}
+
+impl Export {
+    /// Reads the input and writes it as one file in this format.
+    ///
+    /// # Errors
+    /// Returns an error if the format is a folder, if an option is wrong, if the trace lacks data,
+    /// or if reading or writing fails.
+    pub fn write(
+        &self,
+        input: &mut Input,
+        options: &Options,
+        names: &ExportNames,
+        out: &mut dyn Write,
+    ) -> Result<Trace, ExportError> {
+        match self.output {
+            Output::File(write) => write(input, options, names, out),
+            Output::Folder(_) => {
+                let message = format!("{} is a folder, not a file", self.name);
+                Err(ExportError::NotPossible(message))
+            }
+        }
+    }
+
+    /// Reads the input and writes it into an empty folder in this format.
+    ///
+    /// # Errors
+    /// As [`Export::write`], but returns an error if the format is a file.
+    pub fn write_folder(
+        &self,
+        input: &mut Input,
+        options: &Options,
+        names: &ExportNames,
+        folder: &Path,
+    ) -> Result<Trace, ExportError> {
+        match self.output {
+            Output::Folder(write) => write(input, options, names, folder),
+            Output::File(_) => {
+                let message = format!("{} is a file, not a folder", self.name);
+                Err(ExportError::NotPossible(message))
+            }
+        }
+    }
 }
 
 /// Names of the input and output files. Some formats contain them, for example `tracex-dump` in
@@ -99,6 +153,7 @@ impl From<InputError> for ExportError {
 pub static EXPORTS: &[&Export] = &[
     &threadx::EXPORT,
     &aix::EXPORT,
+    &ctf::CTF,
     &tracex::EXPORT,
     &events::JSON_LINES,
     &events::TSV,

@@ -17,7 +17,7 @@ use tracewell_wire::threadx::{
     Event, Header, Layout, PriorityWord, RegistrySlot, Width, context, ids,
 };
 
-use super::{Export, ExportError, ExportNames};
+use super::{Export, ExportError, ExportNames, Output};
 use crate::format::{OptionError, OptionHelp, Options, threadx};
 use crate::input::Input;
 use crate::model::{
@@ -41,7 +41,7 @@ pub static EXPORT: Export = Export {
             help: "bits of a word (those of the source, or 32); TraceX reads 32 only",
         },
     ],
-    write,
+    output: Output::File(write),
 };
 
 /// Address of the dump in target memory if the source has no address.

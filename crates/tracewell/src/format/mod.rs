@@ -11,7 +11,9 @@ pub mod aix;
 pub mod arrivals;
 mod blocks;
 mod copies;
+pub mod ctf;
 mod decoder;
+mod files;
 mod names;
 pub mod native;
 mod options;
@@ -35,6 +37,7 @@ use crate::select::{did_you_mean, nearest};
 use crate::source::Source;
 
 pub use decoder::{Decoder, Input, Progress, ReadError};
+pub use files::{FindFiles, FolderFiles, TraceFile};
 use names::Names;
 pub use options::{OptionError, OptionHelp, Options};
 pub use settings::{DefaultNames, DefaultOption, Defaults, NamesFile, Settings};
@@ -117,6 +120,9 @@ pub struct Format {
     /// True if the target's datagrams have sequence numbers. In other formats, datagrams are parts
     /// of a stream.
     pub orders_datagrams: bool,
+    /// Finds the files of a trace that consists of several files in a folder. The decoder gets them
+    /// as [`Settings::files`].
+    pub folder: Option<FindFiles>,
     /// Copies memory that is being written, so that the bytes cannot change during decoding.
     pub snapshot: Option<Snapshot>,
     /// Returns a note about an input that begins with these bytes, in addition to the decoder's
@@ -155,6 +161,7 @@ impl Format {
             joins: false,
             names: None,
             orders_datagrams: false,
+            folder: None,
             snapshot: None,
             note: |_| None,
             sidecar: None,
@@ -241,7 +248,7 @@ impl Format {
             }
         }
         let of_this = files.iter().map(Arc::as_ref).filter(|file| file.format() == self.name);
-        schema.check_tables(of_this)?;
+        schema.check_tables(of_this, self.rules)?;
         Ok(Arc::new(schema))
     }
 
@@ -276,6 +283,7 @@ pub static FORMATS: &[&Format] = &[
     &shark::FORMAT,
     &systemview::FORMAT,
     &target::FORMAT,
+    &ctf::FORMAT,
     &arrivals::FORMAT,
 ];
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Names, OptionError, Options, by_name};
+use super::{Names, OptionError, Options, TraceFile, by_name};
 use crate::model::SymbolTable;
 use crate::model::schema::Extension;
 
@@ -39,6 +39,11 @@ pub struct Settings {
     /// The offsets at which the second and later files begin, in increasing order, if the input
     /// consists of several files of one run. Otherwise the list is empty.
     pub parts: Vec<usize>,
+    /// The files of the trace, if it consists of several files in a folder ([`Format::folder`]).
+    /// [`Input`](crate::input::Input) sets them.
+    ///
+    /// [`Format::folder`]: super::Format::folder
+    pub files: Arc<[TraceFile]>,
     /// Settings from a configuration file.
     pub defaults: Defaults,
 }
@@ -116,7 +121,7 @@ impl Settings {
     /// Returns the settings for a format, with the defaults where there are no others. The defaults
     /// of the result are those that it uses.
     pub(super) fn of_format(&self, format: &str) -> Self {
-        let Self { format: name, options, names, schemas, symbols, parts, defaults } = self;
+        let Self { format: name, options, names, schemas, symbols, parts, files, defaults } = self;
         let mut all = Self {
             format: name.clone(),
             options: options.clone(),
@@ -124,6 +129,7 @@ impl Settings {
             schemas: schemas.clone(),
             symbols: symbols.clone(),
             parts: parts.clone(),
+            files: files.clone(),
             defaults: Defaults::default(),
         };
         all.defaults.schemas.extend(self.default_schemas(format).cloned());

@@ -26,7 +26,7 @@ struct Slot {
 }
 
 /// Number of mappings that can be guarded at the same time.
-const MAX_MAPPINGS: usize = 64;
+const MAX_MAPPINGS: usize = 4096;
 
 static SLOTS: [Slot; MAX_MAPPINGS] = [const {
     Slot { start: AtomicUsize::new(0), end: AtomicUsize::new(0), was_cut: AtomicBool::new(false) }

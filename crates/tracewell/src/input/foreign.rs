@@ -3,18 +3,15 @@
 
 use std::path::Path;
 
+use tracewell_wire::number;
+
 use crate::source::check_text;
 
 /// Traces of other systems: the first bytes, and the name.
-const TRACES: [(&[u8], &str); 13] = [
+const TRACES: [(&[u8], &str); 8] = [
     (b"\x17\x08\x44tracing", "a trace-cmd file"),
     (b"PERFILE2", "a perf.data file"),
     (b"2ELIFREP", "a perf.data file"),
-    (b"\xC1\x1F\xFC\xC1", "a CTF data stream"),
-    (b"\xC1\xFC\x1F\xC1", "a CTF data stream"),
-    (b"\x57\x1D\xD1\x75", "CTF metadata"),
-    (b"\x75\xD1\x1D\x57", "CTF metadata"),
-    (b"/* CTF ", "CTF metadata"),
     (b"\xD4\xC3\xB2\xA1", "a pcap file"),
     (b"\xA1\xB2\xC3\xD4", "a pcap file"),
     (b"\x0A\x0D\x0D\x0A", "a pcapng file"),
@@ -96,9 +93,9 @@ fn is_perfetto(start: &[u8]) -> bool {
 
 /// Returns a length in protobuf's encoding, and the number of its bytes.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
-    let digits = bytes.iter().take(4).position(|byte| *byte < 0x80)? + 1;
-    let bits = |sum: usize, (at, byte): (usize, &u8)| sum | usize::from(byte & 0x7F) << (7 * at);
-    Some((bytes.iter().take(digits).enumerate().fold(0, bits), digits))
+    let (head, _) = bytes.split_at_checked(4).unwrap_or((bytes, &[]));
+    let (length, rest) = number::read(head)?;
+    Some((usize::try_from(length).ok()?, head.len() - rest.len()))
 }
 
 /// Returns the kind of a text.

@@ -29,7 +29,8 @@ pub struct Mapping {
     #[cfg(unix)]
     guard: Guard,
     map: Mmap,
-    file: File,
+    /// The file, to notice that it became shorter; `None` if the mapping does without it.
+    file: Option<File>,
 }
 
 impl Bytes {
@@ -60,15 +61,28 @@ impl Bytes {
             #[cfg(unix)]
             guard,
             map,
-            file,
+            file: Some(file),
         }))
+    }
+
+    /// Closes the file. The bytes stay. A process can map more files than it can have open. After
+    /// this, [`Bytes::is_cut`] notices a truncation only if a missing byte was read.
+    #[must_use]
+    pub fn close(mut self) -> Self {
+        if let Self::Mapped(mapping) = &mut self {
+            mapping.file = None;
+        }
+        self
     }
 
     /// Returns the file's current length if the file is shorter than when it was mapped. Bytes
     /// beyond this length may not be from the file.
     pub fn is_cut(&self) -> Option<u64> {
         let Self::Mapped(Mapping { map, file, .. }) = self else { return None };
-        let length = file.metadata().ok()?.len();
+        let length = match file {
+            Some(file) => file.metadata().ok()?.len(),
+            None => map.len() as u64,
+        };
         let is_shorter = length < map.len() as u64;
         #[cfg(unix)]
         let is_shorter = is_shorter || self.was_cut();
@@ -88,6 +102,12 @@ fn read(mut file: File) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut file, &mut bytes)?;
     Ok(Bytes::Owned(bytes))
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
 }
 
 impl Deref for Bytes {

@@ -11,6 +11,7 @@ mod decompressed;
 #[cfg(feature = "elf")]
 pub mod elf;
 mod error;
+mod folder;
 mod foreign;
 pub mod image;
 mod incoming;
@@ -40,12 +41,13 @@ pub use reading::{Reading, State};
 pub use watch::Advance;
 
 use content::{Content, Faulty, open, stream};
+use folder::Members;
 use incoming::Incoming;
 use watch::{Watch, Watching};
 
 use crate::compressed;
 use crate::compressed::reader::Decompressor;
-use crate::format::{self, Confidence, FORMATS, Format};
+use crate::format::{self, Confidence, FORMATS, Format, TraceFile};
 use crate::model::{
     Batch, Diagnostics, Event, Fact, Flow, IntoFlow, Rate, Severity, Sink, Stop, Trace,
 };
@@ -65,6 +67,8 @@ pub struct Input {
     selection: Selection,
     watch: Option<Watch>,
     notes_ids: bool,
+    /// The files of a trace in a folder.
+    members: Members,
 }
 
 /// Maximum number of files of processors that a note counts.
@@ -86,6 +90,9 @@ impl Input {
     /// Returns an error if the file cannot be opened or read, if no known format is recognised, or
     /// if the settings name a format that does not exist.
     pub fn open(path: &Path, settings: Settings) -> Result<Self, InputError> {
+        if let Some(found) = folder::find(path, &settings)? {
+            return Self::open_folder(path, &found, settings);
+        }
         let content = if path == Path::new("-") {
             if io::stdin().is_terminal() {
                 return Err(InputError::Terminal);
@@ -156,6 +163,7 @@ impl Input {
             selection,
             watch: None,
             notes_ids: false,
+            members: Members::default(),
         })
     }
 
@@ -217,6 +225,11 @@ impl Input {
         &self.path
     }
 
+    /// Returns the files of the trace, if it consists of several files in a folder.
+    pub fn files(&self) -> &[TraceFile] {
+        &self.settings.files
+    }
+
     /// Returns the format that the settings name, or the detected format if the settings name none.
     pub fn format(&self) -> &'static Format {
         self.format
@@ -226,7 +239,7 @@ impl Input {
     /// known before its end.
     pub fn size(&self) -> Option<u64> {
         match &self.content {
-            Content::Whole(bytes) => Some(bytes.len() as u64),
+            Content::Whole(bytes) => Some(self.members.size().unwrap_or(bytes.len() as u64)),
             Content::Stream { .. } | Content::Compressed { .. } => None,
         }
     }
@@ -316,6 +329,7 @@ impl Input {
                 if let Some(length) = bytes.is_cut() {
                     return Err(InputError::cut(&self.path, bytes.len() as u64, length));
                 }
+                self.members.check()?;
                 decoded.map_err(|error| InputError::read(&self.path, error))?
             }
             Content::Stream { start, rest } => {
@@ -381,7 +395,7 @@ fn read_stream(
     }
 }
 
-/// Adds a note if other parts of the run are in the folder of this file. AIX's trace daemon names
+/// Adds a hint if other parts of the run are in the folder of this file. AIX's trace daemon names
 /// the parts of processors `trace`, `trace-0`, `trace-1` and so on.
 fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     let part = |number: usize| {
@@ -393,8 +407,10 @@ fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     if let Some(first) = parts.first() {
         let (first, count) = (shown_path(first), parts.len());
         let others = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-        let message = format!("{others} of other processors, from {first} on: --join reads all");
-        diagnostics.add(Severity::Note, None, message);
+        let message = format!(
+            "not read: {others} of other processors, from {first} on; --join with all files reads them"
+        );
+        diagnostics.add(Severity::Hint, None, message);
     }
 }
 

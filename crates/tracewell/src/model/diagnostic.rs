@@ -13,6 +13,8 @@ use std::fmt;
 pub enum Severity {
     /// Unusual, but without effect on the events.
     Note,
+    /// The user can probably get more with another command. The events are complete as they are.
+    Hint,
     /// All events are decoded, but figures may be wrong. For example, the clock runs in both
     /// directions.
     Warning,
@@ -25,6 +27,7 @@ impl Severity {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",
+            Self::Hint => "hint",
             Self::Warning => "warning",
             Self::Damage => "damaged",
         }

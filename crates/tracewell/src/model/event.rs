@@ -268,6 +268,8 @@ pub enum ArgumentValue<'a> {
     Bytes(&'a [u8]),
     /// Several values, each with its own type.
     List(Vec<ListItem<'a>>),
+    /// A structure or an array, as the items of its list.
+    Nested(Vec<ListItem<'a>>),
 }
 
 impl<'a> Iterator for Args<'a> {
@@ -316,6 +318,7 @@ impl<'a> Args<'a> {
             ArgumentKind::Text => ArgumentValue::Text(bytes()),
             ArgumentKind::Bytes => ArgumentValue::Bytes(bytes()),
             ArgumentKind::List => ArgumentValue::List(values::list_items(bytes()).collect()),
+            ArgumentKind::Nested => ArgumentValue::Nested(values::list_items(bytes()).collect()),
         }
     }
 }

@@ -67,7 +67,20 @@ fn word(row: &[u8], at: usize) -> Option<u64> {
     row.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
+/// The kind of a value that contains values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nesting {
+    /// Values with names, one for each name.
+    Structure,
+    /// Values without names.
+    Array,
+}
+
 /// An item of a list: a value with its type.
+///
+/// An argument of the type [`Nested`](super::schema::ArgumentKind::Nested) is a list with one
+/// value. If the value is a structure or an array, [`ListItem::Open`] and [`ListItem::Close`]
+/// enclose the values in it. In a structure, a [`ListItem::Name`] precedes each value.
 ///
 /// ```
 /// use tracewell::model::values::{ListItem, list_items};
@@ -92,6 +105,16 @@ pub enum ListItem<'a> {
     Bytes(&'a [u8]),
     /// The key of an object, and its type code; 0 for any type.
     Object(u64, u8),
+    /// The bits of a number with a fraction.
+    Float(u64),
+    /// A field that the record lacks.
+    Absent,
+    /// The name of the next value.
+    Name(&'a [u8]),
+    /// The beginning of a structure or an array.
+    Open(Nesting),
+    /// The end of a structure or an array.
+    Close(Nesting),
 }
 
 impl ListItem<'_> {
@@ -104,6 +127,11 @@ impl ListItem<'_> {
             Self::Text(text) => (3, 0, text.len() as u64, text),
             Self::Bytes(bytes) => (4, 0, bytes.len() as u64, bytes),
             Self::Object(key, kind) => (5, kind, key, &[]),
+            Self::Float(bits) => (6, 0, bits, &[]),
+            Self::Absent => (7, 0, 0, &[]),
+            Self::Name(name) => (8, 0, name.len() as u64, name),
+            Self::Open(nesting) => (9, nesting as u8, 0, &[]),
+            Self::Close(nesting) => (10, nesting as u8, 0, &[]),
         };
         list.extend([kind, detail]);
         list.extend(value.to_le_bytes());
@@ -118,9 +146,9 @@ pub fn list_items(bytes: &[u8]) -> impl Iterator<Item = ListItem<'_>> {
         let ([kind, detail], after) = rest.split_first_chunk()?;
         let (value, after) = after.split_first_chunk()?;
         let value = u64::from_le_bytes(*value);
-        // Only strings and bytes have content after their value. The value is the length of the
-        // content.
-        let inline = if matches!(kind, 3 | 4) { usize::try_from(value).ok()? } else { 0 };
+        // Only strings, bytes and names have content after their value. The value is the length of
+        // the content.
+        let inline = if matches!(kind, 3 | 4 | 8) { usize::try_from(value).ok()? } else { 0 };
         let (inline, after) = after.split_at_checked(inline)?;
         rest = after;
         Some(match kind {
@@ -130,9 +158,85 @@ pub fn list_items(bytes: &[u8]) -> impl Iterator<Item = ListItem<'_>> {
             3 => ListItem::Text(inline),
             4 => ListItem::Bytes(inline),
             5 => ListItem::Object(value, *detail),
+            6 => ListItem::Float(value),
+            7 => ListItem::Absent,
+            8 => ListItem::Name(inline),
+            9 => ListItem::Open(nesting(*detail)),
+            10 => ListItem::Close(nesting(*detail)),
             _ => return None,
         })
     })
+}
+
+const fn nesting(detail: u8) -> Nesting {
+    if detail == Nesting::Structure as u8 { Nesting::Structure } else { Nesting::Array }
+}
+
+/// Returns the value at a path of names in a nested value, such as `["a", "b"]`. The name of an
+/// element of an array is its number, from 0. Returns `None` if there is no such value.
+///
+/// ```
+/// use tracewell::model::values::{ListItem, Nesting, value_at};
+///
+/// let mut list = Vec::new();
+/// ListItem::Open(Nesting::Structure).write(&mut list);
+/// ListItem::Name(b"a").write(&mut list);
+/// ListItem::Unsigned(3, 0).write(&mut list);
+/// ListItem::Close(Nesting::Structure).write(&mut list);
+/// assert_eq!(value_at(&list, &["a"]), Some(ListItem::Unsigned(3, 0)));
+/// assert_eq!(value_at(&list, &["b"]), None);
+/// ```
+pub fn value_at<'l>(list: &'l [u8], path: &[impl AsRef<str>]) -> Option<ListItem<'l>> {
+    let mut path = path.iter().map(AsRef::as_ref);
+    let mut wanted = path.next();
+    // The depth of the structure or array that contains the wanted value, and of the current item.
+    let (mut inside, mut depth) = (0, 0);
+    let (mut is_named, mut index) = (false, 0_u64);
+    for item in list_items(list) {
+        if let ListItem::Close(_) = item {
+            depth -= 1;
+            if depth < inside {
+                return None;
+            }
+            continue;
+        }
+        if depth == inside && !matches!(item, ListItem::Name(_)) {
+            let Some(name) = wanted.filter(|_| depth > 0) else {
+                // The outermost value has no name.
+                if wanted.is_none() {
+                    return Some(item);
+                }
+                inside += 1;
+                depth += 1;
+                if !matches!(item, ListItem::Open(_)) {
+                    return None;
+                }
+                index = 0;
+                continue;
+            };
+            let is_element = name.parse() == Ok(index);
+            index += 1;
+            if std::mem::take(&mut is_named) || is_element {
+                wanted = path.next();
+                if wanted.is_none() {
+                    return Some(item);
+                }
+                if !matches!(item, ListItem::Open(_)) {
+                    return None;
+                }
+                inside += 1;
+                index = 0;
+            }
+        }
+        match item {
+            ListItem::Open(_) => depth += 1,
+            ListItem::Name(name) if depth == inside => {
+                is_named = wanted.is_some_and(|wanted| wanted.as_bytes() == name);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -164,10 +268,56 @@ mod tests {
             ListItem::Text(b"text"),
             ListItem::Bytes(&[0, 255]),
             ListItem::Object(0x2000_0000, 2),
+            ListItem::Open(Nesting::Structure),
+            ListItem::Name(b"name"),
+            ListItem::Float(1.5_f64.to_bits()),
+            ListItem::Open(Nesting::Array),
+            ListItem::Absent,
+            ListItem::Close(Nesting::Array),
+            ListItem::Close(Nesting::Structure),
         ];
         let mut list = Vec::new();
         items.iter().for_each(|item| item.write(&mut list));
         assert_eq!(list_items(&list).collect::<Vec<_>>(), items);
         assert_eq!(list_items(&list[..list.len() - 1]).count(), items.len() - 1);
+    }
+
+    #[test]
+    fn a_path_leads_to_a_value() {
+        use ListItem::{Close, Name, Open, Unsigned};
+        use Nesting::{Array, Structure};
+        // { a = 1, b = [ 2, { c = 3 } ], d = { } }
+        let items = [
+            Open(Structure),
+            Name(b"a"),
+            Unsigned(1, 0),
+            Name(b"b"),
+            Open(Array),
+            Unsigned(2, 0),
+            Open(Structure),
+            Name(b"c"),
+            Unsigned(3, 0),
+            Close(Structure),
+            Close(Array),
+            Name(b"d"),
+            Open(Structure),
+            Close(Structure),
+            Close(Structure),
+        ];
+        let mut list = Vec::new();
+        items.iter().for_each(|item| item.write(&mut list));
+        let at = |path: &str| {
+            let path: Vec<_> = path.split('.').filter(|name| !name.is_empty()).collect();
+            value_at(&list, &path)
+        };
+        assert_eq!(at("a"), Some(Unsigned(1, 0)));
+        assert_eq!(at("b"), Some(Open(Array)));
+        assert_eq!(at("b.0"), Some(Unsigned(2, 0)));
+        assert_eq!(at("b.1.c"), Some(Unsigned(3, 0)));
+        assert_eq!(at("d"), Some(Open(Structure)));
+        assert_eq!(at(""), Some(Open(Structure)));
+        for path in ["c", "a.x", "b.2", "b.1.d", "d.e", "b.c"] {
+            assert_eq!(at(path), None, "{path}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::io;
 
 use serde::Serialize;
 
+use super::critical_path::{self, PathRow};
 use super::distributions::{self, DistributionFigures};
 use super::document::DocumentWriter;
 use super::machines::{self, MachineFigures};
@@ -15,9 +16,10 @@ use super::scheduling::{self, SchedulingFigures, WithoutEffect};
 pub use super::sections::Section;
 use super::spans::{self, SpansFigures};
 use super::{Layout, summary};
-use crate::analysis::machines::Machines;
-use crate::analysis::scheduling::{Scheduling, Wanted};
-use crate::analysis::spans::Spans;
+use crate::analysis::critical_path::{CriticalPath, Explainer, NoPath, Question};
+use crate::analysis::machines::{Figures as MachineResults, Machines};
+use crate::analysis::scheduling::{Figures, Scheduling, Wanted};
+use crate::analysis::spans::{AllSpans, Spans};
 use crate::model::{Batch, Flow, Loss, Sink, Trace};
 use crate::select::{CountsInRange, Covered};
 use crate::text::counted;
@@ -41,6 +43,9 @@ pub struct AllFigures<'a> {
     /// Distributions of all times, if they are collected.
     #[serde(flatten)]
     pub distributions: Option<DistributionFigures>,
+    /// With `--why`: the explanation of a response or a wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<PathRow<'a>>,
     /// The part of the trace that the figures cover; absent if they cover the whole trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<RangeRow>,
@@ -87,6 +92,7 @@ pub struct Analyses {
     machines: Machines,
     spans: Spans,
     histograms: bool,
+    why: Option<(Question, Explainer)>,
     /// The part of the trace that the figures cover; `None` for the whole trace.
     covered: Option<Covered>,
 }
@@ -100,7 +106,7 @@ impl Analyses {
             true => (machines.with_distributions(), spans.with_distributions()),
             false => (machines, spans),
         };
-        Self { scheduling, machines, spans, wanted, histograms: false, covered: None }
+        Self { scheduling, machines, spans, wanted, histograms: false, why: None, covered: None }
     }
 
     /// Also writes a histogram of each distribution. The caller must have selected
@@ -110,42 +116,50 @@ impl Analyses {
         Self { histograms: true, ..self }
     }
 
-    /// Returns the figures of `sections` as text; without sections, a summary of the most important
-    /// figures that fits on a screen. `trace` is the trace after the last event.
+    /// Also explains a response or a wait.
+    #[must_use]
+    pub fn with_explanation(self, question: Question) -> Self {
+        Self { why: Some((question, Explainer::default())), ..self }
+    }
+
+    /// Returns the figures of `sections` as text. Without sections, returns the wanted explanation,
+    /// or a summary of the most important figures that fits on a screen. `trace` is the trace after
+    /// the last event.
     pub fn text(self, trace: &Trace, sections: Option<&[Section]>, layout: Layout) -> String {
-        let figures = self.scheduling.figures(trace);
-        let machines = self.machines.figures(trace);
-        let all_spans = self.spans.figures();
-        let times = distributions::named(trace, &figures, &machines, &all_spans);
+        let results = self.finish(trace);
+        let Results { figures, machines, spans: all_spans, wanted, .. } = &results;
+        let times = distributions::named(trace, figures, machines, all_spans);
         let mut text = match sections {
             Some(sections) => {
-                let mut text = scheduling::text(trace, &figures, &self.wanted, sections, layout)
-                    + &machines::text(trace, &machines, sections, layout);
+                let mut text = scheduling::text(trace, figures, wanted, sections, layout)
+                    + &machines::text(trace, machines, sections, layout);
                 if sections.contains(&Section::Spans) {
-                    spans::put(&mut text, trace, &all_spans, usize::MAX, layout);
+                    spans::put(&mut text, trace, all_spans, usize::MAX, layout);
                 }
                 if sections.contains(&Section::Distributions) {
                     distributions::put_tables(&mut text, trace, &times, layout);
                 }
                 text
             }
-            None => summary::text(trace, &figures, &machines, &all_spans, &self.wanted, layout),
+            None if results.path.is_some() => scheduling::head(trace, figures, wanted, layout),
+            None => summary::text(trace, figures, machines, all_spans, wanted, layout),
         };
-        if self.histograms {
+        if results.histograms {
             distributions::put_histograms(&mut text, trace, &times, layout);
         }
-        if self.wanted.distributions {
-            text.extend(distributions::more_times(&figures, &machines));
+        text.extend(distributions::more_times(figures, machines));
+        if let Some(Ok(path)) = &results.path {
+            critical_path::put(&mut text, trace, path, layout);
         }
         // Lines about options without effect and about the range precede all tables.
         let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
-        let mut lines = self.covered.map(|covered| line(covered, figures.span.end));
+        let mut lines = results.covered.map(|covered| line(covered, figures.span.end));
         let lines = lines.get_or_insert_default();
-        if self.histograms && times.is_empty() {
-            lines.push_str(&format!("{HISTOGRAM} has no effect: {NO_TIMES}\n"));
+        for WithoutEffect { option, reason } in results.without_effect(times.is_empty()) {
+            lines.push_str(&format!("{option} has no effect: {reason}\n"));
         }
         for section in sections.filter(|chosen| chosen.len() < Section::ALL.len()).unwrap_or(&[]) {
-            if !section.has_figures(&figures, &machines, &all_spans) {
+            if !section.has_figures(figures, machines, all_spans) {
                 let name = section.name();
                 lines.push_str(&format!("--show {name}: the trace has no such figures\n"));
             }
@@ -164,33 +178,69 @@ impl Analyses {
         file: &str,
         document: &mut DocumentWriter<W>,
     ) -> io::Result<()> {
-        let figures = self.scheduling.figures(trace);
-        let (all_machines, all_spans) = (self.machines.figures(trace), self.spans.figures());
-        let mut scheduling = SchedulingFigures::new(trace, &figures, &self.wanted);
-        let machines = MachineFigures::new(trace, &all_machines);
-        let spans = SpansFigures::new(&all_spans);
-        let times = distributions::named(trace, &figures, &all_machines, &all_spans);
-        if self.histograms && times.is_empty() {
-            let (option, reason) = (HISTOGRAM.to_owned(), NO_TIMES.to_owned());
-            scheduling.without_effect.push(WithoutEffect { option, reason });
-        }
-        let more_times = figures.more_times + all_machines.more_times;
-        let buckets = self.histograms;
-        let distributions = DistributionFigures::new(&times, more_times, buckets);
-        let distributions = self.wanted.distributions.then_some(distributions);
-        let range = self.covered.map(|covered| RangeRow {
+        let results = self.finish(trace);
+        let Results { figures, machines, spans, wanted, .. } = &results;
+        let times = distributions::named(trace, figures, machines, spans);
+        let mut scheduling = SchedulingFigures::new(trace, figures, wanted);
+        scheduling.without_effect.extend(results.without_effect(times.is_empty()));
+        let more_times = figures.more_times + machines.more_times;
+        let distributions = DistributionFigures::new(&times, more_times, results.histograms);
+        let path = results.path.as_ref().and_then(|path| path.as_ref().ok());
+        let range = results.covered.map(|covered| RangeRow {
             from_ticks: covered.from,
             until_ticks: covered.until.unwrap_or(figures.span.end),
             events_before: covered.before,
             events_not_selected: covered.not_selected,
             read_to_end: covered.until.is_none(),
         });
-        document.trace(file, &AllFigures { scheduling, machines, spans, distributions, range })
+        let all = AllFigures {
+            scheduling,
+            machines: MachineFigures::new(trace, machines),
+            spans: SpansFigures::new(spans),
+            distributions: wanted.distributions.then_some(distributions),
+            why: path.map(|path| PathRow::of(trace, path)),
+            range,
+        };
+        document.trace(file, &all)
+    }
+
+    fn finish(self, trace: &Trace) -> Results {
+        Results {
+            wanted: self.wanted,
+            figures: self.scheduling.figures(trace),
+            machines: self.machines.figures(trace),
+            spans: self.spans.figures(),
+            histograms: self.histograms,
+            path: self.why.map(|(question, explainer)| explainer.explain(trace, &question)),
+            covered: self.covered,
+        }
     }
 }
 
-const HISTOGRAM: &str = "--histogram";
-const NO_TIMES: &str = "the trace shows no times";
+/// The results of all analyses.
+struct Results {
+    wanted: Wanted,
+    figures: Figures,
+    machines: MachineResults,
+    spans: AllSpans,
+    histograms: bool,
+    path: Option<Result<CriticalPath, NoPath>>,
+    covered: Option<Covered>,
+}
+
+impl Results {
+    /// Returns the options without effect that `scheduling` does not know.
+    fn without_effect(&self, has_no_times: bool) -> Vec<WithoutEffect> {
+        let histogram = (self.histograms && has_no_times).then(|| WithoutEffect {
+            option: "--histogram".to_owned(),
+            reason: "the trace shows no times".to_owned(),
+        });
+        let why = self.path.as_ref().and_then(|path| path.as_ref().err());
+        let why = why
+            .map(|error| WithoutEffect { option: "--why".to_owned(), reason: error.to_string() });
+        histogram.into_iter().chain(why).collect()
+    }
+}
 
 /// Returns a line about the part of a trace that all tables cover.
 fn line(covered: Covered, end: u64) -> String {
@@ -209,11 +259,13 @@ impl CountsInRange for Analyses {
         self.scheduling.begin(trace, from);
         self.machines.begin(from);
         self.spans.begin_range();
+        self.why.iter_mut().for_each(|(_, explainer)| explainer.begin(from));
     }
 
     fn end(&mut self, covered: Covered) {
         self.scheduling.end(covered.until);
         self.machines.end(covered.until);
+        self.why.iter_mut().for_each(|(_, explainer)| explainer.end(covered.until));
         self.covered = Some(covered);
     }
 }
@@ -222,12 +274,18 @@ impl Sink for Analyses {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.scheduling.events(trace, batch)?;
         self.machines.events(trace, batch)?;
+        if let Some((_, explainer)) = &mut self.why {
+            explainer.events(trace, batch)?;
+        }
         self.spans.events(trace, batch)
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.scheduling.loss(trace, loss)?;
         self.machines.loss(trace, loss)?;
+        if let Some((_, explainer)) = &mut self.why {
+            explainer.loss(trace, loss)?;
+        }
         self.spans.loss(trace, loss)
     }
 }

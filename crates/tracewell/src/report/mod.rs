@@ -26,6 +26,7 @@ pub mod chart;
 pub mod check;
 mod columns;
 pub mod compare;
+pub mod critical_path;
 pub mod distributions;
 pub mod document;
 mod figures;

@@ -7,7 +7,7 @@
 use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
 use super::{Literal, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
-use crate::model::values::{self, ListItem};
+use crate::model::values::{self, ListItem, Nesting};
 use crate::model::{ContextDetail, Event, NamedAt, Trace};
 
 /// Writes decoded arguments. It keeps a plan for each event id and a cache of names, so use one for
@@ -49,6 +49,8 @@ struct Value {
     index: usize,
     kind: ArgumentKind,
     form: Form,
+    /// Number of bytes of the argument's encoding; `None` for a word of the trace.
+    bytes: Option<usize>,
     /// True if the value 0 has a special meaning; see [`Argument::zero`].
     has_zero: bool,
 }
@@ -66,7 +68,8 @@ enum Form {
 
 impl Value {
     fn of(index: usize, argument: &Argument) -> Self {
-        Self { has_zero: argument.zero.is_some(), ..Self::plain(index, argument.kind) }
+        let has_zero = argument.zero.is_some();
+        Self { has_zero, bytes: argument.encoded_bytes(), ..Self::plain(index, argument.kind) }
     }
 
     /// Returns the form of an argument in which 0 has no special meaning.
@@ -78,7 +81,7 @@ impl Value {
             (ArgumentKind::Address, _) => Form::Address,
             _ => Form::Other,
         };
-        Self { index, kind, form, has_zero: false }
+        Self { index, kind, form, bytes: None, has_zero: false }
     }
 
     /// Returns the number of the argument, or `None` if it is absent or an empty list.
@@ -109,7 +112,10 @@ impl Value {
             Form::Decimal => out.room(room()).literal(before).decimal(value).done(),
             Form::Hexadecimal | Form::Address => {
                 let room = out.room(room()).literal(before).text(HEXADECIMAL);
-                room.hexadecimal(value, event.trace.payload.digits()).done();
+                match self.bytes {
+                    Some(bytes) => room.hexadecimal_bytes(value, bytes).done(),
+                    None => room.hexadecimal(value, event.trace.payload.digits()).done(),
+                }
                 if matches!(self.form, Form::Address) && event.trace.symbols.is_some() {
                     put_symbol(out, event.trace, value);
                 }
@@ -243,7 +249,9 @@ fn put_argument(
         ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
         ArgumentKind::Text => put_shown(out, bytes()),
         ArgumentKind::Bytes => put_bytes(out, bytes()),
-        ArgumentKind::List => put_list(out, names, (trace, row.ticks), bytes()),
+        ArgumentKind::List | ArgumentKind::Nested => {
+            put_list(out, names, (trace, row.ticks), bytes());
+        }
         ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
             put_address(out, trace, value);
         }
@@ -387,11 +395,27 @@ fn put_ipv4(out: &mut TextBuffer, value: u64) {
 }
 
 fn put_list(out: &mut TextBuffer, names: &mut impl NameCache, at: (&Trace, u64), list: &[u8]) {
-    for (index, item) in values::list_items(list).enumerate() {
-        if index > 0 {
-            out.text(", ");
+    let mut before = "";
+    for item in values::list_items(list) {
+        if !matches!(item, ListItem::Close(_)) {
+            out.text(before);
         }
+        before = match item {
+            ListItem::Open(_) => " ",
+            ListItem::Name(_) => "",
+            _ => SEPARATOR,
+        };
         match item {
+            ListItem::Open(Nesting::Structure) => out.byte(b'{'),
+            ListItem::Open(Nesting::Array) => out.byte(b'['),
+            ListItem::Close(Nesting::Structure) => out.text(" }"),
+            ListItem::Close(Nesting::Array) => out.text(" ]"),
+            ListItem::Name(name) => {
+                put_shown(out, name);
+                out.text(" = ");
+            }
+            ListItem::Float(bits) => out.text(f64::from_bits(bits).to_string()),
+            ListItem::Absent => out.text("none"),
             // The sign counts as one character of the width.
             ListItem::Signed(value, width) => {
                 out.text(format!("{value:0width$}", width = usize::from(width)));

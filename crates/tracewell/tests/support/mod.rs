@@ -1,7 +1,10 @@
 //! Helpers for several integration tests: paths of data, tables, and a sink that stores all events.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
+pub mod board;
+pub mod ctf;
 pub mod shark;
+pub mod switches;
 pub mod systemview;
 
 use std::collections::HashMap;

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
 use tracewell::format::NamesFile;
 use tracewell::input::{Input, Settings};
 use tracewell::model::Trace;
+use tracewell_wire::shark::{Record, ids};
 
 use super::{EventLog, shared, table};
 
@@ -84,4 +86,43 @@ fn sets_of(folder: &Path) -> Vec<Set> {
         .collect();
     sets.sort_by(|a, b| a.name.cmp(&b.name));
     sets
+}
+
+/// The contexts of the tasks of random traces.
+pub const TASKS: [u16; 4] = [0x100, 0x108, 0x110, 0x118];
+
+/// Returns random records of a kernel: choices, activations, jobs, a mutex, interrupts and marks.
+pub fn any_records() -> impl Strategy<Value = Vec<Record>> {
+    let task = || prop::sample::select(TASKS.to_vec());
+    let choice = |task: u16| (ids::TASK_SCHEDULE, task, task);
+    let phrase = prop_oneof![
+        (task(), task()).prop_map(|(runs, of)| vec![(ids::TASK_SCHEDULE, runs, of)]),
+        (task(), task())
+            .prop_map(move |(task, next)| { vec![(ids::SET_MUTEX_LOCK, task, 7), choice(next)] }),
+        task().prop_map(|task| vec![(ids::SET_MUTEX_UNLOCK, task, 7)]),
+        task().prop_map(|task| vec![(ids::TASK_ACTIVATE, task, 0)]),
+        (task(), task())
+            .prop_map(move |(task, next)| { vec![(ids::TASK_END_CYCLE, task, 1), choice(next)] }),
+        (task(), task()).prop_map(move |(woken, next)| {
+            vec![
+                (ids::INTERRUPT_START, 5, 0),
+                (ids::TASK_ACTIVATE, woken, 0),
+                choice(next),
+                (ids::INTERRUPT_END, 5, 0),
+            ]
+        }),
+        (0..2_u16).prop_map(|number| vec![(ids::IPOINT, number, 0)]),
+    ];
+    prop::collection::vec((phrase, 0..9_u64), 1..120).prop_map(|phrases| {
+        let mut tsc = 1;
+        let code_word = ids::TRACE_START.into();
+        let mut records = vec![Record { code_word, par1: TASKS[0], tsc, par2: 1000 }];
+        for (phrase, gap) in phrases {
+            for (code, par1, par2) in phrase {
+                tsc += gap;
+                records.push(Record { code_word: code.into(), par1, tsc, par2: par2.into() });
+            }
+        }
+        records
+    })
 }

@@ -1,8 +1,8 @@
-//! Numbers: 7 bits per byte, the least significant first. The top bit of a byte is set if another
-//! byte follows. A number has at most 32 bits, so it has 1 to 5 bytes. Negative numbers are written
-//! in two's complement, with 5 bytes.
+//! Numbers of at most 32 bits, so of 1 to 5 bytes: see [`crate::number`]. Negative numbers are
+//! written in two's complement, with 5 bytes.
 
 use super::Fault;
+use crate::number;
 
 /// Maximum length of a number in bytes.
 pub const MAX_BYTES: usize = 5;
@@ -26,17 +26,15 @@ pub fn read(bytes: &[u8]) -> Result<(u32, usize), Fault> {
 }
 
 fn read_long(bytes: &[u8]) -> Result<(u32, usize), Fault> {
-    let mut number = 0_u64;
-    for (index, byte) in bytes.iter().take(MAX_BYTES).enumerate() {
-        number |= u64::from(byte & 0x7F) << (7 * index);
-        if *byte < 0x80 {
-            return match u32::try_from(number) {
-                Ok(number) => Ok((number, index + 1)),
-                Err(_) => Err(Fault::LongNumber),
-            };
-        }
+    let bytes = bytes.get(..MAX_BYTES).unwrap_or(bytes);
+    match number::read(bytes) {
+        Some((number, rest)) => match u32::try_from(number) {
+            Ok(number) => Ok((number, bytes.len() - rest.len())),
+            Err(_) => Err(Fault::LongNumber),
+        },
+        None if bytes.len() < MAX_BYTES => Err(Fault::Incomplete),
+        None => Err(Fault::LongNumber),
     }
-    Err(if bytes.len() < MAX_BYTES { Fault::Incomplete } else { Fault::LongNumber })
 }
 
 /// Writes a number at the start of `out` and returns its length, or `None` if it does not fit.
@@ -49,15 +47,7 @@ fn read_long(bytes: &[u8]) -> Result<(u32, usize), Fault> {
 /// assert_eq!(out[..2], [0xE8, 0x07]);
 /// ```
 pub fn write(number: u32, out: &mut [u8]) -> Option<usize> {
-    let mut rest = number;
-    let mut length = 0;
-    loop {
-        let more = rest > 0x7F;
-        *out.get_mut(length)? = (rest & 0x7F) as u8 | u8::from(more) << 7;
-        length += 1;
-        rest >>= 7;
-        if !more {
-            return Some(length);
-        }
-    }
+    let bytes = number::encode(u64::from(number));
+    out.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+    Some(bytes.len())
 }

@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | 0 | 1 | kind; 0 for an unused entry |
 //! | 1 | 1 | part: 0 for the first 20 bytes of the name, 1 for the next 20, … |
-//! | 2 | 1 | flags: bit 0: deleted; bit 1: larger priorities are more urgent (kind 1) |
+//! | 2 | 1 | flags: bit 0: deleted; bit 1: larger priorities are more urgent (kind 1); bit 2: idle task (kind 2) |
 //! | 3 | 1 | priority of a task |
 //! | 4 | 4 | number of the task or object |
 //! | 8 | 4 | a value, by kind |
@@ -45,6 +45,9 @@ pub const DELETED: u8 = 1;
 
 /// The flag of a system in which larger priorities are more urgent.
 pub const LARGER_IS_URGENT: u8 = 2;
+
+/// The flag of a task that runs if no other task is ready. Its time is idle time of its core.
+pub const IDLE: u8 = 4;
 
 /// The kinds of definitions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

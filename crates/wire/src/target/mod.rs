@@ -6,7 +6,6 @@
 //! | module | content |
 //! |---|---|
 //! | [`packet`] | the header, the checksum, and the search for packets in any bytes |
-//! | [`number`] | numbers of 1 to 10 bytes |
 //! | [`event`] | the events in the payload of a packet |
 //! | [`ids`] | the ids of events |
 //! | [`definition`] | names of tasks, objects and events |
@@ -20,7 +19,6 @@
 pub mod definition;
 pub mod event;
 pub mod ids;
-pub mod number;
 pub mod packet;
 pub mod ring;
 

@@ -137,8 +137,7 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
             Form::Text | Form::TextAtOnce => {
                 let left = verdict.failures.get(self.printed..).unwrap_or_default();
                 let layout = screen::layout();
-                check::failures(source, left, layout)
-                    + &check::summary(source, &verdict, layout)
+                check::failures(source, left, layout) + &check::summary(source, &verdict, layout)
             }
         };
         self.write(&text)

@@ -94,7 +94,7 @@ impl Diff {
     /// Returns the traces of both sides.
     fn sides(&self) -> Result<(&[PathBuf], &[PathBuf]), Failure> {
         match (&self.files[..], &self.new[..]) {
-            ([old], [] ) => Err(Failure::usage(format!(
+            ([old], []) => Err(Failure::usage(format!(
                 "diff needs two traces: name a new trace after {}",
                 shown_path(old)
             ))),

@@ -2,6 +2,7 @@
 //!
 //! | file | purpose |
 //! |---|---|
+//! | `abandoned` | removes files that a killed recorder left |
 //! | `live` | the progress line |
 //! | `memory` | the file that is mapped as a stream's memory |
 //! | `place` | replaces an earlier recording at the right time |
@@ -12,6 +13,7 @@
 //! `tw_stream_from_environment`). Both processes map the stream's memory, so committed events
 //! survive however the program ends.
 
+mod abandoned;
 mod live;
 mod memory;
 mod place;
@@ -34,6 +36,7 @@ use tracewell_record::stream::{
     Flusher, FullPolicy, Log, STREAM_VARIABLE, Status, Stream, StreamOptions, Take,
 };
 
+use self::abandoned::remove_abandoned;
 use self::memory::StreamFile;
 use self::place::Recording;
 use self::posix::PosixTrace;
@@ -110,6 +113,7 @@ impl Record {
     fn attend(&self, process: i32) -> Result<Outcome, Failure> {
         // Do this before signals are handled, so that a signal can end the wait for a pipe.
         let draft = Draft::create(&self.output, &Inputs::default(), Ending::Handled)?;
+        remove_abandoned(draft.0.target());
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
         let mut trace = PosixTrace::begin(process, draft)?;
         let mut failures = Failures::default();
@@ -154,6 +158,8 @@ impl Record {
         let (output, log) = Draft::create(&self.output, &inputs, Ending::Handled)?;
         // If this file cannot be created, only events of posix_trace_event are lost.
         let beside = output.target().with_added_extension("posix");
+        remove_abandoned(output.target());
+        remove_abandoned(&beside);
         let beside = Draft::create(&beside, &inputs, Ending::Handled);
         let beside = beside.map_err(Failure::report).ok();
         let at_program = |error: &io::Error| Failure::io(self.name(), error);
@@ -176,6 +182,8 @@ impl Record {
         let shows = live::shows_beside_program(self.progress);
         let status =
             progress::during(shows, |elapsed| vec![line.at(elapsed)], || passed.wait(child));
+        // The log's end block then states that the recording has ended.
+        stream.stop();
         let saved = flusher.and_then(|flusher| flusher.stop().map_err(io::Error::other));
         failures.note(saved.map(drop).map_err(|error| Failure::io(&self.output, &error)));
         let of_stream = stream.image().status();

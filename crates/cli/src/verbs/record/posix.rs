@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use tracewell::format::posix::FORMAT;
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Stop, Trace};
 use tracewell::text::shown_path;
@@ -94,22 +95,29 @@ impl PosixTrace {
 
     /// Returns true if the log has events of a program, or if it cannot be read again.
     pub(super) fn has_events(&self) -> bool {
-        if !super::is_file(self.draft.path()) {
-            return true;
-        }
-        let mut seen = Seen(false);
-        let input = Input::open(self.draft.path(), Settings::default());
-        let read = input.and_then(|mut input| input.read(&mut seen));
-        seen.0 || read.is_err()
+        has_events(self.draft.path())
     }
+}
+
+/// Returns true if a recording has events of a program, or if it cannot be read again.
+pub(super) fn has_events(path: &Path) -> bool {
+    if !super::is_file(path) {
+        return true;
+    }
+    let mut seen = Seen(false);
+    let input = Input::open(path, Settings::default());
+    let read = input.and_then(|mut input| input.read(&mut seen));
+    seen.0 || read.is_err()
 }
 
 /// A sink that stores `true` at the first event of a program.
 struct Seen(bool);
 
 impl Sink for Seen {
-    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
-        self.0 = batch.columns.id.iter().any(|id| *id >= UNNAMED);
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        // In logs of POSIX streams, lower ids are events of the stream itself.
+        let first = if trace.format == FORMAT.name { UNNAMED } else { 0 };
+        self.0 = batch.columns.id.iter().any(|id| *id >= first);
         if self.0 { Flow::Break(Stop::Complete) } else { Flow::Continue(()) }
     }
 }

@@ -174,6 +174,7 @@ impl Content {
 
     /// Reads the trace, and again each time it has changed, until the process ends.
     pub(super) fn read(self: &Arc<Self>, verbose: bool) {
+        let _ended = Ended(self);
         let mut first = true;
         loop {
             let start = Instant::now();
@@ -249,6 +250,18 @@ impl Content {
     }
 }
 
+/// Reports a failure when the thread that reads the trace ends. It ends only by a panic.
+struct Ended<'a>(&'a Content);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.change(|state| {
+            state.reading = false;
+            state.failure = Some("the reader failed: standard error has its message".to_owned());
+        });
+    }
+}
+
 fn progress(state: &State) -> Value {
     json!({
         "edition": state.edition,
@@ -276,5 +289,26 @@ impl Sink for Sinks {
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.census.loss(trace, loss)?;
         self.page.loss(trace, loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_for_the_page_ends_when_the_reader_panics() {
+        let traces = Traces { files: Vec::new(), settings: Settings::default() };
+        let content = Arc::new(Content::new(traces));
+        let reader = Arc::clone(&content);
+        let waiting = Arc::clone(&content);
+        let request = thread::spawn(move || waiting.page());
+        let read = thread::spawn(move || {
+            let _ended = Ended(&reader);
+            panic!("a test of a panic");
+        });
+        assert!(read.join().is_err());
+        assert!(request.join().unwrap().unwrap_err().contains("the reader failed"));
+        assert_eq!(content.trace()["reading"], false);
     }
 }

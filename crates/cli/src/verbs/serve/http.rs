@@ -1,4 +1,5 @@
-//! The part of HTTP/1.1 that the page needs: the head of a GET request, and a response.
+//! The part of HTTP/1.1 that the page needs: the head of a GET or PUT request, the body of a PUT
+//! request, and a response.
 //!
 //! Each connection carries one request. `routes` has the addresses, and `guard` refuses requests.
 
@@ -37,9 +38,18 @@ const PART: usize = 1 << 20;
 /// Maximum number of header lines in a request.
 const MAX_HEADERS: usize = 64;
 
-/// The head of a GET request.
+/// The length of the body of a PUT request, and its first bytes, which arrived with the head.
+#[derive(Debug)]
+pub(super) struct Body {
+    length: u64,
+    start: Vec<u8>,
+}
+
+/// The head of a request.
 #[derive(Debug)]
 pub(super) struct Request {
+    /// The body of a PUT request. GET requests have none.
+    pub(super) body: Option<Body>,
     /// The path, as it was sent.
     pub(super) path: String,
     /// The text after `?`, as it was sent.
@@ -59,6 +69,8 @@ pub(super) const BAD: Status = Status(400, "Bad Request");
 pub(super) const FORBIDDEN: Status = Status(403, "Forbidden");
 pub(super) const NOT_FOUND: Status = Status(404, "Not Found");
 pub(super) const METHOD: Status = Status(405, "Method Not Allowed");
+pub(super) const CONFLICT: Status = Status(409, "Conflict");
+pub(super) const LARGE: Status = Status(413, "Content Too Large");
 pub(super) const SLOW: Status = Status(408, "Request Timeout");
 pub(super) const TOO_LARGE: Status = Status(431, "Request Header Fields Too Large");
 pub(super) const FAILED: Status = Status(500, "Internal Server Error");
@@ -185,8 +197,8 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
     };
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
-    match request.parse(&head) {
-        Ok(httparse::Status::Complete(_)) => {}
+    let end = match request.parse(&head) {
+        Ok(httparse::Status::Complete(end)) => end,
         Err(error) if error != httparse::Error::TooManyHeaders => {
             return Err(Response::error(BAD, format!("not a request of HTTP/1.1: {error}")));
         }
@@ -201,9 +213,10 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
             );
             return Err(Response::error(TOO_LARGE, message));
         }
-    }
-    if request.method != Some("GET") {
-        return Err(Response::error(METHOD, "expected the method GET"));
+    };
+    let is_put = request.method == Some("PUT");
+    if !is_put && request.method != Some("GET") {
+        return Err(wrong_method());
     }
     let header = |name: &str| {
         let mut found = request.headers.iter().filter(|one| one.name.eq_ignore_ascii_case(name));
@@ -216,9 +229,53 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
     };
     let host = header("Host")?.ok_or_else(|| Response::error(BAD, "expected a header Host"))?;
     let origin = header("Origin")?;
+    let body = if is_put {
+        let length = header("Content-Length")?.and_then(|length| length.parse().ok());
+        if header("Transfer-Encoding")?.is_some() {
+            return Err(Response::error(BAD, "expected a body without a transfer encoding"));
+        }
+        let length =
+            length.ok_or_else(|| Response::error(BAD, "expected a header Content-Length"))?;
+        Some(Body { length, start: head[end..].to_vec() })
+    } else {
+        None
+    };
     let target = request.path.unwrap_or_default();
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    Ok(Some(Request { path: path.to_owned(), query: query.to_owned(), host, origin }))
+    Ok(Some(Request { path: path.to_owned(), query: query.to_owned(), host, origin, body }))
+}
+
+/// Returns the response to a request with a method that its address does not have.
+pub(super) fn wrong_method() -> Response {
+    Response::error(METHOD, "expected the method GET; only api/v1/marks also has PUT")
+}
+
+/// Reads the body of a request, or returns the response that refuses it.
+pub(super) fn read_body(
+    mut stream: &TcpStream,
+    body: &Body,
+    max: usize,
+    limits: &Limits,
+) -> Result<Vec<u8>, Response> {
+    let length = usize::try_from(body.length).ok().filter(|length| *length <= max);
+    let Some(length) = length else {
+        return Err(Response::error(LARGE, format!("a body has at most {max} bytes")));
+    };
+    let end = Instant::now() + limits.part_time;
+    let mut bytes = body.start.clone();
+    let mut part = [0; 4096];
+    while bytes.len() < length {
+        let room = part.len().min(length - bytes.len());
+        let time = left(end).and_then(|left| stream.set_read_timeout(Some(left)));
+        match time.and_then(|()| stream.read(&mut part[..room])) {
+            Ok(0) => return Err(Response::error(BAD, "the body ended early")),
+            Ok(read) => bytes.extend_from_slice(&part[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return Err(Response::error(SLOW, "the body did not arrive in time")),
+        }
+    }
+    bytes.truncate(length);
+    Ok(bytes)
 }
 
 fn is_timeout(error: &io::Error) -> bool {

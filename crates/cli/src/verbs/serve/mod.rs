@@ -6,15 +6,18 @@
 //! | `http` | reads requests and writes responses, within limits |
 //! | `guard` | decides which requests are answered |
 //! | `routes` | the addresses under the secret, and their answers |
+//! | `marks` | the file with the marks of the user |
 //! | `query` | the parameters of a request |
 //! | `redirect` | the private file that leads the browser to the address |
 //! | `content` | the trace: reads it, and again when it has changed |
 //!
-//! The server opens only the files of the command line. It never opens a path from a request.
+//! The server opens only the files of the command line, and the file of the marks. It never opens a
+//! path from a request.
 
 mod content;
 mod guard;
 mod http;
+mod marks;
 mod query;
 mod redirect;
 mod routes;
@@ -52,6 +55,8 @@ use crate::output;
 /// Prints an address and answers requests of a browser at this address until Ctrl-C. The address
 /// contains a secret: only programs that know it can read the trace. By default, only programs on
 /// this computer can connect.
+///
+/// Marks that you set in the page are kept in FILE.marks.txt, the only file that is written.
 ///
 /// The page shows the timeline of `convert -o trace.html`. It follows a file that grows and a
 /// stream in shared memory. Programs can read the same data; docs/viewing.md lists the addresses.
@@ -123,7 +128,7 @@ impl Serve {
         let reader = Arc::clone(&content);
         let verbose = self.input.verbose;
         thread::spawn(move || reader.read(verbose));
-        let routes = Routes::new(Arc::clone(&content));
+        let routes = Routes::new(Arc::clone(&content), &self.files[0]);
         let server = Arc::new(Server::new(guard, Limits::default(), routes));
         thread::spawn(move || server.run(&listener));
         let outcome = output::print_exactly(format!("{printed}\n"));

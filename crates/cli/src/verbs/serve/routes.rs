@@ -10,9 +10,11 @@
 //! | `api/v1/search` | numbers and times of the events that contain a text |
 //! | `api/v1/analysis` | figures as `analyze --json` prints them |
 //! | `api/v1/live` | a stream of progress |
+//! | `api/v1/marks` | the marks of the user; PUT replaces them |
 
 use std::io;
 use std::net::TcpStream;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +30,8 @@ use tracewell::select::{Ranged, Selection};
 use tracewell::text::{Describer, TextBuffer};
 
 use super::content::Content;
-use super::http::{self, FAILED, Limits, NOT_FOUND, Request, Response};
+use super::http::{self, CONFLICT, FAILED, Limits, NOT_FOUND, Request, Response};
+use super::marks::{self, MarkError, MarkFile, Marks};
 use super::query::{Query, bad};
 use super::server::Answer;
 
@@ -38,16 +41,13 @@ const MAX_EVENTS: u64 = 100_000;
 /// Number of events in an answer if the request has no `limit`.
 const EVENTS: u64 = 1000;
 
-/// Number of parts of a view if the request has no `parts`, and the maximum of `parts`.
-const PARTS: u64 = 4000;
-const MAX_PARTS: u64 = 100_000;
-
 /// Time after which a stream of progress sends a comment, to detect a closed connection.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Answers the requests for one trace.
 pub(super) struct Routes {
     content: Arc<Content>,
+    marks: MarkFile,
     /// Held while a request reads the trace, so that only one request at a time reads it.
     reading: Mutex<()>,
 }
@@ -66,14 +66,24 @@ impl Answer for Routes {
                 Err(refusal) => refusal.write(stream, limits),
             };
         }
+        if let Some(body) = &request.body {
+            let response = if path == "api/v1/marks" {
+                let body = http::read_body(stream, body, marks::MAX_BYTES, limits);
+                body.and_then(|body| self.put_marks(&request.query, body))
+            } else {
+                Err(http::wrong_method())
+            };
+            return response.unwrap_or_else(|refusal| refusal).write(stream, limits);
+        }
         let response = self.respond(path, &request.query).unwrap_or_else(|refusal| refusal);
         response.write(stream, limits)
     }
 }
 
 impl Routes {
-    pub(super) fn new(content: Arc<Content>) -> Self {
-        Self { content, reading: Mutex::new(()) }
+    /// Returns the routes. `trace` is the file next to which the marks are.
+    pub(super) fn new(content: Arc<Content>, trace: &Path) -> Self {
+        Self { content, marks: MarkFile::of(trace), reading: Mutex::new(()) }
     }
 
     fn respond(&self, path: &str, query: &str) -> Result<Response, Response> {
@@ -95,11 +105,22 @@ impl Routes {
                 query(&[])?;
                 Ok(Response::json(self.content.trace().to_string().into_bytes()))
             }
+            "api/v1/marks" => {
+                query(&[])?;
+                with_marks(self.marks.read())
+            }
             "api/v1/events" => self.events(&query(&["from", "to", "after", "limit", "where"])?),
             "api/v1/search" => self.search(&query(&["q", "after", "limit"])?),
             "api/v1/analysis" => self.analysis(&query(&["from", "to"])?),
             _ => Err(Response::error(NOT_FOUND, "no such address; docs/viewing.md lists them")),
         }
+    }
+
+    /// Replaces the marks by the body of a request. `was` is the version that the client has seen.
+    fn put_marks(&self, query: &str, body: Vec<u8>) -> Result<Response, Response> {
+        let query = Query::parse(query, &["was"])?;
+        query.get("was").ok_or_else(|| bad("expected a parameter was: the ETag of the marks"))?;
+        with_marks(self.marks.write(body, query.number("was", 0, u64::MAX)?))
     }
 
     /// Reads the trace into a sink for one request.
@@ -124,7 +145,7 @@ impl Routes {
         let from = query.number("from", 0, u64::MAX)?;
         let to = query.number("to", u64::MAX, u64::MAX)?;
         let range = from..to.max(from);
-        let parts = query.number("parts", PARTS, MAX_PARTS)?;
+        let parts = query.number("parts", page::PARTS, page::MAX_PARTS)?;
         let mut listed = None;
         if query.number("events", 0, 1)? == 1 {
             let mut events = large.listed(range.clone());
@@ -203,6 +224,19 @@ impl Routes {
             };
             http::write_within(stream, event.as_bytes(), limits)?;
         }
+    }
+}
+
+/// Returns the response with marks, or the refusal.
+fn with_marks(marks: Result<Marks, MarkError>) -> Result<Response, Response> {
+    match marks {
+        Ok(Marks { content, version }) => {
+            let kind = "text/plain; charset=utf-8";
+            Ok(Response::new(kind, content.into_bytes()).of_edition(version))
+        }
+        Err(MarkError::Content(message)) => Err(bad(message)),
+        Err(MarkError::Changed(message)) => Err(Response::error(CONFLICT, message)),
+        Err(MarkError::File(message)) => Err(Response::error(FAILED, message)),
     }
 }
 

@@ -25,26 +25,48 @@ pub(super) trait Answer: Send + Sync + 'static {
     ) -> io::Result<()>;
 }
 
+/// Maximum number of connections that are being refused at the same time. Further ones are closed
+/// without a response.
+const MAX_REFUSALS: usize = 16;
+
 /// A server of one page.
 pub(super) struct Server<A> {
     guard: Guard,
     limits: Limits,
     answers: A,
     connections: AtomicUsize,
+    refusals: AtomicUsize,
 }
 
 /// Counts a connection until it ends, even if its thread panics.
-struct Connection<A>(Arc<Server<A>>);
+struct Counted<A> {
+    server: Arc<Server<A>>,
+    counter: fn(&Server<A>) -> &AtomicUsize,
+}
 
-impl<A> Drop for Connection<A> {
+impl<A> Counted<A> {
+    /// Counts a connection, unless the counter has reached its maximum.
+    fn new(
+        server: &Arc<Server<A>>,
+        counter: fn(&Server<A>) -> &AtomicUsize,
+        max: usize,
+    ) -> Option<Self> {
+        let before = counter(server).fetch_add(1, Ordering::Relaxed);
+        let counted = Self { server: Arc::clone(server), counter };
+        (before < max).then_some(counted)
+    }
+}
+
+impl<A> Drop for Counted<A> {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        (self.counter)(&self.server).fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl<A: Answer> Server<A> {
     pub(super) fn new(guard: Guard, limits: Limits, answers: A) -> Self {
-        Self { guard, limits, answers, connections: AtomicUsize::new(0) }
+        let (connections, refusals) = Default::default();
+        Self { guard, limits, answers, connections, refusals }
     }
 
     /// Accepts connections until the process ends.
@@ -59,21 +81,21 @@ impl<A: Answer> Server<A> {
         }
     }
 
+    /// Answers or refuses a connection in a thread. If the system cannot start a thread, the
+    /// connection ends, and the client can try again.
     fn connect(self: &Arc<Self>, stream: TcpStream) {
-        let before = self.connections.fetch_add(1, Ordering::Relaxed);
-        let connection = Connection(Arc::clone(self));
-        if before >= self.limits.connections {
-            let busy = Response::error(BUSY, "too many connections");
-            // A new connection has room for this response, so the write does not wait.
-            let _ = busy.write(&stream, &self.limits);
-            return;
-        }
-        let serve = move || {
+        let builder = thread::Builder::new().name("request".to_owned());
+        let max = self.limits.connections;
+        if let Some(counted) = Counted::new(self, |server| &server.connections, max) {
             // A client that closes its connection early is not an error of the server.
-            let _ = connection.0.serve(&stream);
-        };
-        // If the system cannot start a thread, the connection ends. The client can try again.
-        let _ = thread::Builder::new().name("request".to_owned()).spawn(serve);
+            let _ = builder.spawn(move || drop(counted.server.serve(&stream)));
+        } else if let Some(counted) = Counted::new(self, |server| &server.refusals, MAX_REFUSALS) {
+            let _ = builder.spawn(move || {
+                let busy = Response::error(BUSY, "too many connections");
+                let _ = busy.write(&stream, &counted.server.limits);
+                http::close(&stream);
+            });
+        }
     }
 
     fn serve(&self, stream: &TcpStream) -> io::Result<()> {

@@ -106,3 +106,16 @@ fn connections_beyond_the_limit_are_refused_and_the_others_continue() {
         assert!(answer(stream).starts_with("HTTP/1.1 200 "));
     }
 }
+
+#[test]
+fn a_refused_client_can_send_its_whole_request_and_gets_the_answer() {
+    let limits = Limits { connections: 0, ..Limits::default() };
+    let (address, head) = start(limits, 1);
+    let long = head.replace("\r\n\r\n", &format!("\r\nX: {}\r\n\r\n", "x".repeat(512 << 10)));
+    for _ in 0..20 {
+        let mut stream = connect(address);
+        stream.write_all(long.as_bytes()).unwrap();
+        let answer = answer(&stream);
+        assert!(answer.ends_with("too many connections\n"), "{answer}");
+    }
+}

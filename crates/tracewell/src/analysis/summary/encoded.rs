@@ -2,25 +2,19 @@
 //!
 //! A change is three numbers: the differences of ticks and sequence numbers from the previous
 //! change, and the index of the state in a table. The first change of a block has its full ticks
-//! and sequence number. Each number has 7 bits per byte, the lowest bits first. Bit 7 of a byte is
-//! set if another byte follows.
+//! and sequence number. Numbers are those of [`tracewell_wire::number`].
+
+use tracewell_wire::number;
 
 use crate::analysis::tracks::Position;
 
 /// Appends a change that follows a change at `last`.
 pub(super) fn put(bytes: &mut Vec<u8>, last: Position, at: Position, state: u32) {
     // The differences wrap, so changes can be in any order of ticks.
-    put_number(bytes, at.ticks.wrapping_sub(last.ticks));
-    put_number(bytes, at.seq.wrapping_sub(last.seq));
-    put_number(bytes, u64::from(state));
-}
-
-fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
+    let (ticks, seq) = (at.ticks.wrapping_sub(last.ticks), at.seq.wrapping_sub(last.seq));
+    for value in [ticks, seq, u64::from(state)] {
+        bytes.extend_from_slice(&number::encode(value));
     }
-    bytes.push(number as u8);
 }
 
 /// Returns the changes of a block: positions, and numbers of states.
@@ -44,17 +38,9 @@ impl Iterator for Numbers<'_> {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        let mut number = 0;
-        let mut shift = 0;
-        loop {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            number |= u64::from(byte & 0x7F) << shift;
-            if *byte < 0x80 {
-                return Some(number);
-            }
-            shift = (shift + 7) & 63;
-        }
+        let (number, rest) = number::read(self.0)?;
+        self.0 = rest;
+        Some(number)
     }
 }
 

@@ -225,7 +225,7 @@ impl Moments for Builder {
             return;
         }
         self.contexts.wait_began(wait);
-        self.locks.wait_began(wait);
+        self.entries += u64::from(self.locks.wait_began(wait));
         if let Some(owner) = wait.owner {
             self.arrow(Arrow {
                 kind: ArrowKind::WaitsFor,

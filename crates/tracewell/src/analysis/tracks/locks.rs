@@ -19,7 +19,8 @@ pub struct LockTrack {
     pub is_mutex: bool,
     /// Its holder over time; empty for a semaphore.
     pub holder: Row<Holder>,
-    /// Waits for it, in the order of their ends. Waits whose end is not in the trace are last.
+    /// Waits for it, in the order of their ends. A wait whose end is not in the trace is at the
+    /// position of the next gap, of the next wait of its task, or of the end of the trace.
     pub waits: Vec<WaitSpan>,
 }
 
@@ -90,8 +91,13 @@ impl Locks {
         self.at((true, kind, key)).holder.set(at, holder)
     }
 
-    pub(super) fn wait_began(&mut self, wait: &Wait) {
+    /// Notes the start of a wait. If the task has an earlier wait whose end the trace does not
+    /// show, adds that wait to its track, and returns true.
+    pub(super) fn wait_began(&mut self, wait: &Wait) -> bool {
+        let same = |open: &Wait| (open.task, open.is_mutex) == (wait.task, wait.is_mutex);
+        let earlier = self.open.iter().position(same).map(|index| self.open.swap_remove(index));
         self.open.push(*wait);
+        earlier.is_some_and(|earlier| self.add(&earlier, None))
     }
 
     /// Notes the end of a wait. Returns true if it added a wait to a track.

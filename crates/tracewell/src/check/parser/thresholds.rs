@@ -3,10 +3,10 @@
 use super::Parser;
 use crate::check::figures::{Figure, Measure, Name, Quantity, Statistic, Unit};
 use crate::check::thresholds::Threshold;
-use crate::select::{Bound, Share};
 use crate::select::expression::lexer::TokenKind;
 use crate::select::expression::syntax::Text;
 use crate::select::expression::tokens::Result;
+use crate::select::{Bound, Share};
 
 impl Parser<'_> {
     /// Parses the threshold that begins with the next token, the word `word`. Returns `None` if an

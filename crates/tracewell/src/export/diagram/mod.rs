@@ -18,7 +18,7 @@ use std::io::Write;
 
 use foldhash::fast::RandomState;
 
-use super::{Export, ExportError, ExportNames};
+use super::{Export, ExportError, ExportNames, Output};
 use crate::analysis::machines::{Happening, Named, Occurrence, Sequence};
 use crate::format::{OptionHelp, Options};
 use crate::input::Input;
@@ -31,7 +31,9 @@ pub static MERMAID: Export = Export {
     description: "sequence diagram: Mermaid text",
     extension: Some("mmd"),
     options: OPTIONS,
-    write: |input, options, names, out| write(input, options, names, out, mermaid::text),
+    output: Output::File(|input, options, names, out| {
+        write(input, options, names, out, mermaid::text)
+    }),
 };
 
 /// The export `plantuml`: a sequence diagram for PlantUML.
@@ -40,7 +42,9 @@ pub static PLANTUML: Export = Export {
     description: "sequence diagram: PlantUML text",
     extension: Some("puml"),
     options: OPTIONS,
-    write: |input, options, names, out| write(input, options, names, out, plantuml::text),
+    output: Output::File(|input, options, names, out| {
+        write(input, options, names, out, plantuml::text)
+    }),
 };
 
 /// The export `svg`: a sequence diagram as a picture without external parts.
@@ -49,7 +53,7 @@ pub static SVG: Export = Export {
     description: "sequence diagram: a self-contained picture",
     extension: Some("svg"),
     options: OPTIONS,
-    write: |input, options, names, out| write(input, options, names, out, svg::text),
+    output: Output::File(|input, options, names, out| write(input, options, names, out, svg::text)),
 };
 
 const OPTIONS: &[OptionHelp] = &[OptionHelp {

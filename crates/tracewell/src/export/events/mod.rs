@@ -38,7 +38,7 @@ mod values;
 
 use std::io::{self, Write};
 
-use super::{Export, ExportError, ExportNames};
+use super::{Export, ExportError, ExportNames, Output};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::{
@@ -57,6 +57,7 @@ use escape::{escape_from, is_special, put_text};
 use keys::{Absent, Keys};
 use times::Times;
 use values::Prefix;
+pub(in crate::export) use values::count as argument_count;
 
 /// The export `jsonl`: one JSON object per line and event.
 pub static JSON_LINES: Export = Export {
@@ -64,7 +65,9 @@ pub static JSON_LINES: Export = Export {
     description: "events as JSON lines",
     extension: Some("jsonl"),
     options: &[],
-    write: |input, options, names, out| write(EventFormat::JsonLines, input, options, names, out),
+    output: Output::File(|input, options, names, out| {
+        write(EventFormat::JsonLines, input, options, names, out)
+    }),
 };
 
 /// The export `tsv`: one line per event, fields separated by tabs.
@@ -73,7 +76,9 @@ pub static TSV: Export = Export {
     description: "events as tab-separated values with a line of column names",
     extension: Some("tsv"),
     options: &[],
-    write: |input, options, names, out| write(EventFormat::Tsv, input, options, names, out),
+    output: Output::File(|input, options, names, out| {
+        write(EventFormat::Tsv, input, options, names, out)
+    }),
 };
 
 /// The export `csv`: one line per event, quoted as in RFC 4180.
@@ -82,7 +87,9 @@ pub static CSV: Export = Export {
     description: "events as comma-separated values with a line of column names",
     extension: Some("csv"),
     options: &[],
-    write: |input, options, names, out| write(EventFormat::Csv, input, options, names, out),
+    output: Output::File(|input, options, names, out| {
+        write(EventFormat::Csv, input, options, names, out)
+    }),
 };
 
 fn write(

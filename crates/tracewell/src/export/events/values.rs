@@ -6,13 +6,13 @@ use super::escape::{escape_from, put_text};
 use super::{EventFormat, put_key};
 use crate::model::Event;
 use crate::model::schema::ArgumentKind;
-use crate::model::values::{self, ListItem};
+use crate::model::values::{self, ListItem, Nesting};
 use crate::text::{Literal, Reservation, TextBuffer, put_bytes, put_shown, put_signed};
 
 /// Returns true if an argument of this kind may be more than digits.
 pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
-    use ArgumentKind::{Bool, Bytes, Float, List, Signed, Text};
-    matches!(kind, Bool | Signed | Float | Text | Bytes | List)
+    use ArgumentKind::{Bool, Bytes, Float, List, Nested, Signed, Text};
+    matches!(kind, Bool | Signed | Float | Text | Bytes | List | Nested)
 }
 
 /// Returns true if an argument of this kind is a key of an object or an address. It is written in
@@ -68,7 +68,12 @@ fn put_value(
     match kind {
         ArgumentKind::Text => quoted(out, format, |out| put_recorded(out, bytes)),
         ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
-        ArgumentKind::List => put_list(out, format, bytes, event.trace.payload.digits()),
+        ArgumentKind::List => {
+            out.byte(b'[');
+            put_list(out, format, bytes, event.trace.payload.digits());
+            out.byte(b']');
+        }
+        ArgumentKind::Nested => put_list(out, format, bytes, event.trace.payload.digits()),
         ArgumentKind::Bool => out.text(if value == 0 { "false" } else { "true" }),
         ArgumentKind::Signed => put_signed(out, event.trace, value),
         ArgumentKind::Float => put_float(out, format, f64::from_bits(value)),
@@ -98,7 +103,7 @@ pub(super) fn put_cell(
 }
 
 /// Returns the number of arguments of an event, with the words that the schema does not name.
-pub(super) fn count(event: Event<'_>) -> usize {
+pub(in crate::export) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;
     let is_long = |kind| is_more_than_digits(kind) && kind != ArgumentKind::Bool;
     // The words of texts are no arguments of their own.
@@ -125,12 +130,14 @@ fn put_float(out: &mut TextBuffer, format: EventFormat, value: f64) {
     }
 }
 
+/// Appends the items of a list, or a nested value.
 fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8], digits: usize) {
-    out.byte(b'[');
-    for (index, item) in values::list_items(list).enumerate() {
-        if index > 0 {
-            out.byte(b',');
+    let mut before = "";
+    for item in values::list_items(list) {
+        if !matches!(item, ListItem::Close(_)) {
+            out.text(before);
         }
+        before = if matches!(item, ListItem::Open(_) | ListItem::Name(_)) { "" } else { "," };
         match item {
             ListItem::Signed(value, _) => out.text(value.to_string()),
             ListItem::Unsigned(value, _) | ListItem::Hex(value, _) => out.decimal(value),
@@ -140,9 +147,18 @@ fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8], digits: usiz
             }),
             ListItem::Text(text) => quoted(out, format, |out| put_recorded(out, text)),
             ListItem::Bytes(bytes) => quoted(out, format, |out| put_bytes(out, bytes)),
+            ListItem::Float(bits) => put_float(out, format, f64::from_bits(bits)),
+            ListItem::Absent => out.text("null"),
+            ListItem::Name(name) => {
+                quoted(out, format, |out| put_recorded(out, name));
+                out.byte(b':');
+            }
+            ListItem::Open(Nesting::Structure) => out.byte(b'{'),
+            ListItem::Open(Nesting::Array) => out.byte(b'['),
+            ListItem::Close(Nesting::Structure) => out.byte(b'}'),
+            ListItem::Close(Nesting::Array) => out.byte(b']'),
         }
     }
-    out.byte(b']');
 }
 
 /// Appends a value, in JSON between quotes.

@@ -22,6 +22,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde_json::{Value, json};
+use tracewell_wire::number;
 
 /// Numbers from here on are not exact in a 64-bit floating-point value.
 const WIDE: u64 = 1 << 53;
@@ -40,7 +41,7 @@ impl Column {
     pub(super) fn number(&mut self, value: u64) {
         self.count += 1;
         self.wide |= value >= WIDE;
-        self.put(u128::from(value));
+        self.bytes.extend_from_slice(&number::encode(value));
     }
 
     /// Appends a value to a column of `deltas`.
@@ -48,16 +49,16 @@ impl Column {
         self.count += 1;
         self.wide |= value >= WIDE;
         let is_less = value < self.last;
-        self.put(u128::from(value.abs_diff(self.last)) << 1 | u128::from(is_less));
-        self.last = value;
-    }
-
-    fn put(&mut self, mut value: u128) {
-        while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
-            value >>= 7;
+        let magnitude = value.abs_diff(self.last);
+        // With the sign, the number can have 65 bits. So write its first byte, then the others.
+        let (first, others) = ((magnitude << 1) as u8 & 0x7F | u8::from(is_less), magnitude >> 6);
+        if others == 0 {
+            self.bytes.push(first);
+        } else {
+            self.bytes.push(first | 0x80);
+            self.bytes.extend_from_slice(&number::encode(others));
         }
-        self.bytes.push(value as u8);
+        self.last = value;
     }
 }
 
@@ -93,11 +94,16 @@ impl Columns {
         self.content.push(bytes);
     }
 
-    /// Returns the compressed payload with this header, to which it adds `columns`.
-    pub(super) fn payload(self, mut header: Value) -> io::Result<Vec<u8>> {
+    /// Returns the payload with this header, to which it adds `columns`. The payload has the form
+    /// of zlib for each `compression`, even for none.
+    pub(super) fn payload(
+        self,
+        mut header: Value,
+        compression: Compression,
+    ) -> io::Result<Vec<u8>> {
         header["columns"] = Value::Array(self.list);
         let header = header.to_string();
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        let mut encoder = ZlibEncoder::new(Vec::new(), compression);
         let length = u32::try_from(header.len()).map_err(io::Error::other)?;
         encoder.write_all(&length.to_le_bytes())?;
         encoder.write_all(header.as_bytes())?;

@@ -34,6 +34,7 @@ impl OtherFigures {
             machines,
             spans,
             distributions: None,
+            why: None,
             range: None,
         })?)
     }

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from those before it.
-const MODULES: [&str; 29] = [
+const MODULES: [&str; 33] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -21,8 +21,10 @@ const MODULES: [&str; 29] = [
     include_str!("../../../page/model.js"),
     include_str!("../../../page/theme.js"),
     include_str!("../../../page/scale.js"),
+    include_str!("../../../page/marks.js"),
     include_str!("../../../page/view.js"),
     include_str!("../../../page/rows.js"),
+    include_str!("../../../page/svg.js"),
     include_str!("../../../page/paint.js"),
     include_str!("../../../page/spans.js"),
     include_str!("../../../page/overlays.js"),
@@ -31,6 +33,8 @@ const MODULES: [&str; 29] = [
     include_str!("../../../page/causes.js"),
     include_str!("../../../page/places.js"),
     include_str!("../../../page/details.js"),
+    include_str!("../../../page/saving.js"),
+    include_str!("../../../page/marking.js"),
     include_str!("../../../page/events.js"),
     include_str!("../../../page/search.js"),
     include_str!("../../../page/figures.js"),
@@ -38,8 +42,8 @@ const MODULES: [&str; 29] = [
     include_str!("../../../page/distributions.js"),
     include_str!("../../../page/histogram.js"),
     include_str!("../../../page/tabs.js"),
-    include_str!("../../../page/saving.js"),
     include_str!("../../../page/keys.js"),
+    include_str!("../../../page/page.js"),
     include_str!("../../../page/main.js"),
 ];
 

@@ -23,6 +23,7 @@ mod tracks;
 use std::io::Write;
 use std::ops::Range;
 
+use flate2::Compression;
 use serde_json::{Value, json};
 
 use self::columns::Columns;
@@ -30,9 +31,9 @@ use self::events::Events;
 pub use self::events::{MAX_EVENTS, MAX_TEXT};
 use self::figures::OtherFigures;
 pub use self::html::served;
-pub use self::served::{LargePage, ListedEvents, MAX_LISTED, ServedBuilder};
+pub use self::served::{LargePage, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS, ServedBuilder};
 use super::shown_part::{no_events, shown_range};
-use super::{Export, ExportError, ExportNames};
+use super::{Export, ExportError, ExportNames, Output};
 use crate::analysis::scheduling::Wanted;
 use crate::analysis::tracks::{TrackBuilder, Tracks};
 use crate::format::Options;
@@ -51,7 +52,7 @@ use crate::select::{Selection, Selector};
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
 /// let names = ExportNames { input: "tiny.trx".to_owned(), ..ExportNames::default() };
 /// let mut html = Vec::new();
-/// (page::HTML.write)(&mut tracewell::open(path)?, &Options::default(), &names, &mut html)?;
+/// page::HTML.write(&mut tracewell::open(path)?, &Options::default(), &names, &mut html)?;
 /// assert!(html.starts_with(b"<!doctype html>"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -60,7 +61,7 @@ pub static HTML: Export = Export {
     description: "timeline: one self-contained page for a browser",
     extension: Some("html"),
     options: &[],
-    write,
+    output: Output::File(write),
 };
 
 /// The version of the payload.
@@ -170,7 +171,7 @@ impl PageBuilder {
         header["reasons"] = reasons;
         header["contexts"] = events.contexts(trace);
         header["kinds"] = events.finish(trace, &mut columns);
-        columns.payload(header).map_err(ExportError::Write)
+        columns.payload(header, Compression::default()).map_err(ExportError::Write)
     }
 
     fn new(selection: Selection) -> Self {

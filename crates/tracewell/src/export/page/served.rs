@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use flate2::Compression;
 use serde_json::json;
 
 use super::columns::Columns;
@@ -15,7 +16,10 @@ use crate::model::{Batch, Event, Flow, Loss, Processor, Sink, SinkError, Stop, T
 use crate::select::{Bound, Selection, Selector};
 
 /// Number of parts into which the first view of a large trace is divided.
-const PARTS: u64 = 4000;
+pub const PARTS: u64 = 4000;
+
+/// Maximum number of parts of a view.
+pub const MAX_PARTS: u64 = 100_000;
 
 /// Maximum number of events that a view lists.
 pub const MAX_LISTED: u64 = 50_000;
@@ -39,9 +43,15 @@ pub struct ServedBuilder {
     events: Events,
     /// True if the page cannot list all events.
     is_large: bool,
+    compression: Compression,
 }
 
 impl ServedBuilder {
+    /// Returns a builder whose payloads are not compressed, for a reader in the same process.
+    pub fn uncompressed() -> Self {
+        Self { compression: Compression::none(), ..Self::default() }
+    }
+
     /// Returns the payload of the page. If the trace has too many events for one page, the payload
     /// shows the whole trace at a low resolution and lists no events. The second value then creates
     /// the payloads of views. `trace` is the trace after the last event.
@@ -61,8 +71,9 @@ impl ServedBuilder {
         let tracks = summary.tracks(0..span, span);
         let figures = self.figures.json(&trace, &tracks.figures);
         let figures = figures.map_err(ExportError::Write)?;
-        let page =
-            LargePage { trace, title: title.to_owned(), summary, figures, noted: self.events };
+        let (noted, compression) = (self.events, self.compression);
+        let title = title.to_owned();
+        let page = LargePage { trace, title, summary, figures, noted, compression };
         if self.is_large {
             let payload = page.view(0..span, PARTS, None).map_err(ExportError::Write)?;
             return Ok((payload, Some(page)));
@@ -115,11 +126,12 @@ pub struct LargePage {
     figures: Vec<u8>,
     /// The facts about all events that the page needs, without a list of the events.
     noted: Events,
+    compression: Compression,
 }
 
 impl LargePage {
     fn whole(self) -> std::io::Result<Vec<u8>> {
-        let Self { trace, title, summary, figures, noted } = self;
+        let Self { trace, title, summary, figures, noted, compression } = self;
         let range = 0..trace.span;
         let tracks = summary.tracks(range.clone(), 0);
         let mut columns = Columns::default();
@@ -130,7 +142,7 @@ impl LargePage {
         header["reasons"] = reasons;
         header["contexts"] = noted.contexts(&trace);
         header["kinds"] = noted.finish(&trace, &mut columns);
-        columns.payload(header)
+        columns.payload(header, compression)
     }
 
     /// Returns the payload of a view: a range of ticks, divided into this number of parts. States
@@ -145,7 +157,7 @@ impl LargePage {
         parts: u64,
         listed: Option<ListedEvents>,
     ) -> std::io::Result<Vec<u8>> {
-        let Self { trace, title, summary, figures, noted } = self;
+        let Self { trace, title, summary, figures, noted, compression } = self;
         let resolution = (range.end - range.start.min(range.end)) / parts.max(1);
         let tracks = summary.tracks(range.clone(), resolution);
         // The sequence numbers of the shown changes give the approximate number of events.
@@ -177,7 +189,7 @@ impl LargePage {
         header["contexts"] = noted.contexts(trace);
         let events = listed.filter(|listed| !listed.is_cut).map(|listed| listed.events);
         header["kinds"] = events.unwrap_or_default().finish(trace, &mut columns);
-        columns.payload(header)
+        columns.payload(header, *compression)
     }
 
     /// Returns a sink for the events of a range. [`Self::view`] lists them.

@@ -64,7 +64,7 @@ use std::io::Write;
 
 use tracewell_wire::threadx::{Event as Entry, Layout, RegistrySlot, Width};
 
-use super::{Export, ExportError, ExportNames};
+use super::{Export, ExportError, ExportNames, Output};
 use crate::format::{OptionHelp, Options, threadx};
 use crate::input::Input;
 use crate::model::{self, Batch, Direction, Flow, Sink};
@@ -80,7 +80,7 @@ pub static EXPORT: Export = Export {
         value: "TEXT",
         help: "the TraceX version in the first line (6.4.1)",
     }],
-    write,
+    output: Output::File(write),
 };
 
 /// The TraceX release whose output this export was compared with.

@@ -10,19 +10,19 @@ type Source<'a, T> = Box<dyn Iterator<Item = (Position, T)> + 'a>;
 
 /// Merges several sources. At equal positions, the changes of sources that were added earlier come
 /// first.
-pub(super) struct Merge<'a, T> {
+pub(in crate::export) struct Merge<'a, T> {
     sources: Vec<(Option<T>, Source<'a, T>)>,
     /// The position of the next change of each source, with the number of the source.
     next: BinaryHeap<Reverse<(Position, usize)>>,
 }
 
 impl<'a, T> Merge<'a, T> {
-    pub(super) const fn new() -> Self {
+    pub(in crate::export) const fn new() -> Self {
         Self { sources: Vec::new(), next: BinaryHeap::new() }
     }
 
     /// Adds a source. Its positions must not descend.
-    pub(super) fn add(&mut self, changes: impl Iterator<Item = (Position, T)> + 'a) {
+    pub(in crate::export) fn add(&mut self, changes: impl Iterator<Item = (Position, T)> + 'a) {
         let index = self.sources.len();
         self.sources.push((None, Box::new(changes)));
         self.advance(index);
@@ -46,7 +46,7 @@ impl<'a, T> Merge<'a, T> {
     }
 
     /// Returns the next change, unless its position is after `limit`.
-    pub(super) fn next_until(&mut self, limit: Position) -> Option<(Position, T)> {
+    pub(in crate::export) fn next_until(&mut self, limit: Position) -> Option<(Position, T)> {
         let Reverse((at, index)) = *self.next.peek().filter(|next| next.0.0 <= limit)?;
         self.next.pop();
         let value = self.sources[index].0.take();

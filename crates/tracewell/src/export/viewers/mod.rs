@@ -19,3 +19,6 @@ mod vcd;
 
 pub use perfetto::PERFETTO;
 pub use vcd::VCD;
+
+pub(super) use merge::Merge;
+pub(super) use timeline::Timeline;

@@ -13,9 +13,9 @@ use crate::model::{Batch, Event, Flow, Loss, Severity, Sink, SinkError, Stop, Tr
 use crate::select::{Selection, Selector};
 
 /// The tracks of a trace, and the part of them to show.
-pub(super) struct Timeline {
-    pub(super) trace: Trace,
-    pub(super) tracks: Tracks,
+pub(in crate::export) struct Timeline {
+    pub(in crate::export) trace: Trace,
+    pub(in crate::export) tracks: Tracks,
     /// Ticks to show, both inclusive.
     pub(super) range: Range<u64>,
     /// Ids of the selected events, in ascending order.
@@ -25,7 +25,7 @@ pub(super) struct Timeline {
 
 impl Timeline {
     /// Reads the tracks. Keeps the bytes of a stream in memory, to read its events again.
-    pub(super) fn read(input: &mut Input) -> Result<Self, ExportError> {
+    pub(in crate::export) fn read(input: &mut Input) -> Result<Self, ExportError> {
         // A state can depend on events before the selection.
         let selection = input.take_selection();
         let selection = input.without_tail(selection)?;
@@ -45,6 +45,11 @@ impl Timeline {
         let tracks = tracks.finish(&trace);
         let range = shown_range(&trace, ticks, &selection);
         Ok(Self { trace, tracks, range, ids, selection })
+    }
+
+    /// Returns the selection of the input, without a number of last events.
+    pub(in crate::export) fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     /// Reads the events again. Calls `each` for each event, with true for a selected one.
@@ -71,7 +76,7 @@ impl Timeline {
     }
 
     /// Returns the state of a row at the beginning of the range, and all changes within the range.
-    pub(super) fn changes<S: Copy + PartialEq>(
+    pub(in crate::export) fn changes<S: Copy + PartialEq>(
         &self,
         row: &Row<S>,
     ) -> impl Iterator<Item = (Position, S)> {
@@ -103,7 +108,7 @@ impl Timeline {
     }
 
     /// Returns the trace, with remarks about data that the output does not show.
-    pub(super) fn into_trace(self) -> Trace {
+    pub(in crate::export) fn into_trace(self) -> Trace {
         let Self { mut trace, tracks, selection, .. } = self;
         selection.remark(&mut trace);
         if tracks.left_out > 0 {

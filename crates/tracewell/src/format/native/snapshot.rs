@@ -82,14 +82,16 @@ fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
 pub fn note(start: &[u8]) -> Option<Note> {
     let words = std::array::from_fn(|index| word(start, index).unwrap_or(0));
     let process = ImageHeader::of_words(&words).ok()?.process;
-    let recording =
-        word(start, at::STATE).is_some_and(|code| State::of_code(code) == State::Running);
+    let recorded_state = word(start, at::STATE).map(State::of_code);
     // Some systems do not show processes as files.
     let lives = Path::new("/proc/self").exists().then(|| format!("/proc/{process}"));
     let (state, fact) = match lives.map(|path| Path::new(&path).exists()) {
         Some(true) => (", which created the stream, is running", None),
-        Some(false) if recording => {
+        Some(false) if recorded_state == Some(State::Running) => {
             (", which created the stream, ended without closing it", Some(not_closed()))
+        }
+        Some(false) if recorded_state == Some(State::Suspended) => {
+            (", which created the stream, has ended; the stream was stopped before", None)
         }
         Some(false) => (", which created the stream, has ended", None),
         None => (" created the stream", None),

@@ -4,51 +4,173 @@
 //! An argument such as `"speed: unsigned as u16"` is a little-endian number of 2 bytes. Such
 //! arguments follow each other without padding, from the first byte of the data.
 
-use crate::model::schema::EventType;
+use crate::model::schema::{ArgumentKind, EventType};
 
-/// The encodings of numbers, with their lengths in bytes.
-const ENCODINGS: [(&str, usize); 8] =
-    [("u8", 1), ("u16", 2), ("u32", 4), ("u64", 8), ("i8", 1), ("i16", 2), ("i32", 4), ("i64", 8)];
+/// The encodings of numbers.
+const NUMBERS: [(&str, Encoding); 10] = [
+    ("u8", Encoding::Unsigned(1)),
+    ("u16", Encoding::Unsigned(2)),
+    ("u32", Encoding::Unsigned(4)),
+    ("u64", Encoding::Unsigned(8)),
+    ("i8", Encoding::Signed(1)),
+    ("i16", Encoding::Signed(2)),
+    ("i32", Encoding::Signed(4)),
+    ("i64", Encoding::Signed(8)),
+    ("f32", Encoding::Float(4)),
+    ("f64", Encoding::Float(8)),
+];
 
-/// Returns a message if there is no such encoding.
-pub(super) fn check_encoding(encoding: &str) -> Result<(), String> {
-    if encoding.is_empty() || length(encoding).is_some() {
+/// Maximum number of bytes of a field `char[N]`: the maximum size of an event's data.
+const MAX_CHARS: usize = 65_536;
+
+/// The encoding of a field, with its length in bytes.
+#[derive(Clone, Copy, Debug)]
+enum Encoding {
+    Unsigned(usize),
+    Signed(usize),
+    /// An IEEE 754 number.
+    Float(usize),
+    /// An array of bytes. As a text, it ends at the first null.
+    Chars(usize),
+}
+
+impl Encoding {
+    fn parse(text: &str) -> Option<Self> {
+        if let Some((_, encoding)) = NUMBERS.iter().find(|(name, _)| *name == text) {
+            return Some(*encoding);
+        }
+        let length = text.strip_prefix("char[")?.strip_suffix(']')?.parse().ok()?;
+        (1..=MAX_CHARS).contains(&length).then_some(Self::Chars(length))
+    }
+
+    fn length(self) -> usize {
+        let (Self::Unsigned(length)
+        | Self::Signed(length)
+        | Self::Float(length)
+        | Self::Chars(length)) = self;
+        length
+    }
+
+    /// Returns the value of a field at `offset` of the data.
+    fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
+        match self {
+            Self::Chars(length) => {
+                let null = field.iter().position(|byte| *byte == 0);
+                let end = null.filter(|_| kind == ArgumentKind::Text).unwrap_or(length);
+                FieldValue::Bytes { offset, length: end }
+            }
+            Self::Float(4) => {
+                let bits = field.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+                FieldValue::Number(f64::from(f32::from_bits(bits)).to_bits())
+            }
+            Self::Unsigned(length) | Self::Float(length) => {
+                FieldValue::Number(unsigned(field, length))
+            }
+            Self::Signed(length) => {
+                let unused = 64 - 8 * length as u32;
+                let value = (unsigned(field, length) << unused).cast_signed() >> unused;
+                FieldValue::Number(value.cast_unsigned())
+            }
+        }
+    }
+}
+
+fn unsigned(field: &[u8], length: usize) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..length].copy_from_slice(&field[..length]);
+    u64::from_le_bytes(bytes)
+}
+
+/// Returns a message if there is no such encoding, or if it does not fit the kind of the argument.
+pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), String> {
+    use ArgumentKind::{Bytes, Float, List, Text, Unnamed};
+
+    if encoding.is_empty() {
         return Ok(());
     }
-    let known = ENCODINGS.map(|(name, _)| name).join(", ");
-    Err(format!("unknown encoding '{encoding}'; expected one of {known}"))
+    let expected = match (Encoding::parse(encoding), kind) {
+        (None, _) => {
+            let known = NUMBERS.map(|(name, _)| name).join(", ");
+            return Err(format!("unknown encoding '{encoding}'; expected one of {known}, char[N]"));
+        }
+        (_, Unnamed)
+        | (Some(Encoding::Float(_)), Float)
+        | (Some(Encoding::Chars(_)), Text | Bytes) => return Ok(()),
+        (Some(Encoding::Float(_)), _) => "the kind float",
+        (Some(Encoding::Chars(_)), _) => "the kind text or bytes",
+        (Some(_), Float) => "the encoding f32 or f64 of a float",
+        (Some(_), Text | Bytes | List) => "an encoding of text or bytes, such as char[8]",
+        (Some(_), _) => return Ok(()),
+    };
+    Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-fn length(encoding: &str) -> Option<usize> {
-    ENCODINGS.iter().find(|(name, _)| *name == encoding).map(|(_, length)| *length)
+/// Returns a message if an argument without an encoding does not fit: the first one is all of the
+/// data. `number` counts such arguments from 0.
+pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Result<(), String> {
+    match kind {
+        Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),
+        _ if number > 0 => Ok(()),
+        _ => Err("expected ' as ' and an encoding such as 'as u16'; \
+                  or the kind bytes or text, for all bytes of the data"
+            .to_owned()),
+    }
 }
 
-/// Returns true if a schema file describes fields in the data of this event.
+/// Returns true if a schema file describes fields in the data of this event, or hides the data.
 pub(super) fn are_described(event: &EventType) -> bool {
-    event.args.first().is_some_and(|argument| !argument.encoding.is_empty())
+    event.args.first().is_some_and(|argument| {
+        !argument.encoding.is_empty() || argument.kind == ArgumentKind::Unnamed
+    })
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FieldValue {
+    Number(u64),
+    /// Bytes of the data.
+    Bytes {
+        offset: usize,
+        length: usize,
+    },
 }
 
 /// Returns the value of each argument of the event that is a field of its data; `None` for a field
 /// after the end of the data.
 pub(super) fn values<'d>(
     event: &'d EventType,
-    mut data: &'d [u8],
-) -> impl Iterator<Item = Option<u64>> + 'd {
-    let encodings = event.args.iter().map(|argument| argument.encoding.as_str());
-    encodings.map_while(|encoding| Some((encoding, length(encoding)?))).map(
-        move |(encoding, length)| {
-            let Some((field, rest)) = data.split_at_checked(length) else {
-                data = &[];
-                return None;
-            };
-            data = rest;
-            let mut bytes = [0; 8];
-            bytes[..length].copy_from_slice(field);
-            let unused = 64 - 8 * length as u32;
-            let value = u64::from_le_bytes(bytes);
-            let is_signed = encoding.starts_with('i');
-            let signed = (value << unused).cast_signed() >> unused;
-            Some(if is_signed { signed.cast_unsigned() } else { value })
-        },
-    )
+    data: &'d [u8],
+) -> impl Iterator<Item = Option<FieldValue>> + 'd {
+    let fields = event.args.iter().map_while(|argument| {
+        Encoding::parse(&argument.encoding).map(|encoding| (encoding, argument.kind))
+    });
+    let mut offset = 0_usize;
+    fields.map(move |(encoding, kind)| {
+        let start = offset;
+        offset = start.saturating_add(encoding.length());
+        data.get(start..offset).map(|field| encoding.value(field, start, kind))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoding_must_fit_the_kind() {
+        let check = |encoding, kind| check_encoding(encoding, kind).unwrap_err();
+        let float = "expected the kind float, found 'as f32'";
+        assert_eq!(check("f32", ArgumentKind::Unsigned), float);
+        let number = "expected the encoding f32 or f64 of a float, found 'as u32'";
+        assert_eq!(check("u32", ArgumentKind::Float), number);
+        let text = "expected the kind text or bytes, found 'as char[8]'";
+        assert_eq!(check("char[8]", ArgumentKind::Hex), text);
+        for unknown in ["char[0]", "char[65537]", "char[]", "char", "f16"] {
+            assert!(
+                check(unknown, ArgumentKind::Text).starts_with("unknown encoding"),
+                "{unknown}"
+            );
+        }
+        assert_eq!(check_encoding("char[65536]", ArgumentKind::Bytes), Ok(()));
+    }
 }

@@ -38,7 +38,12 @@ pub static FORMAT: Format = Format {
     recognised_by: "TWPX at the start of a log, TWPXSTR1 at the start of a stream's memory",
     is_whole: decoder::is_whole,
     schema,
-    rules: Rules { names_events: true, check_encoding: fields::check_encoding },
+    rules: Rules {
+        names_events: true,
+        check_encoding: fields::check_encoding,
+        check_unencoded: fields::check_unencoded,
+        ..Rules::WORDS
+    },
     template: Some(include_str!("../../../templates/posix.fmt")),
     snapshot: Some(snapshot::take),
     ..Format::new("posix", recognise, decoder::new)

@@ -9,6 +9,7 @@ use tracewell_wire::posix::{
     ERROR, EventSet, FILTER, FLAG_SYSTEM, FLAG_TRUNCATED, OVERFLOW, START, STOP,
 };
 
+use super::fields::FieldValue;
 use super::{fields, types};
 use crate::format::order::Order;
 use crate::model::schema::{ArgumentKind, EventType};
@@ -162,20 +163,34 @@ fn user(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
 fn user_fields(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
     let mut slots = [0; values::MAX_SLOTS];
     let (mut present, mut count) = (0_u32, 0);
-    for field in fields::values(event, record.data).take(values::MAX_SLOTS) {
+    let is_named = |index: usize| {
+        event.args.get(index).is_none_or(|argument| argument.kind != ArgumentKind::Unnamed)
+    };
+    let described = fields::values(event, record.data).count().min(values::MAX_SLOTS);
+    let slots_used = (described + 3).min(values::MAX_SLOTS);
+    let start = (values::HEAD + slots_used * WORD) as u32;
+    for field in fields::values(event, record.data).take(described) {
         // Fields without a name are padding.
-        let field = field.filter(|_| event.args[count].kind != ArgumentKind::Unnamed);
-        slots[count] = field.unwrap_or(0);
+        let field = field.filter(|_| is_named(count));
+        slots[count] = match field {
+            None => 0,
+            Some(FieldValue::Number(number)) => number,
+            Some(FieldValue::Bytes { offset, length }) => {
+                values::place(start + offset as u32, length as u32)
+            }
+        };
         present |= u32::from(field.is_some()) << count;
         count += 1;
     }
     let cut = record.head.flags & FLAG_TRUNCATED != 0;
-    let slots_used = (count + 3).min(values::MAX_SLOTS);
-    let data = values::place((values::HEAD + slots_used * WORD) as u32, record.data.len() as u32);
+    let data = values::place(start, record.data.len() as u32);
     for (slot, value) in slots[count..].iter_mut().zip([data, record.address, 1]) {
         *slot = value;
     }
-    present |= (0b011 | u32::from(cut) << 2).checked_shl(count as u32).unwrap_or(0);
+    for (number, is_present) in [is_named(count), is_named(count + 1), cut].into_iter().enumerate()
+    {
+        present |= u32::from(is_present).checked_shl((count + number) as u32).unwrap_or(0);
+    }
     put(row, present, &slots[..slots_used], record.data);
 }
 

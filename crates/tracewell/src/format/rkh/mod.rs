@@ -52,7 +52,7 @@ use std::sync::{Arc, OnceLock};
 use tracewell_wire::rkh::{Configuration, Cutter, Dialect, Field, Unstuffed, checksum, unstuff};
 
 use super::{Confidence, Format};
-use crate::model::schema::{Rules, Schema};
+use crate::model::schema::{ArgumentKind, Rules, Schema};
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
@@ -61,7 +61,7 @@ pub static FORMAT: Format = Format {
     names_follow: true,
     options: options::OPTIONS,
     schema: || schema(Dialect::V3_4),
-    rules: Rules { names_events: false, check_encoding },
+    rules: Rules { names_objects: true, check_encoding, ..Rules::WORDS },
     template: Some(include_str!("../../../templates/rkh.fmt")),
     ..Format::new("rkh", recognise, reader::new)
 };
@@ -86,7 +86,7 @@ pub fn schema(dialect: Dialect) -> Arc<Schema> {
     SCHEMAS[dialect as usize].get_or_init(parse).clone()
 }
 
-fn check_encoding(encoding: &str) -> Result<(), String> {
+fn check_encoding(encoding: &str, _: ArgumentKind) -> Result<(), String> {
     let parsed = encoding.parse::<Field>();
     parsed.map(|_| ()).map_err(|error| match encoding {
         "" => "expected ' as ' and an encoding after the kind, such as 'as u16'".to_owned(),

@@ -172,6 +172,7 @@ impl State {
         }
         self.plan(trace);
         self.framework = symbols::framework(trace);
+        self.symbols.add_given(trace);
         Symbols::add_static_pool(trace);
         true
     }

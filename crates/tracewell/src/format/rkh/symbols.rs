@@ -3,7 +3,8 @@
 //! A name is valid from its symbol record to the next symbol record with the same key, or to the
 //! next configuration record, because a restarted target can reuse addresses for other objects.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use tracewell_wire::rkh::{Dialect, Symbol};
@@ -60,6 +61,21 @@ impl SymbolPlan {
     }
 }
 
+/// Returns an object without a symbol record, which has this name from the start.
+fn numbered(kind: u32, key: u64, label: String) -> Object {
+    Object {
+        key,
+        kind,
+        name: label.clone().into_bytes(),
+        label,
+        parameters: Vec::new(),
+        priority: None,
+        alive: None,
+        lifetime: Lifetime::default(),
+        record: Vec::new(),
+    }
+}
+
 /// Maximum number of objects per key and of contexts per address, so that a target that restarts
 /// again and again does not exhaust memory. At the limit, each new object or context replaces the
 /// last one.
@@ -69,6 +85,8 @@ const MAX_LIVES: usize = 256;
 /// record.
 #[derive(Debug)]
 pub(super) struct Symbols {
+    /// The objects that a user's schema file names, by type and key.
+    given: HashSet<(u32, u64), RandomState>,
     /// The objects that have names, by type and key.
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
     /// The objects that had names before the last configuration record, by type and key.
@@ -89,8 +107,15 @@ const NOT_SEEN: u64 = u64::MAX;
 
 impl Default for Symbols {
     fn default() -> Self {
-        let (holding, ended, living, lives) = Default::default();
-        Self { holding, ended, living, lives, seen: [(NOT_SEEN, ContextId::default()); SEEN] }
+        let (given, holding, ended, living, lives) = Default::default();
+        Self {
+            given,
+            holding,
+            ended,
+            living,
+            lives,
+            seen: [(NOT_SEEN, ContextId::default()); SEEN],
+        }
     }
 }
 
@@ -102,6 +127,9 @@ impl Symbols {
         let owner = plan.owner.and_then(argument);
         let recorded = values::bytes(row, name);
         let key = number.wrapping_add(plan.keys);
+        if self.given.contains(&(plan.kind, key)) {
+            return;
+        }
         let label = label(recorded);
         let before = self.holding.get(&(plan.kind, key)).copied();
         if let Some((id, object)) = before.and_then(|id| Some((id, trace.objects.get(id)?))) {
@@ -154,22 +182,23 @@ impl Symbols {
         }
     }
 
+    /// Adds the objects that a user's schema file names. They keep these names, whatever the trace
+    /// contains.
+    pub(super) fn add_given(&mut self, trace: &mut Trace) {
+        let schema = Arc::clone(&trace.schema);
+        for (kind, number, name) in schema.object_names() {
+            let key = schema.key(Some(kind), number);
+            if self.given.insert((kind, key)) {
+                trace.objects.add(numbered(kind, key, name.to_owned()));
+            }
+        }
+    }
+
     /// Adds pool 0, the pool of events that are not allocated from a pool.
     pub(super) fn add_static_pool(trace: &mut Trace) {
         let key = trace.schema.key(Some(kind::EVENT_POOL), 0);
         if key != 0 && trace.objects.with_key(key).is_empty() {
-            let name = "static";
-            trace.objects.add(Object {
-                key,
-                kind: kind::EVENT_POOL,
-                name: name.into(),
-                label: name.to_owned(),
-                parameters: Vec::new(),
-                priority: None,
-                alive: None,
-                lifetime: Lifetime::default(),
-                record: Vec::new(),
-            });
+            trace.objects.add(numbered(kind::EVENT_POOL, key, "static".to_owned()));
         }
     }
 

@@ -42,7 +42,7 @@ use std::sync::{Arc, LazyLock};
 use tracewell_wire::systemview::{Form, Packet, ids};
 
 use super::{Confidence, Format};
-use crate::model::schema::{Rules, Schema};
+use crate::model::schema::{ArgumentKind, Rules, Schema};
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
@@ -58,7 +58,7 @@ pub static FORMAT: Format = Format {
 };
 
 /// The rules for schema files: modules name their events in the stream.
-const RULES: Rules = Rules { names_events: true, check_encoding };
+const RULES: Rules = Rules { names_events: true, check_encoding, ..Rules::WORDS };
 
 /// The encoding of an argument that is the identifier of an object: its shortened address.
 const SHRUNK: &str = "id";
@@ -89,7 +89,7 @@ pub fn schema() -> Arc<Schema> {
     SCHEMA.clone()
 }
 
-fn check_encoding(encoding: &str) -> Result<(), String> {
+fn check_encoding(encoding: &str, _: ArgumentKind) -> Result<(), String> {
     match encoding {
         "" | SHRUNK => Ok(()),
         found => Err(format!("expected no encoding or 'as {SHRUNK}', found 'as {found}'")),

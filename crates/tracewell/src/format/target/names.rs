@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use tracewell_wire::target::definition::{LARGER_IS_URGENT, NAME};
+use tracewell_wire::target::definition::{IDLE, LARGER_IS_URGENT, NAME};
 use tracewell_wire::target::{Definition, DefinitionKind};
 
 use crate::model::schema::{Argument, ArgumentKind, EventType};
@@ -164,10 +164,28 @@ impl Names {
         trace.contexts.replace(Context {
             key: key(kind, number),
             key_text: number.to_string(),
-            kind: ContextKind::Thread,
+            kind: if self.is_idle(number) { ContextKind::System } else { ContextKind::Thread },
             name: self.label(kind, number),
             object: last(kind, number, trace),
         })
+    }
+
+    /// Gives task 0, for which no task runs, the name `idle` in arguments.
+    pub(super) fn name_idle(trace: &mut Trace) {
+        let kind = DefinitionKind::Task;
+        if last(kind, 0, trace).is_none() {
+            trace.objects.add(Object {
+                key: 0,
+                kind: kind as u32,
+                name: b"idle".to_vec(),
+                label: "idle".to_owned(),
+                parameters: Vec::new(),
+                priority: None,
+                alive: None,
+                lifetime: Lifetime::default(),
+                record: Vec::new(),
+            });
+        }
     }
 
     /// Returns the context of an interrupt.
@@ -189,6 +207,12 @@ impl Names {
     pub(super) fn priority(&self, kind: DefinitionKind, number: u32) -> Option<u16> {
         let known = self.known.get(&(kind, number));
         known.filter(|_| kind == DefinitionKind::Task).map(|known| known.first.priority.into())
+    }
+
+    /// Returns true if a task is defined as one that runs if no other task is ready.
+    pub(super) fn is_idle(&self, number: u32) -> bool {
+        let known = self.known.get(&(DefinitionKind::Task, number));
+        known.is_some_and(|known| known.first.flags & IDLE != 0)
     }
 
     fn parameters(&self, kind: DefinitionKind, number: u32) -> Vec<u64> {

@@ -5,7 +5,8 @@
 //! and, after the wait, the acquisition. This module derives ids above 255 from the state of the
 //! tasks, so that each event of the schema has one meaning.
 
-use tracewell_wire::target::{DefinitionKind, RecordedEvent, ids, number};
+use tracewell_wire::number;
+use tracewell_wire::target::{DefinitionKind, RecordedEvent, ids};
 
 use super::names::Names;
 use super::tasks::{Reason, State, Task, Tasks};
@@ -237,14 +238,20 @@ impl Rows {
         self.tasks.at(number, &self.names, trace)
     }
 
+    /// Handles a switch. Task 0 stands for every idle task.
     fn runs(&mut self, core: u8, task: u32, next: Next, trace: &mut Trace) -> Next {
-        let runs = if task == 0 { Runs::Idle } else { Runs::Task(task) };
+        let (task, runs) = match task {
+            task if task == 0 || self.names.is_idle(task) => (0, Runs::Idle),
+            task => (task, Runs::Task(task)),
+        };
         let before = std::mem::replace(&mut self.core(core).runs, runs);
         let stopped = match before {
             Runs::Task(before) if before != task => Some((before, self.task(before, trace).state)),
             _ => None,
         };
-        if task != 0 {
+        if task == 0 {
+            Names::name_idle(trace);
+        } else {
             self.task(task, trace).state = State::Ready;
         }
         match stopped {
@@ -254,7 +261,9 @@ impl Rows {
             Some((before, State::Ready)) => {
                 next.with(derived::PREEMPT, &[u64::from(task), u64::from(before)])
             }
-            Some((_, State::Unknown | State::Deleted)) | None => next,
+            Some((_, State::Unknown | State::Deleted)) | None => {
+                next.with(u32::from(ids::RUNS), &[u64::from(task)])
+            }
         }
     }
 

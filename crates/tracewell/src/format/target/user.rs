@@ -1,6 +1,7 @@
 //! Events whose arguments are a block of bytes: texts, and events of the application.
 
-use tracewell_wire::target::{RecordedEvent, ids, number};
+use tracewell_wire::number;
+use tracewell_wire::target::{RecordedEvent, ids};
 
 use super::names::FIRST_USER;
 use crate::model::Trace;

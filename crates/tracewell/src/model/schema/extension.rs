@@ -19,17 +19,29 @@ use crate::model::{did_you_mean, folded, nearest};
 pub struct Rules {
     /// True if the trace itself defines the names of events and assigns ids to them.
     pub names_events: bool,
-    /// Returns a message if the dialect has no such encoding of arguments. The text is empty if no
-    /// encoding is given.
-    pub check_encoding: fn(&str) -> Result<(), String>,
+    /// True if a table with the name of a type of numbered objects names these objects, such as
+    /// `[enum.signal]`.
+    pub names_objects: bool,
+    /// Returns a message if the dialect has no such encoding of arguments, or if the encoding does
+    /// not fit the kind. The text is empty if no encoding is given.
+    pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
+    /// Returns a message if an argument of an event that the trace names needs an encoding. The
+    /// number counts the event's arguments without an encoding from 0. The kind is `None` if the
+    /// file has none.
+    pub check_unencoded: fn(usize, Option<ArgumentKind>) -> Result<(), String>,
 }
 
 impl Rules {
     /// The rules of a dialect whose event ids are fixed and whose arguments are words.
-    pub const WORDS: Self = Self { names_events: false, check_encoding: no_encoding };
+    pub const WORDS: Self = Self {
+        names_events: false,
+        names_objects: false,
+        check_encoding: no_encoding,
+        check_unencoded: |_, _| Ok(()),
+    };
 }
 
-fn no_encoding(encoding: &str) -> Result<(), String> {
+fn no_encoding(encoding: &str, _: ArgumentKind) -> Result<(), String> {
     if encoding.is_empty() {
         return Ok(());
     }
@@ -207,12 +219,13 @@ impl Schema {
     pub(crate) fn check_tables<'e>(
         &self,
         files: impl Iterator<Item = &'e Extension> + Clone,
+        rules: Rules,
     ) -> Result<(), SchemaError> {
         let kinds = self.kinds_by_name();
         // The trace may define the events of some entries later, so look at the entries as well.
         let entries = files.clone().flat_map(|of| &of.file.event);
         let texts = entries.flat_map(|event| event.get_ref().args.iter().flatten());
-        let of_entries = texts.filter_map(|text| typed_argument(text, &kinds).ok()?.kind);
+        let of_entries = texts.filter_map(|text| typed_argument(text, &kinds).ok()?.given_kind());
         let events = self.events.iter().chain(self.ranges());
         let of_events = events.flat_map(|event| &event.args).map(|argument| argument.kind);
         let used: Vec<ArgumentKind> = of_entries.chain(of_events).collect();
@@ -223,7 +236,13 @@ impl Schema {
                 .map(|name| ("enum", name))
                 .chain(flags.keys().map(|name| ("flags", name)))
             {
+                let is_numbered = |code: &u32| self.object_kind(*code).is_some_and(|k| k.numbered);
                 let message = match kinds.get(name) {
+                    Some(ArgumentKind::Object(Some(code)))
+                        if rules.names_objects && word == "enum" && is_numbered(code) =>
+                    {
+                        continue;
+                    }
                     Some(ArgumentKind::Object(_)) => format!(
                         "'{name}' is a type of objects, which the trace names; choose another name"
                     ),
@@ -270,10 +289,15 @@ impl Schema {
         if known.is_empty() {
             // Check all that does not depend on the event that the trace will define.
             let kinds = self.kinds_by_name();
+            let mut unencoded = 0;
             for text in event.args.iter().flatten() {
                 let argument = typed_argument(text, &kinds)?;
-                (rules.check_encoding)(argument.encoding)
-                    .map_err(|message| (text.span().start, message))?;
+                let checked = match argument.encoding {
+                    "" => (rules.check_unencoded)(unencoded, argument.given_kind()),
+                    encoding => (rules.check_encoding)(encoding, argument.kind()),
+                };
+                unencoded += usize::from(argument.encoding.is_empty());
+                checked.map_err(|message| (text.span().start, message))?;
             }
             let entry = Entry { extension: extension.clone(), index };
             self.by_name.entry(name.get_ref().clone()).or_default().push(entry);
@@ -359,7 +383,7 @@ impl Schema {
             let mut args = arguments(texts, &kinds)?;
             if is_partial {
                 let typed = texts.iter().map(|text| typed_argument(text, &kinds));
-                let typed = typed.map(|typed| typed.map(|typed| typed.kind));
+                let typed = typed.map(|typed| typed.map(|typed| typed.given_kind()));
                 complete(&mut args, typed.collect::<Result<_, Fault>>()?, &merged.args);
             }
             if args.len() > MAX_SLOTS {
@@ -449,7 +473,7 @@ fn forget_roles(event: &mut EventType) {
 
 fn check_encodings(args: &[Argument], at: usize, rules: Rules) -> Result<(), Fault> {
     let check = |argument: &Argument| {
-        (rules.check_encoding)(&argument.encoding)
+        (rules.check_encoding)(&argument.encoding, argument.kind)
             .map_err(|message| (at, format!("argument '{}': {message}", argument.name)))
     };
     args.iter().try_for_each(check)

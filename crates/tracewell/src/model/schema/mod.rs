@@ -44,7 +44,7 @@ impl TableId {
 }
 
 /// The type of an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ArgumentKind {
     /// A number, shown in decimal.
     Unsigned,
@@ -72,6 +72,8 @@ pub enum ArgumentKind {
     Bytes,
     /// Values with their own types.
     List,
+    /// A structure or an array: values in values.
+    Nested,
     /// The bits of an IEEE 754 number of 64 bits.
     Float,
     /// A recorded word without a name. Most outputs omit it. Outputs that show all words identify
@@ -91,6 +93,20 @@ pub struct Argument {
     pub encoding: String,
     /// Replaces a value of 0, if 0 means that the value is in another argument.
     pub zero: Option<Zero>,
+}
+
+impl Argument {
+    /// Returns the number of bytes of the encoding, such as 2 of `u16`. Returns `None` if the
+    /// encoding does not name a fixed number.
+    pub(crate) fn encoded_bytes(&self) -> Option<usize> {
+        match self.encoding.as_str() {
+            "u8" | "i8" => Some(1),
+            "u16" | "i16" => Some(2),
+            "u32" | "i32" => Some(4),
+            "u64" | "i64" => Some(8),
+            _ => None,
+        }
+    }
 }
 
 /// The replacement for the value 0 of an argument.
@@ -475,11 +491,45 @@ impl Schema {
         names.get(*positions.get(&value)?).map(|(_, name)| name.as_str())
     }
 
+    /// Returns the names in tables that have the name of a type of numbered objects: the code of
+    /// the type, the number, and the name.
+    pub(crate) fn object_names(&self) -> impl Iterator<Item = (u32, u64, &str)> {
+        let tables = self.tables.iter().filter(|table| !table.is_flags);
+        tables.flat_map(|table| {
+            let kinds = self.kinds.iter().filter(|kind| kind.numbered && kind.label == table.name);
+            kinds.flat_map(|kind| {
+                table.names.iter().map(|(number, name)| (kind.code, *number, name.as_str()))
+            })
+        })
+    }
+
     /// Sets the names of numbers in a table, and replaces existing names.
     pub fn name_values(&mut self, table: TableId, names: impl Iterator<Item = (u64, String)>) {
         if let Some(table) = self.tables.get_mut(usize::from(table.0)) {
             table.add_names(names);
         }
+    }
+
+    /// Adds a table of names for numbers. The first name of a number is valid.
+    ///
+    /// Returns `None` if there are 65536 tables.
+    ///
+    /// ```
+    /// use tracewell::model::schema::Schema;
+    ///
+    /// let mut schema = Schema::parse("", "mine.toml").unwrap();
+    /// let table = schema.add_table("state", [(0, "off".to_owned()), (1, "on".to_owned())]).unwrap();
+    /// assert_eq!(schema.enum_name(table, 1), Some("on"));
+    /// ```
+    pub fn add_table(
+        &mut self,
+        name: &str,
+        names: impl IntoIterator<Item = (u64, String)>,
+    ) -> Option<TableId> {
+        let id = TableId(u16::try_from(self.tables.len()).ok()?);
+        let names = file::Names { names: names.into_iter().collect(), unit: String::new() };
+        self.tables.push(Table::new(name.to_owned(), false, names));
+        Some(id)
     }
 
     /// Returns the text that follows a number without a name in the table, such as ` ticks`.

@@ -215,17 +215,25 @@ pub(super) struct TypedArgument<'t> {
     /// The name, or `_`.
     pub(super) name: &'t str,
     /// The kind after the colon, if there is one.
-    pub(super) kind: Option<ArgumentKind>,
+    kind: Option<ArgumentKind>,
     /// The text after ` as `, or nothing.
     pub(super) encoding: &'t str,
 }
 
 impl TypedArgument<'_> {
-    fn kind(&self) -> ArgumentKind {
-        match self.name {
-            "_" => ArgumentKind::Unnamed,
-            _ => self.kind.unwrap_or(ArgumentKind::Unsigned),
-        }
+    /// Returns the kind, or that of most arguments with this encoding.
+    pub(super) fn kind(&self) -> ArgumentKind {
+        self.given_kind().unwrap_or(match self.encoding {
+            "i8" | "i16" | "i32" | "i64" => ArgumentKind::Signed,
+            "f32" | "f64" => ArgumentKind::Float,
+            encoding if encoding.starts_with("char[") => ArgumentKind::Text,
+            _ => ArgumentKind::Unsigned,
+        })
+    }
+
+    /// Returns the kind that the text gives, or `None` if it gives none.
+    pub(super) fn given_kind(&self) -> Option<ArgumentKind> {
+        if self.name == "_" { Some(ArgumentKind::Unnamed) } else { self.kind }
     }
 }
 

@@ -117,9 +117,9 @@ impl Finding {
 
     /// Returns a number that is larger for more important findings of a kind.
     fn weight(&self) -> f64 {
-        self.shift.as_ref().map_or(0.0, |shift| {
-            shift.difference.distance * shift.change.abs().min(1000.0).ln_1p()
-        })
+        self.shift
+            .as_ref()
+            .map_or(0.0, |shift| shift.difference.distance * shift.change.abs().min(1000.0).ln_1p())
     }
 }
 
@@ -154,7 +154,8 @@ pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
         let note = "events are missing: times in which they are missing were not compared";
         result.notes.push(note.to_owned());
     }
-    let rates: BTreeSet<_> = all().map(|profile| profile.rate.map(|rate| rate.to_string())).collect();
+    let rates: BTreeSet<_> =
+        all().map(|profile| profile.rate.map(|rate| rate.to_string())).collect();
     result.has_time = all().all(|profile| profile.rate.is_some());
     let mut figures = Vec::new();
     if result.has_time || rates.len() == 1 {
@@ -352,7 +353,8 @@ fn names(result: &mut Comparison, old: &[Profile], new: &[Profile]) {
     for (kind, names) in kinds {
         let of = |side: &[Profile]| -> BTreeSet<String> { side.iter().flat_map(names).collect() };
         let (old, new) = (of(old), of(new));
-        let finding = |kind, subject: &String| Finding { kind, subject: subject.clone(), shift: None };
+        let finding =
+            |kind, subject: &String| Finding { kind, subject: subject.clone(), shift: None };
         let added = new.difference(&old).map(|name| finding(FindingKind::New(kind), name));
         let removed = old.difference(&new).map(|name| finding(FindingKind::Gone(kind), name));
         result.findings.extend(added.chain(removed));

@@ -7,7 +7,8 @@ use crate::text::counted;
 use crate::text::style::{ERROR, SUCCESS, styled};
 
 const HEADINGS: [&str; 10] = [
-    "", "OF", "OLD MEAN", "NEW MEAN", "CHANGE", "OLD P50", "NEW P50", "OLD P99", "NEW P99", "SHIFTED",
+    "", "OF", "OLD MEAN", "NEW MEAN", "CHANGE", "OLD P50", "NEW P50", "OLD P99", "NEW P99",
+    "SHIFTED",
 ];
 
 /// Returns the result as text: the notes, tables of findings, and a line that counts them.
@@ -39,7 +40,9 @@ pub fn text(comparison: &Comparison, layout: Layout) -> String {
     let rate = if comparison.has_time { "EVENTS PER 1000 s" } else { "EVENTS PER 10^9 TICKS" };
     put(rate, |kind| kind == FindingKind::Rate, &Cell::Count);
     let names = comparison.findings.iter().filter_map(|finding| match finding.kind {
-        FindingKind::New(kind) => Some(["new".into(), kind.into(), finding.subject.as_str().into()]),
+        FindingKind::New(kind) => {
+            Some(["new".into(), kind.into(), finding.subject.as_str().into()])
+        }
         FindingKind::Gone(kind) => {
             Some(["gone".into(), kind.into(), finding.subject.as_str().into()])
         }

@@ -250,7 +250,7 @@ impl LossTotals {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remark {
-    /// `note`, `warning` or `damage`.
+    /// `note`, `hint`, `warning` or `damaged`.
     pub severity: &'static str,
     /// Offset in bytes, if the remark is about one position.
     pub offset: Option<u64>,

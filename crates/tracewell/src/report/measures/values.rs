@@ -57,7 +57,8 @@ impl Measures {
         };
         let needed = if all.is_empty() { needed } else { "" };
         let what = format!("{} times{needed}", measure.name());
-        let found: Vec<_> = all.iter().filter(|times| self.is_meant(figure, &times.subject)).collect();
+        let found: Vec<_> =
+            all.iter().filter(|times| self.is_meant(figure, &times.subject)).collect();
         if found.is_empty() {
             return Err(absent(figure, &what, known));
         }
@@ -106,7 +107,8 @@ impl Measures {
 
     /// Returns a number of ticks as a time if the rate of the clock is known.
     fn in_time(&self, ticks: u64) -> Quantity {
-        self.nanoseconds(Quantity::Ticks(ticks)).map_or(Quantity::Ticks(ticks), Quantity::Nanoseconds)
+        self.nanoseconds(Quantity::Ticks(ticks))
+            .map_or(Quantity::Ticks(ticks), Quantity::Nanoseconds)
     }
 
     /// Returns true if a figure is about a subject.
@@ -151,7 +153,9 @@ impl Measures {
         let what = match (figure.measure, figure.time) {
             (Word::Stack, _) => "use of stacks",
             (_, None) => "load",
-            (_, Some(_)) => "load in windows of this length (windows are 1 ms, 10 ms and 100 ms, of interrupts)",
+            (_, Some(_)) => {
+                "load in windows of this length (windows are 1 ms, 10 ms and 100 ms, of interrupts)"
+            }
         };
         Err(absent(figure, what, all.map(|share| &share.subject)))
     }
@@ -164,7 +168,12 @@ impl Measures {
                 _ => level.most,
             };
             let subject = Some(level.subject.name.clone());
-            Some(Value { subject, quantity: Quantity::Count(count?), nanoseconds: None, worst: None })
+            Some(Value {
+                subject,
+                quantity: Quantity::Count(count?),
+                nanoseconds: None,
+                worst: None,
+            })
         });
         let values: Vec<_> = values.collect();
         match values.is_empty() {
@@ -179,7 +188,11 @@ fn sum(figure: &Figure, counts: &[(Subject, u64)]) -> Result<Vec<Value>, String>
     let is_meant = |subject: &Subject| figure.names.first().is_none_or(|name| names(name, subject));
     let found: Vec<_> = counts.iter().filter(|(subject, _)| is_meant(subject)).collect();
     if found.is_empty() && !figure.names.is_empty() {
-        return Err(absent(figure, figure.measure.word(), counts.iter().map(|(subject, _)| subject)));
+        return Err(absent(
+            figure,
+            figure.measure.word(),
+            counts.iter().map(|(subject, _)| subject),
+        ));
     }
     let count = found.iter().map(|(_, count)| count).sum();
     let worst = found.iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0);

@@ -78,10 +78,10 @@ impl<'a> ContextTicks<'a> {
     }
 }
 
-pub(super) fn name_of(trace: &Trace, context: ContextId) -> Option<&str> {
+pub(in crate::report) fn name_of(trace: &Trace, context: ContextId) -> Option<&str> {
     trace.contexts.get(context).map(|context| context.name.as_str())
 }
 
-pub(super) fn key_of(trace: &Trace, context: ContextId) -> Option<&str> {
+pub(in crate::report) fn key_of(trace: &Trace, context: ContextId) -> Option<&str> {
     trace.contexts.get(context).map(|context| context.key_text.as_str())
 }

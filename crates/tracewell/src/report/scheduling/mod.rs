@@ -3,7 +3,7 @@
 //! docs/analysis.md defines each figure.
 
 mod json;
-mod json_parts;
+pub(super) mod json_parts;
 mod json_rows;
 mod json_system;
 mod json_tasks;
@@ -24,6 +24,7 @@ pub use json_tasks::{
     TimingRow,
 };
 pub(crate) use reason::{asked_object, resource_label};
+pub(super) use text::head;
 pub use text::text;
 
 use std::borrow::Cow;

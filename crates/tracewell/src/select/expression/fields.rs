@@ -152,9 +152,11 @@ fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
     let raw = event.argument(index)?;
     let kind = event.kind().args.get(index).map(|argument| argument.kind);
     let (number, key) = match kind.unwrap_or(ArgumentKind::Unnamed) {
-        ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::List | ArgumentKind::Float => {
-            (None, None)
-        }
+        ArgumentKind::Text
+        | ArgumentKind::Bytes
+        | ArgumentKind::List
+        | ArgumentKind::Nested
+        | ArgumentKind::Float => (None, None),
         ArgumentKind::Signed => (Some(i128::from(trace.payload.signed(raw))), None),
         ArgumentKind::Object(kind) => (Some(i128::from(raw)), Some(trace.schema.key(kind, raw))),
         _ => (Some(i128::from(raw)), None),

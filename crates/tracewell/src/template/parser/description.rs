@@ -118,7 +118,7 @@ impl Parser<'_> {
     /// Parses a value, or a switch if a comma follows the value.
     fn value_or_switch(&mut self) -> Parsed<ItemKind> {
         let value = self.value()?;
-        if self.is_sign(',') {
+        if self.is_sign(',') || self.is_case_without_comma() {
             return self.switch(value).map(ItemKind::Switch);
         }
         Ok(ItemKind::Value(value))

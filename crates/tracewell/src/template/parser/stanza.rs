@@ -1,6 +1,6 @@
 //! Parses the heading of a stanza: key, version, column, label.
 
-use super::lexer::TokenKind;
+use super::lexer::{Token, TokenKind};
 use super::{Parsed, Parser};
 use crate::template::syntax::{Key, Level, Stanza, Text, Version};
 
@@ -35,7 +35,7 @@ impl Parser<'_> {
         if self.is_level() {
             stanza.level = Some(self.level()?);
         }
-        stanza.label = self.label();
+        stanza.label = self.label()?;
         Ok(())
     }
 
@@ -59,6 +59,7 @@ impl Parser<'_> {
                 .expected("a hook id of 3 or 4 hexadecimal digits, or the name of an event");
         }
         self.next();
+        self.check_whole(token)?;
         Ok(Key::Name(word.to_owned()))
     }
 
@@ -106,15 +107,41 @@ impl Parser<'_> {
         }
     }
 
-    fn label(&mut self) -> Option<Text> {
+    fn label(&mut self) -> Parsed<Option<Text>> {
         let token = self.peek();
         let value = match &token.kind {
-            TokenKind::Text(_) => self.text(token)?,
+            TokenKind::Text(_) => self.text(token).unwrap_or_default(),
             TokenKind::Word if !self.is_item_word() => self.slice(token).to_owned(),
-            _ => return None,
+            _ => return Ok(None),
         };
         self.next();
-        Some(Text { value, span: token.span })
+        if token.kind == TokenKind::Word {
+            self.check_whole(token)?;
+        }
+        Ok(Some(Text { value, span: token.span }))
+    }
+
+    /// Checks that a word without quotes does not continue with a sign, as in `net/sent`. The word
+    /// must be the last token that was read.
+    fn check_whole(&mut self, word: &Token) -> Parsed<()> {
+        let mut whole = word.span;
+        let continues = |next: &Token, end: u32| {
+            let is_part = match next.kind {
+                // A block may follow directly.
+                TokenKind::Sign(sign) => sign != '{',
+                TokenKind::Word => true,
+                _ => false,
+            };
+            is_part && next.span.start == end
+        };
+        while continues(self.peek(), whole.end) {
+            whole = whole.to(self.next().span);
+        }
+        if whole == word.span {
+            return Ok(());
+        }
+        let text = self.source.slice(whole);
+        self.mistake(whole, format!("expected quotes around a name with signs: \"{text}\""))
     }
 
     /// Skips the rest of a heading that could not be parsed.

@@ -18,7 +18,7 @@ enum Radix {
 }
 
 impl Parser<'_> {
-    /// Parses the cases of a switch over a value. The next token must be a comma.
+    /// Parses the cases of a switch over a value. A comma or a case must be next.
     pub(super) fn switch(&mut self, value: Value) -> Parsed<Switch> {
         let radix = match &value.kind {
             ValueKind::Code(code) | ValueKind::Macro(Macro { code: Some(code), .. }) => {
@@ -27,7 +27,7 @@ impl Parser<'_> {
             ValueKind::Macro(_) => Radix::Guessed,
         };
         let mut cases = Vec::new();
-        while self.take_sign(',') {
+        while self.case_follows() {
             let start = self.peek().span;
             let pattern = self.pattern(radix)?;
             let span = start.to(self.before());
@@ -35,6 +35,30 @@ impl Parser<'_> {
             cases.push(Case { pattern, span, body });
         }
         Ok(Switch { value, cases })
+    }
+
+    /// Skips the comma before a case. Returns false if no case follows. Reports a missing comma and
+    /// continues, so that the following cases cause no further messages.
+    fn case_follows(&mut self) -> bool {
+        let has_comma = self.take_sign(',');
+        let misses_comma = !has_comma && self.is_case_without_comma();
+        if misses_comma {
+            // The mistake has been reported, and the case can be parsed.
+            let _: Parsed<()> = self.expected("a ',' before the case of a switch");
+        }
+        has_comma || misses_comma
+    }
+
+    /// Returns true if a match and the text or block of its case are next. No item begins in this
+    /// way.
+    pub(super) fn is_case_without_comma(&self) -> bool {
+        let token = self.peek();
+        let is_match = match token.kind {
+            TokenKind::Word => self.slice(token).starts_with(|c: char| c.is_ascii_digit()),
+            TokenKind::Mark(mark) => mark == '*',
+            _ => false,
+        };
+        is_match && matches!(self.ahead(1).kind, TokenKind::Text(_) | TokenKind::Sign('{'))
     }
 
     fn pattern(&mut self, radix: Radix) -> Parsed<Pattern> {

@@ -9,12 +9,11 @@
 //! | 1 to 10 | difference of the timestamp to the previous record's, zigzag-coded |
 //! | 1 to 5 | parameter 2 |
 //!
-//! The last three fields are numbers with seven bits per byte, lowest bits first; bit 7 is set in
-//! all bytes except the last. The difference is modulo 2^64; the first is relative to 0. The zigzag
-//! code of the difference has the sign in the lowest bit. A code of 0 or the end of the area ends
-//! the records; the rest of the area is 0. The byte 0xFF is the code of a command, not of an event.
-//! If this byte stands in place of a record, a [block](PackedBlock) of packed records begins. A
-//! block can be compressed further.
+//! The last three fields are [numbers](crate::number). The difference is modulo 2^64; the first
+//! is relative to 0. The zigzag code of the difference has the sign in the lowest bit. A code
+//! of 0 or the end of the area ends the records; the rest of the area is 0. The byte 0xFF is
+//! the code of a command, not of an event. If this byte stands in place of a record, a
+//! [block](PackedBlock) of packed records begins. A block can be compressed further.
 //!
 //! The published kernel has the flag (`COMPR`) but an empty compressor, so this layout is
 //! Tracewell's own. The first stage (packing) needs neither memory nor a library. Packing turns
@@ -28,6 +27,7 @@ pub use area::{AreaRecords, Expand, PackedDamage};
 pub use block::{BlockError, PackedBlock};
 
 use super::Record;
+use crate::number;
 
 /// Packs records one at a time.
 ///
@@ -72,12 +72,8 @@ impl PackedRecord {
         }
     }
 
-    fn push_number(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.push(value as u8);
+    fn push_number(&mut self, value: u64) {
+        number::encode(value).iter().for_each(|byte| self.push(*byte));
     }
 }
 
@@ -91,7 +87,7 @@ impl Packer {
         // The flag and the first parameter share one number. This saves a byte per record.
         packed.push_number(u64::from(record.par1) << 1 | u64::from(record.is_fast()));
         // With zigzag encoding, a small step back in time is a small number.
-        packed.push_number(delta << 1 ^ ((delta as i64) >> 63) as u64);
+        packed.push_number(number::unsigned(delta.cast_signed()));
         packed.push_number(u64::from(record.par2));
         packed
     }
@@ -129,15 +125,14 @@ impl<'a> Unpacker<'a> {
 fn read(bytes: &[u8], before: u64) -> Option<(Record, &[u8])> {
     let (code, rest) = bytes.split_first().filter(|(code, _)| **code != PackedBlock::MARK)?;
     // The number has 17 bits: the first parameter, and in the lowest bit the flag of the fast path.
-    let (first, rest) = number(rest, 0x1_FFFF)?;
-    let (delta, rest) = number(rest, u64::MAX)?;
-    let (par2, rest) = number(rest, u64::from(u32::MAX))?;
+    let (first, rest) = number_up_to(0x1_FFFF, rest)?;
+    let (delta, rest) = number::read(rest)?;
+    let (par2, rest) = number_up_to(u64::from(u32::MAX), rest)?;
     let fast = if first & 1 == 1 { Record::FAST } else { 0 };
     let record = Record {
         code_word: u16::from(*code) | fast,
         par1: (first >> 1) as u16,
-        // Decode the zigzag code, which has the sign in the lowest bit.
-        tsc: before.wrapping_add(delta >> 1 ^ (delta & 1).wrapping_neg()),
+        tsc: before.wrapping_add_signed(number::signed(delta)),
         par2: par2 as u32,
     };
     Some((record, rest))
@@ -160,18 +155,6 @@ impl Iterator for Unpacker<'_> {
 }
 
 /// Reads a number that must not exceed `most`. Returns it and the bytes after it.
-fn number(bytes: &[u8], most: u64) -> Option<(u64, &[u8])> {
-    let mut value = 0;
-    // Ten groups of seven bits are the longest code of a 64-bit number.
-    for (index, &byte) in bytes.iter().take(10).enumerate() {
-        // The tenth group can exceed 64 bits. Use 128 bits, so that the comparison below detects
-        // the excess.
-        let part = u128::from(byte & 0x7F) << (7 * index);
-        value |= part;
-        if byte & 0x80 == 0 {
-            let value = u64::try_from(value).ok().filter(|value| *value <= most)?;
-            return Some((value, bytes.get(index + 1..)?));
-        }
-    }
-    None
+fn number_up_to(most: u64, bytes: &[u8]) -> Option<(u64, &[u8])> {
+    number::read(bytes).filter(|(value, _)| *value <= most)
 }

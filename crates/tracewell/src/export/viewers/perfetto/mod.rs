@@ -26,7 +26,7 @@ use std::io::{self, Write};
 use super::merge::END;
 use super::timeline::Timeline;
 use crate::analysis::scheduling::Position;
-use crate::export::{Export, ExportError, ExportNames};
+use crate::export::{Export, ExportError, ExportNames, Output};
 use crate::format::{OptionError, OptionHelp, Options};
 use crate::input::Input;
 use crate::model::{Event, Meaning, Severity, Trace};
@@ -43,7 +43,7 @@ use slices::{Change, EventLabels};
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
 /// let (options, names) = (Options::default(), ExportNames::default());
 /// let mut bytes = Vec::new();
-/// (viewers::PERFETTO.write)(&mut tracewell::open(path)?, &options, &names, &mut bytes)?;
+/// viewers::PERFETTO.write(&mut tracewell::open(path)?, &options, &names, &mut bytes)?;
 /// // Each packet is field 1 of the file's message.
 /// assert_eq!(bytes[0], 0x0A);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,7 +53,7 @@ pub static PERFETTO: Export = Export {
     description: "timeline: packets for Perfetto; times in ns, rounded down",
     extension: Some("pftrace"),
     options: OPTIONS,
-    write,
+    output: Output::File(write),
 };
 
 const OPTIONS: &[OptionHelp] = &[

@@ -8,6 +8,8 @@
 //!
 //! Source: the encoding specification of Protocol Buffers.
 
+use tracewell_wire::number;
+
 /// Maximum number of bytes of a text. A longer text ends with `…`.
 const MAX_TEXT: usize = 1 << 16;
 
@@ -24,12 +26,8 @@ impl Message {
         self.0.clear();
     }
 
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
+    fn varint(&mut self, value: u64) {
+        self.0.extend_from_slice(&number::encode(value));
     }
 
     fn tag(&mut self, field: u32, wire_type: u32) {

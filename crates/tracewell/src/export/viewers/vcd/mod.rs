@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use super::merge::END;
 use super::timeline::Timeline;
 use crate::analysis::scheduling::Position;
-use crate::export::{Export, ExportError, ExportNames};
+use crate::export::{Export, ExportError, ExportNames, Output};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::schema::ArgumentKind;
@@ -33,7 +33,7 @@ use text::{Value, put_header, put_value};
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
 /// let (options, names) = (Options::default(), ExportNames::default());
 /// let mut dump = Vec::new();
-/// (viewers::VCD.write)(&mut tracewell::open(path)?, &options, &names, &mut dump)?;
+/// viewers::VCD.write(&mut tracewell::open(path)?, &options, &names, &mut dump)?;
 /// assert!(dump.starts_with(b"$comment"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -42,7 +42,7 @@ pub static VCD: Export = Export {
     description: "timeline: value change dump for viewers of signals",
     extension: Some("vcd"),
     options: &[],
-    write,
+    output: Output::File(write),
 };
 
 fn write(

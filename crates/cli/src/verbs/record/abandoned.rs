@@ -1,0 +1,40 @@
+//! Finds files that a killed `tracewell record` left under a temporary name. A file without events
+//! is removed. A file with events stays, and a note names it.
+//!
+//! A file is abandoned if the process in its name has ended and no process holds its lock. The lock
+//! protects recordings of other containers, where the same process ids belong to other processes.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use tracewell::text::shown_path;
+
+use super::posix::has_events;
+use crate::draft::process_of_partial;
+use crate::outcome::note;
+
+/// Removes the abandoned files of earlier recordings to `target` if they have no events.
+pub(super) fn remove_abandoned(target: &Path) {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
+    for entry in entries {
+        let process = process_of_partial(target, &entry.file_name());
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        let path = target.with_file_name(entry.file_name());
+        let has_ended = |process| !Path::new(&format!("/proc/{process}")).exists();
+        if !is_file || !process.is_some_and(has_ended) {
+            continue;
+        }
+        let Ok(file) = File::open(&path) else { continue };
+        if file.try_lock().is_err() {
+            continue;
+        }
+        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        if is_empty || !has_events(&path) {
+            // If this fails, the file stays, as before.
+            let _ = fs::remove_file(&path);
+        } else {
+            note!("{}: a `tracewell record` that was killed left these events", shown_path(&path));
+        }
+    }
+}

@@ -1,0 +1,219 @@
+// The page of a trace: makes its parts, and draws after each change. `main.js` and `drop.js` start it.
+
+import { Detail, unlisted } from "./detail.js";
+import { Details, element } from "./details.js";
+import { EventList } from "./events.js";
+import { Figures } from "./figures.js";
+import { DistributionPanel } from "./histogram.js";
+import { Keys } from "./keys.js";
+import { Marking } from "./marking.js";
+import { Model } from "./model.js";
+import { Overview } from "./overview.js";
+import { Places } from "./places.js";
+import { contextOrder, counted } from "./rows.js";
+import { Search } from "./search.js";
+import { FigurePanel } from "./tables.js";
+import { Tabs } from "./tabs.js";
+import { Theme, contextColours } from "./theme.js";
+import { duration } from "./time.js";
+import { Timeline } from "./timeline.js";
+import { View } from "./view.js";
+
+/**
+ * A payload: the facts of a trace, and its columns.
+ * @typedef {{ header: any, columns: Map<string, import("./source.js").Column> }} Content
+ */
+
+/**
+ * Returns the element with an id.
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @returns {T}
+ */
+export function named(id) {
+    const node = document.getElementById(id);
+    if (!node) throw new Error(`the page has no element ${id}`);
+    return /** @type {T} */ (node);
+}
+
+/** Writes the title and the facts of the trace. @param {Model} model */
+function head(model) {
+    const { header, clock } = model;
+    named("title").textContent = header.title;
+    const parts = [header.format, counted(model.part ? header.events : model.events.count, "event")];
+    const span = model.span(0, model.length);
+    parts.push(header.from === "0" && header.until === header.span ? span : `${span} of a longer trace`);
+    if (clock.isKnown) {
+        const { count, seconds } = clock.rates[0];
+        const hertz = Number(count) / Number(seconds);
+        const [unit, factor] = hertz >= 1e6 ? ["MHz", 1e6] : hertz >= 1e3 ? ["kHz", 1e3] : ["Hz", 1];
+        parts.push(`${+(hertz / Number(factor)).toFixed(3)} ${unit}`);
+    } else {
+        parts.push("clock rate unknown");
+    }
+    const losses = header.losses.map((/** @type {any} */ loss) => {
+        if (loss.events > 0 && loss.unknown === 0) return `${counted(loss.events, "event")} (${loss.cause})`;
+        return `${counted(loss.gaps, "gap")} of unknown size (${loss.cause})`;
+    });
+    const facts = named("facts");
+    facts.replaceChildren(`${parts.join(" · ")} · `,
+        losses.length > 0 ? element("b", [`lost: ${losses.join(", ")}`]) : "nothing lost");
+    facts.title = facts.textContent ?? "";
+}
+
+/** Lets the user move the border between timeline and list. @param {() => void} changed */
+function splitter(changed) {
+    const bar = named("splitter");
+    bar.addEventListener("pointerdown", (event) => bar.setPointerCapture(event.pointerId));
+    bar.addEventListener("pointermove", (event) => {
+        if (event.buttons !== 1) return;
+        const bottom = document.body.clientHeight - event.clientY;
+        named("list").style.height = `${Math.min(Math.max(bottom, 60), document.body.clientHeight - 200)}px`;
+        changed();
+    });
+}
+
+/** Says what is selected, for screen readers. @param {Timeline} timeline */
+function announce(timeline) {
+    const { selection } = timeline.view;
+    const text = !selection ? "" : "row" in selection ? timeline.describe(selection)
+        : timeline.describeEvent(selection.event);
+    const status = named("status");
+    if (status.textContent !== text) status.textContent = text;
+}
+
+/**
+ * Shows a trace.
+ * @param {Content} content the whole trace
+ * @param {import("./marking.js").Store | null} store for the marks of the user
+ * @param {(query: string) => Promise<Content>} load returns a view of a trace that is too large for one payload
+ */
+export function show(content, store, load) {
+    const { header, columns } = content;
+    const model = new Model(header, columns);
+    const view = new View(model.length, model.events.at);
+    const order = contextOrder(model).map((/** @type {any} */ row) => row.context);
+    const contexts = contextColours(model.contexts, order);
+    document.title = header.title;
+    let isPlanned = false;
+    const plan = () => {
+        if (isPlanned) return;
+        isPlanned = true;
+        requestAnimationFrame(() => {
+            isPlanned = false;
+            draw();
+        });
+    };
+    const theme = new Theme(plan);
+    /** @type {HTMLCanvasElement} */
+    const canvas = named("timeline");
+    const timeline = new Timeline(canvas, named("tip"), model, view, theme, contexts);
+    const overview = new Overview(named("overview"), timeline);
+    const places = new Places(timeline);
+    const marking = new Marking(timeline, named("progress"), store);
+    const details = new Details(named("details"), timeline, places, marking);
+    const figures = new FigurePanel(named("figures"), new Figures(places));
+    const histograms = new DistributionPanel(named("distributions"), places);
+    const list = new EventList(named("scroller"), named("lines"), timeline);
+    const search = new Search(named("query"), named("matches"), list, overview);
+    const tabs = new Tabs(named("bar"), (name) => {
+        view.tab = name;
+        view.changed();
+    });
+    const keys = new Keys(timeline, list, search, tabs, marking, named("keys"));
+    const exists = (/** @type {any} */ selection) => ("event" in selection
+        ? selection.event < model.events.count
+        : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
+    const read = () => {
+        view.restore(location.hash.slice(1), model.origin, exists);
+        tabs.choose(view.tab);
+    };
+    let written = "";
+    let isDrawn = false;
+    const draw = () => {
+        const begun = performance.now();
+        timeline.draw();
+        overview.draw();
+        details.draw();
+        if (view.tab === "events") list.follow();
+        figures.draw();
+        histograms.draw();
+        search.show();
+        announce(timeline);
+        detail.check(model);
+        named("back").toggleAttribute("disabled", view.past.length === 0);
+        named("forward").toggleAttribute("disabled", view.future.length === 0);
+        const address = view.address((offset) => model.exact(offset));
+        if (address !== written && isDrawn) history.replaceState(null, "", `#${address}`);
+        written = address;
+        isDrawn = true;
+        named("sequence").setAttribute("aria-pressed", String(view.isSequence));
+        document.documentElement.dataset.frame = (performance.now() - begun).toFixed(2);
+        document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
+    };
+    const headings = () => {
+        head(model);
+        named("count").textContent = model.part && !model.part.listed ? unlisted(model.part) : list.heading();
+    };
+    /** Replaces the content of the page. @param {Content} next */
+    const refill = (next) => {
+        const selected = model.selected(view.selection);
+        model.fill(next.header, next.columns);
+        const colours = contextColours(model.contexts, contextOrder(model).map((/** @type {any} */ row) => row.context));
+        contexts.splice(0, contexts.length, ...colours);
+        // The new content may not list the selected event.
+        view.selection = model.found(selected);
+        view.refill(model.events.at);
+        timeline.refill();
+        list.refill();
+        details.refill();
+        figures.refill();
+        histograms.refill();
+        headings();
+    };
+    const detail = new Detail(view, () => timeline.width, async (query) => {
+        try {
+            refill(await load(query));
+            plan();
+        } catch (error) {
+            named("progress").textContent = /** @type {Error} */ (error).message;
+        }
+    });
+    const whole = (/** @type {Content} */ { header, columns }) => {
+        overview.cache = null;
+        overview.whole = model.part ? new Model(header, columns) : null;
+    };
+    whole(content);
+    headings();
+    view.listeners.push(plan);
+    view.keepsMarks = store === null;
+    read();
+    marking.load();
+    addEventListener("hashchange", read);
+    new ResizeObserver(plan).observe(canvas);
+    splitter(plan);
+    const buttons = {
+        back: () => view.back(), forward: () => view.forward(), fit: () => view.fit(),
+        sequence: () => view.setSequence(!view.isSequence),
+        theme: () => theme.toggle(), help: () => keys.help(),
+    };
+    for (const [id, action] of Object.entries(buttons)) named(id).addEventListener("click", action);
+    canvas.focus();
+    plan();
+    return {
+        /** Replaces the content by a newer one of the same trace. @param {Content} next */
+        update(next) {
+            refill(next);
+            whole(next);
+            view.resize(model.length);
+        },
+        /** Replaces the content by that of another trace. @param {Content} next */
+        replace(next) {
+            search.clear();
+            refill(next);
+            whole(next);
+            view.reset(model.length);
+            document.title = next.header.title;
+        },
+    };
+}

@@ -1,0 +1,199 @@
+//! Explains one response or wait of a task: the chain of contexts that ran, held an object or woke
+//! another one. The parts follow each other, so their times add up to the whole.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `question` | which response or wait to explain, and why there is no explanation |
+//! | `intervals` | finds the responses and waits of a trace |
+//! | `walk` | divides an interval into parts |
+//!
+//! All facts come from [`super::tracks`]. A part shows what the last context of its chain did. While
+//! a context waits for a mutex, the chain continues with the holder. While it waits for something
+//! else, the chain continues with the context that wakes it. Both may wait for others in turn. If
+//! the last context of a chain is ready, the part shows who has the processor instead.
+//!
+//! ```
+//! use tracewell::analysis::critical_path::{Explainer, Question};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scheduling.trx");
+//! let mut explainer = Explainer::default();
+//! let trace = tracewell::open(path)?.read(&mut explainer)?;
+//! let path = explainer.explain(&trace, &"worst:control".parse::<Question>()?)?;
+//! let parts: u64 = path.parts.iter().map(|part| part.ticks()).sum();
+//! assert_eq!(parts, path.ticks());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod intervals;
+mod question;
+mod walk;
+
+pub use question::{NoPath, Question, QuestionError};
+
+use std::ops::Range;
+
+use super::tracks::{Position, Reason, State, TrackBuilder, Tracks};
+use crate::model::{Batch, ContextId, Flow, Loss, Processor, Sink, Trace};
+
+/// Maximum number of listed parts.
+pub const MAX_PARTS: usize = 1 << 16;
+
+/// Maximum number of links of a chain. A longer chain ends with a context that is blocked.
+pub const MAX_LINKS: usize = 16;
+
+/// The explanation of a response or a wait.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CriticalPath {
+    /// The task whose time is explained.
+    pub context: ContextId,
+    /// Kind of the explained time.
+    pub kind: Explained,
+    /// The event with which it began.
+    pub from: Position,
+    /// The event with which it ended.
+    pub until: Position,
+    /// Its parts in order of time, each directly after the one before.
+    pub parts: Vec<Part>,
+    /// Number of parts beyond [`MAX_PARTS`], and their ticks.
+    pub more: (u64, u64),
+    /// Why contexts were blocked; [`Link::reason`] and [`State::Blocked`] have indices into it.
+    pub reasons: Vec<Reason>,
+}
+
+impl CriticalPath {
+    /// Returns the ticks of the whole.
+    pub fn ticks(&self) -> u64 {
+        self.until.ticks.saturating_sub(self.from.ticks)
+    }
+}
+
+/// Kind of an explained time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Explained {
+    /// From the release of a job to its completion.
+    Response,
+    /// A wait, from the request or the loss of the processor until the task continues.
+    Wait(Reason),
+}
+
+/// A part of an explained time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The event with which it began.
+    pub from: Position,
+    /// Ticks of its end.
+    pub until: u64,
+    /// The contexts that wait for each other, beginning with the explained task; empty while the
+    /// task itself does not wait.
+    pub chain: Vec<Link>,
+    /// The last context of the chain, or the task itself.
+    pub context: ContextId,
+    /// What happened to this context.
+    pub activity: Activity,
+}
+
+impl Part {
+    /// Returns its length in ticks.
+    pub fn ticks(&self) -> u64 {
+        self.until.saturating_sub(self.from.ticks)
+    }
+}
+
+/// A context that waits for another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// The context that waits.
+    pub context: ContextId,
+    /// Index of its reason in [`CriticalPath::reasons`].
+    pub reason: u32,
+    /// The context that holds the object, or that wakes the waiting one.
+    pub on: ContextId,
+    /// The event with which `on` wakes the waiting context; `None` if `on` holds the object.
+    pub woken: Option<Position>,
+}
+
+/// What happened to the last context of a chain.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Activity {
+    /// It ran.
+    Runs,
+    /// It had the processor or could have had it, but an interrupt with this number was served.
+    Interrupt(Option<u32>),
+    /// It was ready, but this context had the processor.
+    Delayed(ContextId),
+    /// It was ready, and it is not known that anything ran.
+    Ready,
+    /// It waited for an interrupt with this number, which woke it.
+    WokenByInterrupt(Option<u32>),
+    /// It was in this state, and the trace does not show what ended the state.
+    In(State),
+}
+
+/// A sink that explains a response or a wait; [`Explainer::explain`] returns the result.
+#[derive(Debug)]
+pub struct Explainer {
+    builder: TrackBuilder,
+    /// The range in which the longest time must end.
+    from: u64,
+    until: Option<u64>,
+}
+
+impl Default for Explainer {
+    fn default() -> Self {
+        let builder = TrackBuilder::default().without_machines();
+        Self { builder, from: 0, until: None }
+    }
+}
+
+impl Explainer {
+    /// Begins a range at a tick: only times that end in the range can be the longest ones.
+    pub fn begin(&mut self, from: u64) {
+        self.from = from;
+    }
+
+    /// Ends the range before a tick; `None` is the end of the trace.
+    pub fn end(&mut self, until: Option<u64>) {
+        self.until = until;
+    }
+
+    /// Returns the explanation. `trace` is the trace after the last event.
+    ///
+    /// # Errors
+    /// Returns an error if the trace does not show what runs, or does not contain the response or
+    /// the wait.
+    pub fn explain(self, trace: &Trace, question: &Question) -> Result<CriticalPath, NoPath> {
+        let tracks = self.builder.finish(trace);
+        explain(trace, &tracks, question, self.from..self.until.unwrap_or(u64::MAX))
+    }
+}
+
+/// Explains a response or a wait of a trace whose tracks are known. The longest time of a task must
+/// end within `range`, in ticks.
+///
+/// # Errors
+/// Returns an error if the trace does not show what runs, or does not contain the response or the
+/// wait.
+pub fn explain(
+    trace: &Trace,
+    tracks: &Tracks,
+    question: &Question,
+    range: Range<u64>,
+) -> Result<CriticalPath, NoPath> {
+    if let Processor::Recorders { needed } = trace.processor {
+        return Err(NoPath::UnknownExecution { needed });
+    }
+    if tracks.left_out > 0 {
+        return Err(NoPath::TooLong);
+    }
+    Ok(walk::explain(tracks, intervals::find(trace, tracks, question, &range)?))
+}
+
+impl Sink for Explainer {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.builder.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.builder.loss(trace, loss)
+    }
+}

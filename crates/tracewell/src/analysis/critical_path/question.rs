@@ -1,0 +1,115 @@
+//! Which response or wait to explain, and why there is no explanation.
+
+use std::str::FromStr;
+
+use super::super::tracks::MAX_ENTRIES;
+use crate::model::Trace;
+use crate::select::Bound;
+
+/// The response or wait to explain.
+///
+/// ```
+/// use tracewell::analysis::critical_path::Question;
+/// use tracewell::select::Bound;
+///
+/// assert_eq!("836".parse(), Ok(Question::Event(836)));
+/// assert_eq!("1.5ms".parse(), Ok(Question::Time(Bound::Nanoseconds(1_500_000))));
+/// assert_eq!("tick:20".parse(), Ok(Question::Time(Bound::Ticks(20))));
+/// assert_eq!("worst:control".parse(), Ok(Question::Worst("control".to_owned())));
+/// assert!("control".parse::<Question>().is_err());
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// The longest one that ends with the event of this number; or, without one, the longest that
+    /// begins with it; or the shortest that contains it.
+    Event(u64),
+    /// The shortest one that contains this time.
+    Time(Bound),
+    /// The longest response of a task. A task without responses: its longest wait for a mutex. A
+    /// task without those: its longest wait. The task has this name, or its context this key.
+    Worst(String),
+}
+
+impl Question {
+    /// Returns the first tick of a time; `None` if the trace's clock does not reach it or has no
+    /// known rate.
+    pub(super) fn tick(trace: &Trace, time: Bound) -> Option<u64> {
+        let (mut from, mut until) = (0, trace.span);
+        if time.is_after(trace, until) {
+            return None;
+        }
+        while from < until {
+            let middle = from + (until - from) / 2;
+            match time.is_after(trace, middle) {
+                true => from = middle + 1,
+                false => until = middle,
+            }
+        }
+        Some(from)
+    }
+}
+
+/// Error for text that is not a valid [`Question`].
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "expected the number of an event such as 836, a time such as 1.5ms or tick:12345, or a task \
+     such as worst:control, found '{found}'"
+)]
+pub struct QuestionError {
+    found: String,
+}
+
+impl FromStr for Question {
+    type Err = QuestionError;
+
+    fn from_str(text: &str) -> Result<Self, QuestionError> {
+        let error = || QuestionError { found: text.to_owned() };
+        if let Some(task) = text.strip_prefix("worst:") {
+            return (!task.is_empty()).then(|| Self::Worst(task.to_owned())).ok_or_else(error);
+        }
+        if let Some(tick) = text.strip_prefix("tick:") {
+            return tick.parse().map(|tick| Self::Time(Bound::Ticks(tick))).map_err(|_| error());
+        }
+        match text.parse().map_err(|_| error())? {
+            Bound::Ticks(number) => Ok(Self::Event(number)),
+            time => Ok(Self::Time(time)),
+        }
+    }
+}
+
+/// Error for a response or wait without an explanation.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoPath {
+    /// The trace does not show when tasks get and lose the processor.
+    #[error(
+        "execution is unknown: events say who recorded them, not when tasks get and lose the \
+         processor (that needs {needed})"
+    )]
+    UnknownExecution {
+        /// The events that the trace would have to contain.
+        needed: &'static str,
+    },
+    /// No task has the name.
+    #[error("no task '{name}'{hint}")]
+    UnknownTask {
+        /// The name that the user typed.
+        name: String,
+        /// A suggestion, or an empty text.
+        hint: String,
+    },
+    /// The task did not wait, and no job of it was released and completed.
+    #[error("the trace shows no completed job and no completed wait of task '{name}'")]
+    NothingOfTask {
+        /// The name that the user typed.
+        name: String,
+    },
+    /// No response and no wait contains the event or the time.
+    #[error("no completed job and no completed wait contains it")]
+    NothingThere,
+    /// The clock does not reach the time, or its rate is unknown.
+    #[error("the trace does not reach this time, or the rate of its clock is unknown")]
+    UnknownTime,
+    /// The states of all contexts and cores change too often.
+    #[error("the trace has more than {MAX_ENTRIES} changes of states")]
+    TooLong,
+}

@@ -1,0 +1,236 @@
+//! Divides a response or a wait into parts.
+//!
+//! Each function handles a time without gaps and divides it without gaps, so the parts of the whole
+//! add up. Times in which a row has no state become parts with the state `Unknown`.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::intervals::Interval;
+use super::{Activity, CriticalPath, Explained, Link, MAX_LINKS, MAX_PARTS, Part};
+use crate::analysis::tracks::{Arrow, ArrowKind, Holder, Occupant, Position, Row, State, Tracks};
+use crate::model::{ContextId, Meaning};
+
+/// A time with one state of a row; `None` before the first state.
+#[derive(Clone, Copy, Debug)]
+struct Piece<S> {
+    from: Position,
+    until: u64,
+    /// The event that ended the state, if it ended in the divided time.
+    ended: Option<Position>,
+    state: Option<S>,
+}
+
+/// A time to divide.
+#[derive(Clone, Copy, Debug)]
+struct Time {
+    from: Position,
+    until: u64,
+}
+
+impl<S> Piece<S> {
+    const fn time(&self) -> Time {
+        Time { from: self.from, until: self.until }
+    }
+}
+
+/// Returns the explanation of a response or a wait.
+pub(super) fn explain(tracks: &Tracks, interval: Interval) -> CriticalPath {
+    let Interval { context, kind, from, until } = interval;
+    let mut walk = Walk {
+        tracks,
+        wake_ups: HashMap::default(),
+        mutexes: HashMap::default(),
+        chain: Vec::new(),
+        has_job: kind == Explained::Response,
+        parts: Vec::new(),
+        more: (0, 0),
+    };
+    for arrow in tracks.arrows.iter().filter(|arrow| arrow.kind == ArrowKind::WakeUp) {
+        walk.wake_ups.insert((arrow.to_context, arrow.from), arrow);
+    }
+    for lock in tracks.locks.iter().filter(|lock| lock.is_mutex) {
+        walk.mutexes.entry(lock.key).or_insert(&lock.holder);
+    }
+    walk.follow(context, Time { from, until: until.ticks });
+    let Walk { parts, more, .. } = walk;
+    CriticalPath { context, kind, from, until, parts, more, reasons: tracks.reasons.clone() }
+}
+
+struct Walk<'a> {
+    tracks: &'a Tracks,
+    /// The wake-ups by the context that is woken and the event that wakes it.
+    wake_ups: HashMap<(ContextId, Position), &'a Arrow, RandomState>,
+    /// The holders of mutexes by key.
+    mutexes: HashMap<u64, &'a Row<Holder>, RandomState>,
+    chain: Vec<Link>,
+    /// True if the explained task has a job during the whole time. Then it is ready even if its row
+    /// says that its last job is done.
+    has_job: bool,
+    parts: Vec<Part>,
+    more: (u64, u64),
+}
+
+impl Walk<'_> {
+    /// Adds the parts of a time of a context, which is the last of the chain.
+    fn follow(&mut self, context: ContextId, time: Time) {
+        let row = self.tracks.context(context);
+        for piece in pieces(self.tracks, row, time) {
+            match piece.state.unwrap_or(State::Unknown) {
+                State::Running(_) => self.add(context, piece.time(), Activity::Runs),
+                State::Interrupted | State::Preempted | State::Ready => {
+                    self.delayed(context, piece);
+                }
+                State::Done if self.has_job && self.chain.is_empty() => {
+                    self.delayed(context, piece);
+                }
+                State::Blocked(reason) => self.blocked(context, piece, reason),
+                state => self.add(context, piece.time(), Activity::In(state)),
+            }
+        }
+    }
+
+    /// Adds the parts of a time in which a context could run: what its core did.
+    fn delayed(&mut self, context: ContextId, piece: Piece<State>) {
+        let core = self.core(context, piece);
+        for piece in pieces(self.tracks, core, piece.time()) {
+            let activity = match piece.state {
+                Some(Occupant::Interrupt { number, .. }) => Activity::Interrupt(number),
+                Some(Occupant::Task { runs, .. }) if runs == context => Activity::Runs,
+                Some(Occupant::Task { runs, .. }) => Activity::Delayed(runs),
+                Some(Occupant::Idle | Occupant::Unknown) | None => Activity::Ready,
+            };
+            self.add(context, piece.time(), activity);
+        }
+    }
+
+    /// Returns the core that a context did not get in a time: on several cores, the core that it
+    /// got at the end, or that it had before.
+    fn core(&self, context: ContextId, piece: Piece<State>) -> Option<&Row<Occupant>> {
+        let cores = &self.tracks.cores;
+        let runs = |row: &&Row<Occupant>, at: Position| matches!(at_position(row, at), Some(Occupant::Task { runs, .. }) if runs == context);
+        let at_end = piece.ended.and_then(|at| cores.iter().find(|row| runs(row, at)));
+        // The context lost the core with the event that began this time, or earlier.
+        let before = Position { seq: piece.from.seq.saturating_sub(1), ..piece.from };
+        at_end.or_else(|| cores.iter().find(|row| runs(row, before))).or(cores.first())
+    }
+
+    /// Adds the parts of a time in which a context is blocked for a reason.
+    fn blocked(&mut self, context: ContextId, piece: Piece<State>, reason: u32) {
+        let why = self.tracks.reasons.get(reason as usize).copied().unwrap_or_default();
+        let mutex = why.key.filter(|_| why.request == Some(Meaning::Lock));
+        if let Some(holders) = mutex.and_then(|key| self.mutexes.get(&key).copied()) {
+            for held in pieces(self.tracks, Some(holders), piece.time()) {
+                match held.state {
+                    // The holder has released the mutex, and the context has not run yet.
+                    Some(Holder::Free) => {
+                        let Piece { from, until, ended, .. } = held;
+                        self.delayed(context, Piece { from, until, ended, state: piece.state });
+                    }
+                    // The context lost the processor for another reason than this mutex.
+                    Some(Holder::Context(holder)) if holder == context => {
+                        self.add(context, held.time(), Activity::In(State::Off));
+                    }
+                    Some(Holder::Context(holder)) => {
+                        self.depends(context, held.time(), reason, Some(holder), None);
+                    }
+                    Some(Holder::Unknown) | None => {
+                        self.depends(context, held.time(), reason, why.holder, None);
+                    }
+                }
+            }
+            return;
+        }
+        let arrow = piece.ended.and_then(|at| self.wake_ups.get(&(context, at)).copied());
+        match arrow.map(|arrow| (arrow.from, arrow.from_context)) {
+            Some((from, None)) => {
+                let number = self.interrupt_at(from);
+                self.add(context, piece.time(), Activity::WokenByInterrupt(number));
+            }
+            Some((from, by)) => self.depends(context, piece.time(), reason, by, Some(from)),
+            None => self.depends(context, piece.time(), reason, why.holder, None),
+        }
+    }
+
+    /// Adds the parts of a time in which a context waits for `on`, if it is known.
+    fn depends(
+        &mut self,
+        context: ContextId,
+        time: Time,
+        reason: u32,
+        on: Option<ContextId>,
+        woken: Option<Position>,
+    ) {
+        let is_new =
+            |on: &ContextId| *on != context && self.chain.iter().all(|link| link.context != *on);
+        match on.filter(|on| is_new(on) && self.chain.len() < MAX_LINKS) {
+            Some(on) => {
+                self.chain.push(Link { context, reason, on, woken });
+                self.follow(on, time);
+                self.chain.pop();
+            }
+            None => self.add(context, time, Activity::In(State::Blocked(reason))),
+        }
+    }
+
+    /// Returns the number of the interrupt that recorded an event.
+    fn interrupt_at(&self, at: Position) -> Option<u32> {
+        self.tracks.cores.iter().find_map(|row| match at_position(row, at)? {
+            Occupant::Interrupt { number, .. } => number,
+            _ => None,
+        })
+    }
+
+    /// Adds a part, or extends the last one if nothing else happens.
+    fn add(&mut self, context: ContextId, time: Time, activity: Activity) {
+        let Time { from, until } = time;
+        if until <= from.ticks {
+            return;
+        }
+        if let Some(last) = self.parts.last_mut()
+            && self.more.0 == 0
+            && (last.until, last.context, last.activity) == (from.ticks, context, activity)
+            && last.chain == self.chain
+        {
+            last.until = until;
+            return;
+        }
+        if self.parts.len() >= MAX_PARTS {
+            self.more.0 += 1;
+            self.more.1 += until - from.ticks;
+            return;
+        }
+        self.parts.push(Part { from, until, chain: self.chain.clone(), context, activity });
+    }
+}
+
+/// Returns the state of a row after an event.
+fn at_position<S: Copy + PartialEq>(row: &Row<S>, at: Position) -> Option<S> {
+    let after = row.changes().partition_point(|change| change.at <= at);
+    Some(row.changes().get(after.checked_sub(1)?)?.state)
+}
+
+/// Divides a time by the states of a row.
+fn pieces<S: Copy + PartialEq>(tracks: &Tracks, row: Option<&Row<S>>, time: Time) -> Vec<Piece<S>> {
+    let mut pieces = Vec::new();
+    let mut at = time.from;
+    let spans = row.into_iter().flat_map(|row| row.spans(time.from.ticks..time.until, tracks.span));
+    for span in spans {
+        if span.from.ticks > at.ticks {
+            pieces.push(Piece { from: at, until: span.from.ticks, ended: None, state: None });
+            at = span.from;
+        }
+        let until = span.end.min(time.until);
+        if until > at.ticks {
+            let ended = span.until.filter(|ended| ended.ticks == until);
+            pieces.push(Piece { from: at, until, ended, state: Some(span.state) });
+            at =
+                span.until.filter(|_| span.end == until).unwrap_or(Position { ticks: until, ..at });
+        }
+    }
+    if time.until > at.ticks {
+        pieces.push(Piece { from: at, until: time.until, ended: None, state: None });
+    }
+    pieces
+}

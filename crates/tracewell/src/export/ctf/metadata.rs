@@ -1,0 +1,220 @@
+//! The text that describes the streams, in the language of CTF 1.8.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::classes::{Class, Items, OPTIONS, Type};
+use super::names::put_quoted;
+use super::stamps::Stamps;
+use crate::model::Trace;
+use crate::model::schema::{Level, TableId};
+
+/// The types that all descriptions share.
+const TYPES: &str = "\
+typealias integer { size = 8; align = 8; signed = false; base = 16; } := x8;
+typealias integer { size = 8; align = 8; signed = false; } := u8;
+typealias integer { size = 32; align = 8; signed = false; } := u32;
+typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;
+typealias integer { size = 32; align = 8; signed = true; } := i32;
+typealias integer { size = 64; align = 8; signed = false; } := u64;
+typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;
+typealias integer { size = 64; align = 8; signed = true; } := i64;
+typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;
+typealias enum : u8 { \"false\" = 0, \"true\" = 1 } := truth;
+";
+
+/// The properties of a trace that are not part of an event class.
+pub(super) struct Origin<'a> {
+    pub(super) uuid: &'a str,
+    /// Name of the input.
+    pub(super) input: &'a str,
+    pub(super) stamps: &'a Stamps,
+    /// Further entries of the environment, and event classes that do not come from our events.
+    pub(super) environment: &'a str,
+    pub(super) domain: &'a str,
+    pub(super) more_events: &'a str,
+}
+
+/// Returns the text.
+pub(super) fn metadata(trace: &Trace, origin: &Origin<'_>, classes: &[Class]) -> String {
+    let mut text = format!("/* CTF 1.8 */\n\n{TYPES}\n");
+    put_trace(&mut text, trace, origin);
+    put_clock(&mut text, trace, origin);
+    put_stream(&mut text, trace);
+    put_tables(&mut text, trace, classes);
+    for class in classes {
+        put_event(&mut text, trace, class);
+    }
+    text + origin.more_events
+}
+
+fn put_trace(text: &mut String, trace: &Trace, origin: &Origin<'_>) {
+    let uuid = origin.uuid;
+    put(
+        text,
+        format_args!(
+            "trace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{uuid}\";\n\tbyte_order = le;\n\
+         \tpacket.header := struct {{\n\t\tx32 magic;\n\t\tx8 uuid[16];\n\t\tu32 stream_id;\n\
+         \t}};\n}};\n\nenv {{\n\tdomain = \"{}\";\n",
+            origin.domain
+        ),
+    );
+    text.push_str(origin.environment);
+    let texts = [("input", origin.input), ("input_format", trace.format)];
+    for (name, value) in texts {
+        put(text, format_args!("\t{name} = "));
+        put_quoted(text, value);
+        text.push_str(";\n");
+    }
+    text.push_str("};\n\n");
+}
+
+fn put_clock(text: &mut String, trace: &Trace, origin: &Origin<'_>) {
+    let (stamps, uuid) = (origin.stamps, origin.uuid);
+    let offset = stamps.offset(trace);
+    let description = if stamps.is_timed() {
+        "time since the first event of the input"
+    } else {
+        "ticks since the first event of the input; the rate is unknown"
+    };
+    put(
+        text,
+        format_args!(
+            "clock {{\n\tname = input;\n\tuuid = \"{uuid}\";\n\tdescription = \"{description}\";\n\
+         \tfreq = {};\n\toffset_s = {};\n\toffset = {};\n\tabsolute = {};\n}};\n\n",
+            stamps.rate(),
+            offset.map_or(0, |offset| offset.0),
+            offset.map_or(0, |offset| offset.1),
+            if offset.is_some() { "TRUE" } else { "FALSE" },
+        ),
+    );
+    text.push_str(
+        "typealias integer {\n\tsize = 64; align = 8; signed = false;\n\
+         \tmap = clock.input.value;\n} := stamp;\n\n",
+    );
+}
+
+fn put_stream(text: &mut String, trace: &Trace) {
+    let mut keys = (0..).map_while(|id| trace.contexts.get(crate::model::ContextId(id)));
+    let key = if keys.any(|context| context.key_text.starts_with("0x")) { "x64" } else { "u64" };
+    put(
+        text,
+        format_args!(
+            "stream {{\n\tid = 0;\n\tpacket.context := struct {{\n\
+         \t\tstamp timestamp_begin;\n\t\tstamp timestamp_end;\n\
+         \t\tu64 content_size;\n\t\tu64 packet_size;\n\t\tu64 packet_seq_num;\n\
+         \t\tu64 events_discarded;\n\t\tu32 cpu_id;\n\t}};\n\
+         \tevent.header := struct {{\n\t\tu32 id;\n\t\tstamp timestamp;\n\t}};\n\
+         \tevent.context := struct {{\n\t\t{key} _context_id;\n\t\tstring _context;\n\
+         \t\ti32 _priority;\n\t}};\n}};\n\n"
+        ),
+    );
+}
+
+/// Declares the enumerations of all tables that classes use.
+fn put_tables(text: &mut String, trace: &Trace, classes: &[Class]) {
+    let mut done = BTreeSet::new();
+    for (_, kind) in classes.iter().flat_map(|class| &class.fields) {
+        let Type::Enum { table, wide } = *kind else { continue };
+        let labels = labels(trace, table, wide);
+        if labels.is_empty() || !done.insert((table.number(), wide)) {
+            continue;
+        }
+        put(text, format_args!("typealias enum : {} {{\n", unsigned(wide)));
+        for (number, name) in labels {
+            text.push('\t');
+            put_quoted(text, &name);
+            put(text, format_args!(" = {number},\n"));
+        }
+        put(text, format_args!("}} := {};\n\n", table_name(table, wide)));
+    }
+}
+
+/// Returns the numbers of a table with their labels. Labels of different numbers differ.
+fn labels(trace: &Trace, table: TableId, wide: bool) -> Vec<(u64, String)> {
+    let mut used = BTreeSet::new();
+    let fits = |number: u64| wide || u32::try_from(number).is_ok();
+    let label = |(number, name): (u64, &str)| match used.insert(name.to_owned()) {
+        true => (number, name.to_owned()),
+        false => (number, format!("{name} ({number})")),
+    };
+    trace.schema.flags(table).filter(|(number, _)| fits(*number)).map(label).collect()
+}
+
+fn table_name(table: TableId, wide: bool) -> String {
+    format!("table_{}_{}", table.number(), unsigned(wide))
+}
+
+const fn unsigned(wide: bool) -> &'static str {
+    if wide { "u64" } else { "u32" }
+}
+
+fn put_event(text: &mut String, trace: &Trace, class: &Class) {
+    text.push_str("event {\n\tname = ");
+    put_quoted(text, &class.name);
+    put(text, format_args!(";\n\tid = {};\n\tstream_id = 0;\n", class.id));
+    if let Some(level) = class.level {
+        put(text, format_args!("\tloglevel = {};\n", log_level(level)));
+    }
+    text.push_str("\tfields := struct {\n");
+    for (name, kind) in &class.fields {
+        text.push_str("\t\t");
+        put_field(text, trace, name, *kind);
+        text.push('\n');
+    }
+    text.push_str("\t};\n};\n\n");
+}
+
+fn put_field(text: &mut String, trace: &Trace, name: &str, kind: Type) {
+    let (simple, items) = match kind {
+        Type::Unsigned { wide } => (unsigned(wide).to_owned(), None),
+        Type::Hex { wide } => (if wide { "x64" } else { "x32" }.to_owned(), None),
+        Type::Signed => ("i64".to_owned(), None),
+        Type::Enum { table, wide } if labels(trace, table, wide).is_empty() => {
+            (unsigned(wide).to_owned(), None)
+        }
+        Type::Enum { table, wide } => (table_name(table, wide), None),
+        Type::Bool => ("truth".to_owned(), None),
+        Type::Float => ("f64".to_owned(), None),
+        Type::Text => ("string".to_owned(), None),
+        Type::Bytes => ("x8".to_owned(), Some(())),
+        Type::List(items) => (item_type(items), Some(())),
+    };
+    match items {
+        None => put(text, format_args!("{simple} {name};")),
+        Some(()) => put(text, format_args!("u32 _{name}_length; {simple} {name}[_{name}_length];")),
+    }
+}
+
+fn item_type(items: Items) -> String {
+    match items {
+        Items::Unsigned => "u64".to_owned(),
+        Items::Signed => "i64".to_owned(),
+        Items::Hex => "x64".to_owned(),
+        Items::Text => "string".to_owned(),
+        Items::Mixed => {
+            let labels = OPTIONS.map(|(name, _)| format!("\"{name}\"")).join(", ");
+            let options = OPTIONS.map(|(_, field)| field).join(" ");
+            format!(
+                "struct {{ enum : u8 {{ {labels} }} _kind; variant <_kind> {{ {options} }} _value; }}"
+            )
+        }
+    }
+}
+
+/// Returns the number of a level as LTTng's programs write it.
+const fn log_level(level: Level) -> u8 {
+    match level {
+        Level::Error => 3,
+        Level::Warn => 4,
+        Level::Info => 6,
+        // The first of LTTng's levels for debugging, and the last.
+        Level::Debug => 7,
+        Level::Trace => 14,
+    }
+}
+
+fn put(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = text.write_fmt(arguments);
+}

@@ -1,0 +1,343 @@
+//! The types of a CTF trace, as its metadata declares them, after all names and references are
+//! resolved. Both versions of the metadata language have this form.
+//!
+//! Does not parse metadata (see `tsdl` and `json`) and does not read packets.
+
+use std::sync::Arc;
+
+use tracewell_wire::ByteOrder;
+
+/// The version of the metadata language.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Version {
+    /// CTF 1.8, in the language TSDL.
+    Ctf1,
+    /// CTF 2, as a sequence of JSON texts.
+    Ctf2,
+}
+
+/// All that the metadata of a trace declares.
+#[derive(Clone, Debug)]
+pub struct Metadata {
+    /// The language of the metadata.
+    pub version: Version,
+    /// The byte order of fields without one, and of packet magic numbers. CTF 2 has none: it is
+    /// little-endian unless the magic number's class has another order.
+    pub byte_order: ByteOrder,
+    /// The identifier that packets repeat.
+    pub uuid: Option<[u8; 16]>,
+    /// Name of the trace, if the metadata has one.
+    pub name: Option<String>,
+    /// Facts about the recording system, in order of declaration; each name occurs once.
+    pub environment: Vec<(String, Value)>,
+    /// The clocks. [`StreamClass::clock`] is an index in this list.
+    pub clocks: Vec<Clock>,
+    /// Layout of the header of all packets; `None` if packets have no header.
+    pub packet_header: Option<Arc<Structure>>,
+    /// The classes of data streams, with different ids.
+    pub streams: Vec<StreamClass>,
+}
+
+/// A fact of the environment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+/// A clock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clock {
+    /// Name (CTF 1.8) or id (CTF 2).
+    pub name: String,
+    /// Clocks with the same identifier are comparable between traces.
+    pub uid: Option<String>,
+    /// Description for people.
+    pub description: String,
+    /// Cycles per second, at least 1.
+    pub frequency: u64,
+    /// Time of cycle 0 from the origin, in seconds; [`Clock::offset_cycles`] is added.
+    pub offset_seconds: i64,
+    /// Time of cycle 0 from the origin, in cycles; [`Clock::offset_seconds`] is added.
+    pub offset_cycles: i64,
+    /// Uncertainty in cycles, if known.
+    pub precision: Option<u64>,
+    /// True if the origin is 1970-01-01 00:00 UTC.
+    pub is_unix: bool,
+}
+
+/// A class of data streams.
+#[derive(Clone, Debug)]
+pub struct StreamClass {
+    /// Id, unique in the trace.
+    pub id: u64,
+    /// Name, if the metadata has one.
+    pub name: Option<String>,
+    /// The clock of the time stamps, an index in [`Metadata::clocks`].
+    pub clock: Option<usize>,
+    /// Layout of the packet context.
+    pub packet_context: Option<Arc<Structure>>,
+    /// Layout of the event header.
+    pub event_header: Option<Arc<Structure>>,
+    /// Layout of the context that all events of the stream have.
+    pub common_context: Option<Arc<Structure>>,
+    /// The classes of events, with different ids.
+    pub events: Vec<EventClass>,
+}
+
+/// A class of events.
+#[derive(Clone, Debug)]
+pub struct EventClass {
+    /// Id, unique in the stream class.
+    pub id: u64,
+    /// Name, if the metadata has one.
+    pub name: Option<String>,
+    /// Log level: its number in CTF 1.8.
+    pub log_level: Option<LogLevel>,
+    /// Address of a model of the event.
+    pub uri: Option<String>,
+    /// Layout of the context that only events of this class have.
+    pub specific_context: Option<Arc<Structure>>,
+    /// Layout of the payload.
+    pub payload: Option<Arc<Structure>>,
+}
+
+/// Level of an event class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LogLevel {
+    /// The number in CTF 1.8: 0 is emergency, 14 is debug.
+    Number(i64),
+    /// The word in CTF 2, such as `debug:line`.
+    Word(String),
+}
+
+/// A scope: one of the six structures that a packet or an event consists of, in the order of
+/// reading.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Scope {
+    /// Header of a packet.
+    PacketHeader,
+    /// Context of a packet.
+    PacketContext,
+    /// Header of an event.
+    EventHeader,
+    /// Context that all events of a stream have.
+    CommonContext,
+    /// Context of one class of events.
+    SpecificContext,
+    /// Payload of one class of events.
+    Payload,
+}
+
+/// A structure: named members one after the other.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Structure {
+    /// Alignment in bits, at least the largest alignment of its members; a power of two.
+    pub alignment: u32,
+    /// The members, in the order of the bytes.
+    pub members: Vec<Member>,
+}
+
+/// A member of a structure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Member {
+    /// The name as people see it: CTF 1.8 names lose one leading underscore.
+    pub name: Arc<str>,
+    /// What the member contains.
+    pub class: Class,
+}
+
+/// The content of a field.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Class {
+    /// A number with a fixed number of bits, or bits, or a truth value.
+    Integer(Arc<Integer>),
+    /// A number in LEB128, 1 to 10 bytes, aligned to 8 bits.
+    Variable(Arc<Integer>),
+    /// A binary floating-point number.
+    Float(Float),
+    /// A text that ends with a NUL, aligned to 8 bits.
+    Text(Encoding),
+    /// A text in a field of fixed or dynamic length, aligned to 8 bits.
+    SizedText {
+        /// Length in bytes.
+        length: Length,
+        /// Encoding; the text ends early at a NUL.
+        encoding: Encoding,
+    },
+    /// Bytes without meaning, aligned to 8 bits.
+    Blob {
+        /// Length in bytes.
+        length: Length,
+        /// True if the blob is the identifier of the metadata ([`Metadata::uuid`]).
+        is_uuid: bool,
+    },
+    /// Members one after the other.
+    Structure(Arc<Structure>),
+    /// Elements of one class.
+    Array(Arc<Array>),
+    /// A field that is present or absent.
+    Optional(Arc<Choice>),
+    /// One of several fields.
+    Variant(Arc<Choice>),
+}
+
+/// How an integer is shown, and what it is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Integer {
+    /// Number of bits, 1 to 64. 64 for [`Class::Variable`].
+    pub bits: u8,
+    /// Alignment in bits, a power of two. 8 for [`Class::Variable`].
+    pub alignment: u32,
+    /// Order of the bytes.
+    pub order: ByteOrder,
+    /// True if the bits are in the reverse of the order that belongs to the byte order (CTF 2).
+    pub reversed: bool,
+    /// The kind of number.
+    pub kind: IntegerKind,
+    /// Base in which people want to read it: 2, 8, 10 or 16.
+    pub base: u8,
+    /// True for characters: CTF 1.8's `encoding`.
+    pub is_text: bool,
+    /// Names of values or, for [`IntegerKind::BitMap`], of bits, in order of declaration. Labels
+    /// may repeat and ranges may overlap.
+    pub mappings: Vec<Mapping>,
+    /// True if the number is an enumeration, even one without mappings.
+    pub is_enumeration: bool,
+    /// What the number says about the packet or the event. Empty for ordinary data.
+    pub roles: Vec<Role>,
+}
+
+/// The kind of an integer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IntegerKind {
+    /// 0 to 2^bits - 1.
+    Unsigned,
+    /// Two's complement.
+    Signed,
+    /// Bits without a number (CTF 2).
+    BitArray,
+    /// Bits with names (CTF 2).
+    BitMap,
+    /// False if all bits are 0 (CTF 2).
+    Boolean,
+}
+
+/// A label of a range of values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mapping {
+    /// The label as the metadata declares it.
+    pub label: Arc<str>,
+    /// First value.
+    pub low: i128,
+    /// Last value, at least `low`.
+    pub high: i128,
+}
+
+/// What a number says about the packet or event that contains it. CTF 1.8 assigns roles by names
+/// and by `map`, CTF 2 by `roles`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// 0xC1FC1FC1, first member of the packet header.
+    Magic,
+    /// Id of the stream class.
+    StreamClass,
+    /// Id of the stream within its class.
+    StreamInstance,
+    /// Length of the packet in bits, with padding.
+    PacketSize,
+    /// Length of the packet in bits, without padding.
+    ContentSize,
+    /// Time at which the packet ends. It does not change the value of the clock.
+    EndTime,
+    /// Time. Updates the value of the stream's clock, by its bits if it has fewer than 64.
+    Time,
+    /// Number of discarded events of the stream so far.
+    Discarded,
+    /// Number of the packet in its stream.
+    PacketNumber,
+    /// Id of the event's class; the last one that was read counts.
+    EventClass,
+    /// The processor that recorded the packet: CTF 1.8's `cpu_id`, by custom.
+    Processor,
+}
+
+/// Format of a floating-point number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Float {
+    /// Number of bits: 32 or 64.
+    pub bits: u8,
+    /// Alignment in bits, a power of two.
+    pub alignment: u32,
+    /// Order of the bytes.
+    pub order: ByteOrder,
+    /// True if the bits are in the reverse of the order that belongs to the byte order (CTF 2).
+    pub reversed: bool,
+}
+
+/// Encoding of a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// UTF-8, or ASCII.
+    Utf8,
+    /// UTF-16 with code units in this order.
+    Utf16(ByteOrder),
+    /// UTF-32 with code units in this order.
+    Utf32(ByteOrder),
+}
+
+/// A length, in elements or bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// The metadata declares it.
+    Fixed(u64),
+    /// An unsigned integer that precedes the field contains it.
+    Field(Location),
+}
+
+/// Elements of one class.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Array {
+    /// Number of elements.
+    pub length: Length,
+    /// Alignment in bits, also of an empty array; at least that of an element.
+    pub alignment: u32,
+    /// The class of each element. An array of characters (`is_text`, 8 bits, aligned to 8) is a
+    /// [`Class::SizedText`] and not an array.
+    pub element: Class,
+}
+
+/// A field whose class depends on another field.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Choice {
+    /// The integer that selects. It precedes the field.
+    pub selector: Location,
+    /// The options. [`Class::Optional`] has one, without a name.
+    pub options: Vec<ChoiceOption>,
+}
+
+/// An option of a [`Choice`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct ChoiceOption {
+    /// The name as people see it; empty if it has none.
+    pub name: Arc<str>,
+    /// The values of the selector that select this option, inclusive. An option without values is
+    /// never selected. Of several options with one value, the first is selected.
+    pub values: Vec<(i128, i128)>,
+    /// The class of the field if the option is selected.
+    pub class: Class,
+}
+
+/// The place of a field that precedes the field that refers to it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Location {
+    /// The scope that contains the field.
+    pub scope: Scope,
+    /// The ways from the scope's structure to the field: the index of a member in a structure, or
+    /// of an option in a choice. Steps through arrays are missing: the current element is meant.
+    /// There are several ways if different options of a choice contain the field. The field that
+    /// was read last counts; it is an error if none was read.
+    pub paths: Vec<Vec<u32>>,
+}

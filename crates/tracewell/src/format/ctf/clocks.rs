@@ -1,0 +1,147 @@
+//! Converts values of the clocks of a trace to stamps of one clock.
+//!
+//! If all clocks have one rate, the common clock has this rate, and no value is rounded. Otherwise
+//! it counts nanoseconds. Its stamps count from a whole second, so that dates are exact.
+
+use super::classes::Clock;
+use crate::model::{self, Rate, WallClock};
+
+/// Rate of the common clock if the clocks have several rates.
+const NANOSECONDS: u64 = 1_000_000_000;
+
+/// The conversion of the values of one clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Timing {
+    /// Cycles of the common clock at value 0.
+    offset: u64,
+    /// The clock's rate and the common rate, if they differ.
+    scale: Option<(u64, u64)>,
+}
+
+/// The common clock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Common {
+    /// Cycles per second; `None` without clocks.
+    rate: Option<u64>,
+    /// Seconds from the origin at stamp 0.
+    seconds: i128,
+    is_unix: bool,
+}
+
+impl Timing {
+    /// Returns the stamp of a value.
+    #[inline]
+    pub(super) fn stamp(self, value: u64) -> u64 {
+        let cycles = match self.scale {
+            None => value,
+            Some((from, to)) => scaled(value, from, to),
+        };
+        cycles.saturating_add(self.offset)
+    }
+}
+
+fn scaled(value: u64, from: u64, to: u64) -> u64 {
+    let cycles = u128::from(value) * u128::from(to) / u128::from(from.max(1));
+    u64::try_from(cycles).unwrap_or(u64::MAX)
+}
+
+impl Common {
+    /// Returns the common clock of these clocks.
+    pub(super) fn new<'c>(clocks: impl Iterator<Item = &'c Clock> + Clone) -> Self {
+        let first = clocks.clone().next().map(|clock| clock.frequency);
+        let is_one = clocks.clone().all(|clock| Some(clock.frequency) == first);
+        let rate = if is_one { first } else { Some(NANOSECONDS) };
+        let seconds = clocks.clone().map(|clock| {
+            i128::from(clock.offset_seconds)
+                + i128::from(clock.offset_cycles).div_euclid(i128::from(clock.frequency.max(1)))
+        });
+        // LTTng's clock counts from 1970, although its metadata does not say so.
+        let is_unix = |clock: &Clock| clock.is_unix || clock.name == "monotonic";
+        let is_unix = clocks.clone().any(is_unix);
+        Self { rate, seconds: seconds.min().unwrap_or(0), is_unix }
+    }
+
+    /// Returns the conversion of a clock's values.
+    pub(super) fn timing(&self, clock: &Clock) -> Timing {
+        let (rate, from) = (self.rate.unwrap_or(clock.frequency), clock.frequency.max(1));
+        let cycles = (i128::from(clock.offset_seconds) - self.seconds) * i128::from(from)
+            + i128::from(clock.offset_cycles);
+        let cycles = cycles * i128::from(rate) / i128::from(from);
+        let scale = (from != rate).then_some((from, rate));
+        Timing { offset: u64::try_from(cycles.max(0)).unwrap_or(u64::MAX), scale }
+    }
+
+    /// Returns the clock of the model.
+    pub(super) fn clock(&self) -> model::Clock {
+        model::Clock::of_64_bits(self.rate.and_then(|rate| Rate::new(rate, 1)))
+    }
+
+    /// Returns the date of a stamp, if dates are known.
+    pub(super) fn wall_clock(&self) -> Option<WallClock> {
+        let seconds = u64::try_from(self.seconds).ok().filter(|_| self.is_unix)?;
+        let ns = |seconds: u64| seconds.checked_mul(NANOSECONDS);
+        match seconds {
+            // A date of 0 means that there is no date.
+            0 => WallClock::at(ns(1)?, self.rate?),
+            seconds => WallClock::at(ns(seconds)?, 0),
+        }
+    }
+}
+
+/// Returns the nanoseconds from the origin of a clock as Babeltrace 2 computes them: offset and
+/// value are rounded down separately, and with the precision of a double.
+pub(super) fn babeltrace_nanoseconds(clock: &Clock, value: u64) -> i128 {
+    let rate = i128::from(clock.frequency.max(1));
+    let seconds =
+        i128::from(clock.offset_seconds) + i128::from(clock.offset_cycles).div_euclid(rate);
+    let cycles = i128::from(clock.offset_cycles).rem_euclid(rate);
+    let of_cycles = |cycles: u64| match clock.frequency {
+        NANOSECONDS => i128::from(cycles),
+        frequency => (1e9 * cycles as f64 / frequency.max(1) as f64) as i128,
+    };
+    let offset = of_cycles(u64::try_from(cycles).unwrap_or(0));
+    seconds * i128::from(NANOSECONDS) + offset + of_cycles(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(frequency: u64, offset_seconds: i64, offset_cycles: i64) -> Clock {
+        Clock {
+            name: "c".to_owned(),
+            uid: None,
+            description: String::new(),
+            frequency,
+            offset_seconds,
+            offset_cycles,
+            precision: None,
+            is_unix: true,
+        }
+    }
+
+    #[test]
+    fn times_count_from_the_origin() {
+        // A third of a second and one and a third are rounded down separately.
+        assert_eq!(babeltrace_nanoseconds(&clock(3, 10, 4), 4), 12_666_666_666);
+        assert_eq!(babeltrace_nanoseconds(&clock(1000, 0, -1), 2), 1_000_000);
+        assert_eq!(babeltrace_nanoseconds(&clock(NANOSECONDS, 0, 1 << 60), 7), (1 << 60) + 7);
+    }
+
+    #[test]
+    fn clocks_of_one_rate_keep_their_cycles() {
+        let clocks = [clock(1000, 5, 300), clock(1000, 7, 0)];
+        let common = Common::new(clocks.iter());
+        let stamps = clocks.each_ref().map(|clock| common.timing(clock).stamp(1));
+        assert_eq!(stamps, [301, 2001]);
+        assert_eq!(common.wall_clock(), WallClock::at(5_000_000_000, 0));
+    }
+
+    #[test]
+    fn clocks_of_several_rates_count_nanoseconds() {
+        let clocks = [clock(1000, 5, 0), clock(1_000_000, 4, 500_000)];
+        let common = Common::new(clocks.iter());
+        let stamps = clocks.each_ref().map(|clock| common.timing(clock).stamp(1));
+        assert_eq!(stamps, [1_001_000_000, 500_001_000]);
+    }
+}

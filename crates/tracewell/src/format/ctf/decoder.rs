@@ -1,0 +1,207 @@
+//! Decodes the files of a trace to events of the model.
+
+use std::sync::Arc;
+
+use super::FORMAT;
+use super::clocks::Common;
+use super::events::Events;
+use super::layout::packet_arguments;
+use super::reader::Reader;
+use super::row::{PacketRow, Row};
+use super::stream::{Gap, GapKind, Next};
+use super::who::Threads;
+use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings, TraceFile};
+use crate::model::schema::Schema;
+use crate::model::{
+    Clock, Emitter, Flow, LossCause, NewEvent, PayloadLayout, Priority, Severity, Trace,
+};
+use crate::text::counted;
+
+#[derive(Debug)]
+struct CtfDecoder {
+    schema: Arc<Schema>,
+    files: Arc<[TraceFile]>,
+}
+
+/// Creates a decoder.
+pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+    let schema = FORMAT.with_schemas(Schema::empty(), settings)?;
+    Ok(Box::new(CtfDecoder { schema, files: settings.files.clone() }))
+}
+
+impl Decoder for CtfDecoder {
+    fn trace(&self) -> Trace {
+        let payload = PayloadLayout::Values { digits: 16 };
+        Trace::new(FORMAT.name, self.schema.clone(), payload, Clock::of_64_bits(None))
+    }
+
+    fn decode_to(
+        &mut self,
+        input: Input<'_>,
+        out: &mut Emitter<'_>,
+    ) -> Result<Progress, ReadError> {
+        if self.files.is_empty() {
+            let message =
+                "expected the folder of a trace, with a file `metadata` and the files of \
+                           its streams; found a single file"
+                    .to_owned();
+            return Err(ReadError { offset: 0, message });
+        }
+        if !input.last {
+            return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
+        }
+        let files = self.files.clone();
+        let reader = Reader::new(&files)?;
+        describe(&reader, &files, out.trace);
+        let mut events = Decoding::new(reader, &files, out.trace);
+        // A sink that stops has received all that it needs, so this is not an error.
+        let _ = events.all(out);
+        Ok(Progress::Done)
+    }
+}
+
+/// Adds the facts of the metadata to the trace.
+fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
+    let common: &Common = &reader.common;
+    trace.clock = common.clock();
+    trace.wall_clock = common.wall_clock();
+    for (file, warning) in &reader.warnings {
+        let path = files.get(*file).map(|file| file.path().display().to_string());
+        let message = format!("{}: {warning}", path.unwrap_or_default());
+        trace.diagnostics.add(Severity::Warning, None, message);
+    }
+}
+
+/// The state of decoding a trace.
+struct Decoding<'a> {
+    reader: Reader<'a>,
+    files: &'a [TraceFile],
+    events: Events,
+    threads: Threads,
+    /// The values of the packet context of each stream, and the number of its packet.
+    contexts: Vec<(PacketRow, u64)>,
+    rest: Vec<u8>,
+}
+
+impl<'a> Decoding<'a> {
+    fn new(reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
+        let events = Events::define(&reader.layouts, Arc::make_mut(&mut trace.schema));
+        let contexts = reader.streams.iter().map(|_| (PacketRow::default(), 0)).collect();
+        Self { reader, files, events, threads: Threads::default(), contexts, rest: Vec::new() }
+    }
+
+    /// Delivers all events.
+    fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
+        while let Some(index) = self.reader.earliest() {
+            loop {
+                self.element(index, out)?;
+                if !self.reader.advance_while_first(index) {
+                    break;
+                }
+            }
+        }
+        out.flush()
+    }
+
+    /// Delivers the next element of a stream.
+    #[inline]
+    fn element(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
+        let Some(stream) = self.reader.streams.get_mut(index) else { return Flow::Continue(()) };
+        match stream.next.take() {
+            Some(Next::Event) => self.event(index, out),
+            Some(Next::Gap(gap)) => self.gap(index, &gap, out),
+            None => Flow::Continue(()),
+        }
+    }
+
+    fn event(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
+        let Self { reader, events, threads, contexts, rest, .. } = self;
+        let Some(stream) = reader.streams.get_mut(index) else { return Flow::Continue(()) };
+        let (Some(part), Some(packet)) = (stream.part(), stream.packet) else {
+            return Flow::Continue(());
+        };
+        let found = reader.layouts.get(part.layout).and_then(|layout| {
+            let class = layout.streams.get(packet.class)?;
+            let metadata = layout.metadata.streams.get(packet.class)?;
+            let known = events.get(part.layout, packet.class, stream.event)?;
+            Some((class, metadata, class.events.get(stream.event)?, known))
+        });
+        let (Some((class, metadata, event, known)), Some((context, read))) =
+            (found, contexts.get_mut(index))
+        else {
+            return Flow::Continue(());
+        };
+        if !event.packet.is_empty() && *read != stream.packets {
+            *read = stream.packets;
+            context.clear();
+            let mut bits =
+                super::program::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
+            // The context was read before, when the packet was opened.
+            let _ = class.context.run(&mut bits, &mut stream.state.clone(), context);
+        }
+        let stamp = stream.timing.stamp(stream.time);
+        let mut row = Row::begin(&mut out.buffer.payloads, event.slots, rest);
+        if let Err(fault) = stream.body(event, &mut row) {
+            row.discard();
+            stream.lose_body(fault);
+            return Flow::Continue(());
+        }
+        if !event.packet.is_empty() {
+            let names = packet_arguments(metadata).map(|(_, name, _)| name);
+            context.put(&mut row, &event.packet, names);
+        }
+        stream.note_interrupt(known.who.is_interrupt);
+        let cpu = known.who.cpu(&row, packet.numbers.cpu);
+        let who = threads.context(&known.who, cpu, &row, out.trace);
+        row.finish(event.has_rest);
+        let ticks = out.ticks(stamp);
+        let from = packet.offset + stream.event_at / 8;
+        let new = NewEvent { ticks, cpu, context: who, id: known.id, priority: Priority::NONE };
+        out.copied(new, from)
+    }
+
+    /// Reports missing events.
+    #[cold]
+    fn gap(&mut self, index: usize, gap: &Gap, out: &mut Emitter<'_>) -> Flow {
+        let part = self.reader.streams.get(index).and_then(|stream| stream.part());
+        let file = part.and_then(|part| self.files.get(part.file));
+        let path = file.map_or(String::new(), |file| file.path().display().to_string());
+        let at = gap.offset;
+        let mut note = |severity, message: String| {
+            let message = format!("{path}: at byte {at}: {message}");
+            out.trace.diagnostics.add(severity, None, message);
+        };
+        match &gap.kind {
+            GapKind::Events { count, first } => {
+                if count.is_none() {
+                    let message = format!(
+                        "the count of discarded events is {first} in the first packet; the \
+                         recording began earlier"
+                    );
+                    note(Severity::Note, message);
+                }
+                out.loss(*count, LossCause::NoRoom, at)
+            }
+            GapKind::Packets(count) => {
+                note(Severity::Warning, format!("{} missing", counted(*count, "packet")));
+                out.loss(None, LossCause::Missing, at)
+            }
+            GapKind::Damage(message) => {
+                note(Severity::Damage, message.clone());
+                out.loss(None, LossCause::Damaged, at)
+            }
+            GapKind::Padding(bytes) => {
+                note(Severity::Note, format!("{} of zeros at the end", counted(*bytes, "byte")));
+                Flow::Continue(())
+            }
+            GapKind::Backwards(cycles) => {
+                let message = format!(
+                    "the clock went back by {}; times continue from the previous event",
+                    counted(*cycles, "cycle")
+                );
+                note(Severity::Warning, message);
+                Flow::Continue(())
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Makes event types of the model from the event classes of a trace.
+//!
+//! Equal event types of several traces have one id, for example those of two processes that run one
+//! program.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+
+use super::classes::{Class, EventClass, Integer, IntegerKind, StreamClass, Structure};
+use super::layout::{Layout, packet_arguments};
+use super::who::Who;
+use crate::model::schema::{Argument, ArgumentKind, EventType, Schema, TableId};
+use crate::model::values::MAX_SLOTS;
+use crate::text::shown;
+
+/// Name of the argument that has the fields without a slot of their own.
+const OTHERS: &str = "others";
+
+/// Maximum number of values with names in a table.
+const MAX_NAMED: i128 = 1 << 12;
+
+/// The id of an event class in the schema, and its fields that show who ran.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) id: u32,
+    pub(super) who: Who,
+}
+
+/// The event types of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    /// By layout, stream class and event class.
+    by_class: Vec<Vec<Vec<Known>>>,
+}
+
+impl Events {
+    /// Returns the entry of an event class.
+    #[inline]
+    pub(super) fn get(&self, layout: usize, class: usize, event: usize) -> Option<&Known> {
+        self.by_class.get(layout)?.get(class)?.get(event)
+    }
+
+    /// Adds the events of all layouts to a schema.
+    pub(super) fn define(layouts: &[Layout], schema: &mut Schema) -> Self {
+        let mut maker = Maker::default();
+        let by_class = layouts.iter().map(|layout| {
+            let classes = layout.metadata.streams.iter();
+            let of_class = |class: &StreamClass| {
+                class.events.iter().map(|event| maker.event(event, class, schema)).collect()
+            };
+            classes.map(of_class).collect()
+        });
+        Self { by_class: by_class.collect() }
+    }
+}
+
+/// The event types and tables so far.
+#[derive(Debug, Default)]
+struct Maker {
+    ids: HashMap<(String, Vec<(String, ArgumentKind)>), u32, RandomState>,
+    tables: HashMap<Vec<(u64, String)>, TableId, RandomState>,
+    next: u32,
+}
+
+impl Maker {
+    fn event(&mut self, event: &EventClass, stream: &StreamClass, schema: &mut Schema) -> Known {
+        let name = match &event.name {
+            Some(name) => shown(name).into_owned(),
+            None => format!("event {}", event.id),
+        };
+        let args = self.arguments(event, stream, schema);
+        let who = Who::new(&name, &args);
+        let key = (name, args);
+        if let Some(id) = self.ids.get(&key) {
+            return Known { id: *id, who };
+        }
+        let id = self.next;
+        self.next += 1;
+        let (name, args) = key.clone();
+        let args = args.into_iter().map(|(name, kind)| Argument {
+            name,
+            kind,
+            encoding: String::new(),
+            zero: None,
+        });
+        let family = name.split_once(':').map_or("event", |(provider, _)| provider).to_owned();
+        schema.define(EventType {
+            id,
+            label: name.clone(),
+            name,
+            family,
+            filter: 0,
+            args: args.collect(),
+            means: None,
+            details: crate::model::schema::Details::default(),
+            instrumentation: crate::model::schema::Instrumentation::default(),
+        });
+        self.ids.insert(key, id);
+        Known { id, who }
+    }
+
+    /// Returns the arguments of an event: payload, specific context, common context, packet context.
+    fn arguments(
+        &mut self,
+        event: &EventClass,
+        stream: &StreamClass,
+        schema: &mut Schema,
+    ) -> Vec<(String, ArgumentKind)> {
+        fn of(structure: &Option<Arc<Structure>>) -> impl Iterator<Item = (&str, &Class)> {
+            let members = structure.iter().flat_map(|structure| &structure.members);
+            members.map(|member| (&*member.name, &member.class))
+        }
+        let payload = of(&event.payload).map(|field| ("payload", field));
+        let specific = of(&event.specific_context).map(|field| ("event_context", field));
+        let common = of(&stream.common_context).map(|field| ("context", field));
+        let packet = packet_arguments(stream);
+        let packet = packet.map(|(_, name, class)| ("packet", (&**name, class)));
+        let all = payload.chain(specific).chain(common).chain(packet);
+        let mut args: Vec<(String, ArgumentKind)> = Vec::new();
+        for (scope, (name, class)) in all {
+            let name = unique(&args, scope, &shown(name));
+            let kind = self.kind(class, schema);
+            args.push((name, kind));
+        }
+        if args.len() > MAX_SLOTS {
+            args.truncate(MAX_SLOTS - 1);
+            let name = unique(&args, "all", OTHERS);
+            args.push((name, ArgumentKind::Nested));
+        }
+        args
+    }
+
+    fn kind(&mut self, class: &Class, schema: &mut Schema) -> ArgumentKind {
+        match class {
+            Class::Integer(integer) | Class::Variable(integer) => self.number(integer, schema),
+            Class::Float(_) => ArgumentKind::Float,
+            Class::Text(_) | Class::SizedText { .. } => ArgumentKind::Text,
+            Class::Blob { .. } => ArgumentKind::Bytes,
+            Class::Structure(_) | Class::Array(_) | Class::Optional(_) | Class::Variant(_) => {
+                ArgumentKind::Nested
+            }
+        }
+    }
+
+    fn number(&mut self, integer: &Integer, schema: &mut Schema) -> ArgumentKind {
+        if let Some(table) = self.table(integer, schema) {
+            return ArgumentKind::Enum(table);
+        }
+        match integer.kind {
+            IntegerKind::Boolean => ArgumentKind::Bool,
+            IntegerKind::Signed => ArgumentKind::Signed,
+            IntegerKind::BitArray | IntegerKind::BitMap => ArgumentKind::Hex,
+            IntegerKind::Unsigned if integer.base == 16 => ArgumentKind::Hex,
+            IntegerKind::Unsigned => ArgumentKind::Unsigned,
+        }
+    }
+
+    /// Returns the table of the names of an enumeration. Returns `None` if it names no values, or
+    /// too many.
+    fn table(&mut self, integer: &Integer, schema: &mut Schema) -> Option<TableId> {
+        let is_number = matches!(integer.kind, IntegerKind::Unsigned | IntegerKind::Signed);
+        let values = |sum: i128, (low, high): (i128, i128)| sum.checked_add(high - low + 1);
+        let ranges = integer.mappings.iter().map(|mapping| (mapping.low, mapping.high));
+        let count = ranges.clone().try_fold(0, values)?;
+        if !is_number || count == 0 || count > MAX_NAMED {
+            return None;
+        }
+        let names = integer.mappings.iter().flat_map(|mapping| {
+            let label = shown(&*mapping.label).into_owned();
+            (mapping.low..=mapping.high).map(move |value| (value as u64, label.clone()))
+        });
+        let names: Vec<_> = names.collect();
+        if let Some(table) = self.tables.get(&names) {
+            return Some(*table);
+        }
+        let table = schema.add_table("enumeration", names.clone())?;
+        self.tables.insert(names, table);
+        Some(table)
+    }
+}
+
+/// Returns a name that no other argument has: the name itself, or with its scope, or with a number.
+fn unique(args: &[(String, ArgumentKind)], scope: &str, name: &str) -> String {
+    let is_taken = |name: &str| args.iter().any(|(known, _)| known == name);
+    if !is_taken(name) {
+        return name.to_owned();
+    }
+    let scoped = format!("{scope}_{name}");
+    if !is_taken(&scoped) {
+        return scoped;
+    }
+    format!("{scoped}_{}", args.len() + 1)
+}

@@ -1,0 +1,93 @@
+//! Finds the files of a trace: folders with a file `metadata`, and their streams.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::format::FolderFiles;
+
+/// Name of the file that describes a trace.
+pub(super) const METADATA: &str = "metadata";
+
+/// Maximum depth of folders in the folder of a trace. LTTng uses six.
+const MAX_DEPTH: usize = 16;
+
+/// Maximum number of files of a trace.
+const MAX_FILES: usize = 1 << 16;
+
+/// Finds the files of the trace at a path: those of a folder and of the folders in it, those of the
+/// folder of a file `metadata`, or a stream and the file `metadata` beside it.
+pub(super) fn find(path: &Path) -> io::Result<Option<FolderFiles>> {
+    let mut files = Vec::new();
+    if path.is_dir() {
+        collect(path, 0, &mut files)?;
+    } else {
+        let folder = match path.parent() {
+            Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+            Some(folder) => folder,
+            None => return Ok(None),
+        };
+        let metadata = folder.join(METADATA);
+        if !begins_as_metadata(&metadata) {
+            return Ok(None);
+        }
+        if path.file_name().is_some_and(|name| name == METADATA) {
+            add_folder(folder, &mut files)?;
+        } else {
+            files = vec![metadata, path.to_owned()];
+        }
+    }
+    let main = files.iter().find(|file| file.ends_with(METADATA)).cloned();
+    Ok(main.map(|main| FolderFiles { main, files }))
+}
+
+/// Adds the traces in a folder and below it.
+fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if folder.join(METADATA).is_file() {
+        add_folder(folder, files)?;
+    }
+    if depth == MAX_DEPTH {
+        return Ok(());
+    }
+    for folder in sorted(folder)? {
+        // A link to a folder may lead back to this folder.
+        let is_folder = fs::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
+        if is_folder && !is_hidden(&folder) && !folder.ends_with("index") {
+            collect(&folder, depth + 1, files)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the file `metadata` and the streams of a folder.
+fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    files.push(folder.join(METADATA));
+    for file in sorted(folder)? {
+        if file.is_file() && !is_hidden(&file) && !file.ends_with(METADATA) {
+            files.push(file);
+        }
+    }
+    if files.len() > MAX_FILES {
+        let message = format!("expected at most {MAX_FILES} files in the folder of a trace");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    Ok(())
+}
+
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<Result<Vec<_>, _>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// Returns true if a file exists and begins as metadata does.
+fn begins_as_metadata(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
+    read.is_ok() && super::is_metadata(&start)
+}

@@ -1,0 +1,97 @@
+//! Objects with checked properties.
+
+use std::collections::HashSet;
+
+use super::value::{Kind, Value};
+use crate::format::ctf::metadata::fault::{Fault, Log, fault};
+
+/// An object.
+#[derive(Clone, Copy)]
+pub(super) struct Object<'v> {
+    /// Offset in the metadata.
+    pub(super) at: u32,
+    properties: &'v [(String, Value)],
+}
+
+/// Properties that may be in every object that describes a part of a trace.
+const COMMON: [&str; 4] = ["type", "attributes", "extensions", "user-attributes"];
+
+/// Properties that only the draft of CTF 2 has.
+const DRAFT: [&str; 2] = ["user-attributes", "default-clock-class-name"];
+
+impl<'v> Object<'v> {
+    /// Returns an object, whose properties are different.
+    ///
+    /// # Errors
+    /// Returns an error for another value, or a property that occurs twice.
+    pub(super) fn of(value: &'v Value) -> Result<Self, Fault> {
+        let Kind::Object(properties) = &value.kind else { return Err(value.expected("an object")) };
+        let mut names = HashSet::new();
+        for (name, value) in properties {
+            if !names.insert(&**name) {
+                let message = format!("expected each property once, found '{name}' again");
+                return Err(fault(value.at, message));
+            }
+        }
+        Ok(Self { at: value.at, properties })
+    }
+
+    /// Returns an object that describes a part of a trace. Warns of properties that are neither in
+    /// one of the lists of names nor common.
+    ///
+    /// # Errors
+    /// Returns an error for another value, wrong attributes, or extensions.
+    pub(super) fn part(value: &'v Value, known: &[&[&str]], log: &mut Log) -> Result<Self, Fault> {
+        let object = Self::of(value)?;
+        object.warn_unknown(known, log);
+        for name in ["attributes", "user-attributes"] {
+            object.get(name).map(Self::of).transpose()?;
+        }
+        if let Some(value) = DRAFT.iter().find_map(|name| object.get(name)) {
+            log.warn_draft(value.at);
+        }
+        if let Some(extensions) = object.get("extensions") {
+            if let Some((name, value)) = Self::of(extensions)?.properties.first() {
+                let message = format!("expected no extension, found '{name}', which is unknown");
+                return Err(fault(value.at, message));
+            }
+        }
+        Ok(object)
+    }
+
+    /// Warns of properties that are in none of the lists.
+    pub(super) fn warn_unknown(&self, known: &[&[&str]], log: &mut Log) {
+        for (name, value) in self.properties {
+            let is_known = known.iter().any(|names| names.contains(&&**name));
+            if !is_known && !COMMON.contains(&&**name) {
+                log.warn(value.at, || format!("unknown property '{name}', ignored"));
+            }
+        }
+    }
+
+    /// Returns all properties, in the order of the text.
+    pub(super) fn properties(&self) -> &'v [(String, Value)] {
+        self.properties
+    }
+
+    /// Returns a property.
+    pub(super) fn get(&self, name: &str) -> Option<&'v Value> {
+        self.properties.iter().find(|(property, _)| property == name).map(|(_, value)| value)
+    }
+
+    /// Returns a property that must exist.
+    pub(super) fn need(&self, name: &str) -> Result<&'v Value, Fault> {
+        self.get(name)
+            .ok_or_else(|| fault(self.at, format!("expected the property '{name}', found none")))
+    }
+
+    /// Returns a string, if it exists.
+    pub(super) fn text(&self, name: &str) -> Result<Option<&'v str>, Fault> {
+        self.get(name).map(Value::text).transpose()
+    }
+
+    /// Returns an unsigned number, or the default.
+    pub(super) fn unsigned_or(&self, name: &str, default: u64) -> Result<u64, Fault> {
+        self.get(name).map_or(Ok(default), Value::unsigned)
+    }
+}

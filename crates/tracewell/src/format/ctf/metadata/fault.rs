@@ -1,0 +1,48 @@
+//! Errors and warnings while metadata is read: a position in the text and a message. `mod` converts
+//! positions to lines and columns.
+
+use super::MAX_WARNINGS;
+
+/// An error or a warning at a position.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Fault {
+    /// Offset in the text. Metadata is shorter than 2^32 bytes.
+    pub at: u32,
+    /// The message: lower case, no full stop.
+    pub message: String,
+    /// True if the text ends where more was expected.
+    pub is_end: bool,
+}
+
+/// Creates a fault at a position.
+pub(crate) fn fault(at: u32, message: impl Into<String>) -> Fault {
+    Fault { at, message: message.into(), is_end: false }
+}
+
+/// Collects warnings.
+#[derive(Default)]
+pub(crate) struct Log {
+    /// The first warnings.
+    pub warnings: Vec<Fault>,
+    /// Number of the others.
+    pub further: u64,
+    /// True if a warning says that the metadata follows a draft.
+    is_draft: bool,
+}
+
+impl Log {
+    /// Adds a warning.
+    pub(crate) fn warn(&mut self, at: u32, message: impl FnOnce() -> String) {
+        match self.warnings.len() < MAX_WARNINGS {
+            true => self.warnings.push(fault(at, message())),
+            false => self.further += 1,
+        }
+    }
+
+    /// Warns once that the metadata has words of a draft of CTF 2.
+    pub(crate) fn warn_draft(&mut self, at: u32) {
+        if !std::mem::replace(&mut self.is_draft, true) {
+            self.warn(at, || "words of a draft of CTF 2, read as the final ones".to_owned());
+        }
+    }
+}

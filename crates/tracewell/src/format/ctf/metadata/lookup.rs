@@ -1,0 +1,251 @@
+//! Finds the fields that references name.
+//!
+//! While a field is placed, the frames say in which structures, arrays and options it is. A
+//! reference goes down from one of these structures, or from the root of an earlier scope. On the
+//! way it may pass through choices and arrays that contain the referring field: then the option and
+//! the element that contain the field are meant. Of another choice, each option must contain the
+//! field. Elements of another array cannot be named.
+
+use std::sync::Arc;
+
+use super::fault::{Fault, fault};
+use super::ranges::without_underscore;
+use super::types::{ChoiceType, IntegerType, Origin, Reference, StructureType, Type};
+use crate::format::ctf::classes::{Location, Scope};
+
+/// Maximum number of fields that one reference names, in different options.
+const MAX_TARGETS: usize = 1 << 10;
+
+/// A type that contains the field that is placed.
+pub(super) enum Frame {
+    /// A structure, and the index of the member.
+    Structure(Arc<StructureType>, usize),
+    /// A choice, with the index of the option.
+    Choice(usize),
+    /// An array.
+    Array,
+}
+
+/// The root structures of the scopes, by [`Scope`].
+pub(super) type Roots = [Option<Arc<StructureType>>; 6];
+
+/// The fields that a reference names.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Their place.
+    pub location: Location,
+    /// Their types, at least one.
+    pub integers: Vec<Arc<IntegerType>>,
+}
+
+/// Returns the fields that a reference names. The field that contains it is in `frames` of `scope`.
+///
+/// # Errors
+/// Returns an error if the reference names no number that precedes the field.
+pub(super) fn find(
+    reference: &Reference,
+    scope: Scope,
+    roots: &Roots,
+    frames: &[Frame],
+) -> Result<Found, Fault> {
+    let mut search =
+        Search { reference, frames, path: Vec::new(), paths: Vec::new(), integers: Vec::new() };
+    let target = match reference.origin {
+        Origin::Scope(origin) if origin != scope => {
+            let root = roots[origin as usize].as_ref().filter(|_| origin < scope);
+            let root = root.ok_or_else(|| search.missing(&reference.names[0]))?;
+            search.structure(root, &reference.names, None)?;
+            origin
+        }
+        Origin::Scope(_) => {
+            search.from_frame(0)?;
+            scope
+        }
+        Origin::Up(levels) => {
+            let structures = (0..frames.len()).rev().filter(|index| is_structure(&frames[*index]));
+            let index = structures.into_iter().nth(levels as usize);
+            let index = index.ok_or_else(|| {
+                fault(
+                    reference.at,
+                    format!(
+                        "expected at most the structures of the scope, found {levels} times null"
+                    ),
+                )
+            })?;
+            search.from_frame(index)?;
+            scope
+        }
+        Origin::Nearest => {
+            let index = search.nearest();
+            search.from_frame(index.ok_or_else(|| search.missing(&reference.names[0]))?)?;
+            scope
+        }
+    };
+    let Search { paths, integers, .. } = search;
+    Ok(Found { location: Location { scope: target, paths }, integers })
+}
+
+/// Returns true for the frame of a structure.
+fn is_structure(frame: &Frame) -> bool {
+    matches!(frame, Frame::Structure(..))
+}
+
+/// The search for the fields of one reference.
+struct Search<'a> {
+    reference: &'a Reference,
+    frames: &'a [Frame],
+    /// Indices from the root to the type at which the search is.
+    path: Vec<u32>,
+    paths: Vec<Vec<u32>>,
+    integers: Vec<Arc<IntegerType>>,
+}
+
+impl Search<'_> {
+    /// Returns the innermost frame of a structure that has a member with the first name before the
+    /// member that contains the reference. Begins with the structure in whose body the reference is
+    /// written, which can be outside of the structure that uses it.
+    fn nearest(&self) -> Option<usize> {
+        let written = |frame: &Frame| match frame {
+            Frame::Structure(structure, _) => Some(structure.body) == self.reference.body,
+            _ => false,
+        };
+        let start = self.frames.iter().rposition(written).unwrap_or(self.frames.len() - 1);
+        (0..=start).rev().find(|index| match &self.frames[*index] {
+            Frame::Structure(structure, member) => {
+                structure.index_of(&self.reference.names[0]).is_some_and(|index| index < *member)
+            }
+            _ => false,
+        })
+    }
+
+    /// Goes down from the structure of a frame.
+    fn from_frame(&mut self, index: usize) -> Result<(), Fault> {
+        self.path.extend(self.frames[..index].iter().filter_map(|frame| match frame {
+            Frame::Structure(_, index) | Frame::Choice(index) => Some(*index as u32),
+            Frame::Array => None,
+        }));
+        let Some(Frame::Structure(structure, _)) = self.frames.get(index) else {
+            return Err(self.missing(&self.reference.names[0]));
+        };
+        self.structure(structure, &self.reference.names, Some(index))
+    }
+
+    /// Goes down to the member with the first of the names. `frame` is the frame of the structure
+    /// if the structure contains the referring field.
+    fn structure(
+        &mut self,
+        structure: &StructureType,
+        names: &[Arc<str>],
+        frame: Option<usize>,
+    ) -> Result<(), Fault> {
+        let Some((name, rest)) = names.split_first() else {
+            return Err(self.unusable("a structure"));
+        };
+        let index = structure.index_of(name).ok_or_else(|| self.missing(name))?;
+        let inner = match frame.and_then(|frame| self.frames.get(frame)) {
+            Some(Frame::Structure(_, member)) if index > *member => {
+                return Err(fault(
+                    self.reference.at,
+                    format!("expected a field before this one, found '{name}', which follows it"),
+                ));
+            }
+            Some(Frame::Structure(_, member)) if index == *member => frame.map(|frame| frame + 1),
+            _ => None,
+        };
+        self.path.push(index as u32);
+        self.class(&structure.members[index].class, rest, inner)?;
+        self.path.pop();
+        Ok(())
+    }
+
+    /// Goes down to the fields with these names in a type.
+    fn class(
+        &mut self,
+        class: &Type,
+        names: &[Arc<str>],
+        frame: Option<usize>,
+    ) -> Result<(), Fault> {
+        match class {
+            Type::Integer(integer) if names.is_empty() => {
+                if self.paths.len() == MAX_TARGETS {
+                    let message = format!("expected at most {MAX_TARGETS} options with this field");
+                    return Err(fault(self.reference.at, message));
+                }
+                self.paths.push(self.path.clone());
+                self.integers.push(Arc::clone(integer));
+                Ok(())
+            }
+            Type::Integer(_) => {
+                let message = format!("expected a structure with '{}', found an integer", names[0]);
+                Err(fault(self.reference.at, message))
+            }
+            Type::Structure(structure) => self.structure(structure, names, frame),
+            Type::Choice(choice) => self.choice(choice, names, frame),
+            Type::Array(array) => match frame.and_then(|frame| self.frames.get(frame)) {
+                Some(Frame::Array) => {
+                    self.class(&array.element, names, frame.map(|frame| frame + 1))
+                }
+                _ => Err(self.unusable("an array")),
+            },
+            other => Err(self.unusable(other.described())),
+        }
+    }
+
+    /// Goes down into the option that contains the referring field, or else into all options. A
+    /// name may also be that of an option.
+    fn choice(
+        &mut self,
+        choice: &ChoiceType,
+        names: &[Arc<str>],
+        frame: Option<usize>,
+    ) -> Result<(), Fault> {
+        if let Some(Frame::Choice(option)) = frame.and_then(|frame| self.frames.get(frame)) {
+            return self.option(choice, *option, names, frame.map(|frame| frame + 1));
+        }
+        let (depth, found) = (self.path.len(), self.paths.len());
+        let all =
+            (0..choice.options.len()).try_for_each(|index| self.option(choice, index, names, None));
+        let Err(error) = all else {
+            return match choice.options.is_empty() {
+                true => Err(self.unusable("a variant without options")),
+                false => Ok(()),
+            };
+        };
+        let named = names.first().and_then(|name| {
+            choice.options.iter().position(|option| {
+                !choice.is_optional && without_underscore(&option.name) == without_underscore(name)
+            })
+        });
+        self.path.truncate(depth);
+        self.paths.truncate(found);
+        self.integers.truncate(found);
+        named.map_or(Err(error), |index| self.option(choice, index, &names[1..], None))
+    }
+
+    /// Goes down into one option.
+    fn option(
+        &mut self,
+        choice: &ChoiceType,
+        index: usize,
+        names: &[Arc<str>],
+        frame: Option<usize>,
+    ) -> Result<(), Fault> {
+        self.path.push(index as u32);
+        self.class(&choice.options[index].class, names, frame)?;
+        self.path.pop();
+        Ok(())
+    }
+
+    /// Returns the error for a name that does not exist.
+    fn missing(&self, name: &str) -> Fault {
+        let message = format!("expected the name of a field before this one, found '{name}'");
+        fault(self.reference.at, message)
+    }
+
+    /// Returns the error for a field of the wrong kind.
+    fn unusable(&self, found: &str) -> Fault {
+        let names: Vec<&str> = self.reference.names.iter().map(|name| &**name).collect();
+        let names = names.join(".");
+        fault(self.reference.at, format!("expected an integer '{names}', found {found}"))
+    }
+}

@@ -1,0 +1,144 @@
+//! Reads the metadata of a CTF trace, in both languages, into its [`Metadata`].
+//!
+//! Recognises the language, cuts packets, and converts positions to lines and columns. The folders
+//! `tsdl` and `json` read the languages; `place` resolves the references between fields.
+
+pub(crate) mod declared;
+mod empty;
+pub(crate) mod fault;
+mod lookup;
+mod packets;
+mod place;
+pub(crate) mod ranges;
+mod roles;
+pub(crate) mod types;
+
+use std::borrow::Cow;
+
+use self::fault::{Fault, Log};
+use super::classes::Metadata;
+use super::{json, tsdl};
+
+/// Maximum length of metadata in bytes.
+pub const MAX_LEN: usize = 64 << 20;
+
+/// Maximum number of fields of all scopes of a trace, and maximum number of parts of the syntax
+/// tree. A structure that is used several times counts each time.
+pub const MAX_FIELDS: u64 = 1 << 20;
+
+/// Maximum nesting of types, of parentheses and of JSON.
+pub const MAX_DEPTH: u32 = 64;
+
+/// Maximum alignment in bits.
+pub const MAX_ALIGNMENT: u32 = 1 << 16;
+
+/// Maximum number of ranges with labels of one class.
+pub const MAX_MAPPINGS: usize = 1 << 16;
+
+/// Maximum number of warnings. Further ones are only counted.
+pub const MAX_WARNINGS: usize = 100;
+
+/// Metadata and the warnings about it.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The types of the trace.
+    pub metadata: Metadata,
+    /// Parts of the metadata that were ignored, in order of reading, at most [`MAX_WARNINGS`].
+    pub warnings: Vec<Warning>,
+    /// Number of warnings beyond [`MAX_WARNINGS`].
+    pub further_warnings: u64,
+}
+
+/// A part of the metadata that was ignored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// Offset in bytes in the text. Texts in packets are joined.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// The message: lower case, no full stop.
+    pub message: String,
+}
+
+/// Error for metadata that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{line}:{column}: {message}")]
+pub struct MetadataError {
+    /// Offset in bytes in the text. Texts in packets are joined. Of a broken packet of metadata,
+    /// the offset in the file.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// The message: lower case, no full stop.
+    pub message: String,
+}
+
+/// Reads metadata: a file in CTF 1.8, plain or in packets, or in CTF 2.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::format::ctf::metadata::read;
+///
+/// let text = b"/* CTF 1.8 */
+/// trace { major = 1; minor = 8; byte_order = le; };
+/// event { name = tick; fields := struct { integer { size = 8; } count; }; };";
+/// let metadata = read(text).unwrap().metadata;
+/// assert_eq!(metadata.streams[0].events[0].name.as_deref(), Some("tick"));
+///
+/// let error = read(b"/* CTF 1.8 */ trace { major = ; };").unwrap_err();
+/// assert_eq!(error.to_string(), "1:31: expected a value, found ';'");
+/// ```
+///
+/// # Errors
+/// Returns the position of the first error, what was expected and what was found.
+pub fn read(bytes: &[u8]) -> Result<Parsed, MetadataError> {
+    if bytes.len() > MAX_LEN {
+        let message =
+            format!("expected metadata of at most {MAX_LEN} bytes, found {}", bytes.len());
+        return Err(MetadataError { offset: MAX_LEN, line: 1, column: 1, message });
+    }
+    let text = match packets::byte_order(bytes) {
+        Some(order) => Cow::Owned(packets::text(bytes, order)?),
+        None => Cow::Borrowed(trimmed(bytes)),
+    };
+    let mut log = Log::default();
+    let declared = match text.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(0x1E) => json::declared(&text, &mut log),
+        _ => tsdl::declared(&text, &mut log),
+    };
+    let metadata = declared.and_then(|declared| place::metadata(declared, &mut log));
+    let metadata = metadata.map_err(|fault| located(&text, fault))?;
+    let warnings = log.warnings.into_iter().map(|fault| {
+        let MetadataError { offset, line, column, message } = located(&text, fault);
+        Warning { offset, line, column, message }
+    });
+    Ok(Parsed { metadata, warnings: warnings.collect(), further_warnings: log.further })
+}
+
+/// Returns the text without the zeros at its end.
+fn trimmed(text: &[u8]) -> &[u8] {
+    let length = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    &text[..length]
+}
+
+/// Returns an alignment if it is a power of two within the limit.
+pub(crate) fn checked_alignment(alignment: u64) -> Option<u32> {
+    let alignment = u32::try_from(alignment).ok()?;
+    (alignment.is_power_of_two() && alignment <= MAX_ALIGNMENT).then_some(alignment)
+}
+
+/// Adds the line and the column to a fault.
+fn located(text: &[u8], fault: Fault) -> MetadataError {
+    let offset = (fault.at as usize).min(text.len());
+    let before = &text[..offset];
+    let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    // A byte that continues a character of UTF-8 is no column of its own.
+    let column = 1 + before[start..].iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+    MetadataError { offset, line: line as u32, column: column as u32, message: fault.message }
+}

@@ -1,0 +1,109 @@
+//! Values that labels of an enumeration select, for the variants of CTF 1.8.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::types::OptionType;
+use crate::format::ctf::classes::Mapping;
+
+/// Returns the values that select each option. A label selects the option of its name, with one
+/// leading underscore ignored on either side. If a value has several labels, its first label with
+/// an option decides, so the values of different options do not overlap.
+pub(super) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec<(i128, i128)>> {
+    let mut exact = HashMap::new();
+    let mut stripped = HashMap::new();
+    for (index, option) in options.iter().enumerate() {
+        exact.entry(&*option.name).or_insert(index);
+        stripped.entry(without_underscore(&option.name)).or_insert(index);
+    }
+    let mut values = vec![Vec::new(); options.len()];
+    let mut claimed = Claimed::default();
+    for Mapping { label, low, high } in mappings {
+        let index = exact.get(&**label).or_else(|| stripped.get(without_underscore(label)));
+        if let Some(index) = index {
+            claimed.claim((*low, *high), &mut values[*index]);
+        }
+    }
+    values
+}
+
+/// Returns a name without one leading underscore. A name that is only an underscore stays.
+pub(crate) fn without_underscore(name: &str) -> &str {
+    name.strip_prefix('_').filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
+/// Values that belong to an option. Ranges do not overlap.
+#[derive(Default)]
+struct Claimed {
+    /// The last value of each range by its first.
+    ranges: BTreeMap<i128, i128>,
+}
+
+impl Claimed {
+    /// Claims the free values of a range, and adds them to `values`.
+    fn claim(&mut self, (low, high): (i128, i128), values: &mut Vec<(i128, i128)>) {
+        let before = self.ranges.range(..low).next_back().map(|(first, last)| (*first, *last));
+        let (start, mut next) = match before {
+            Some((first, last)) if last >= low => (first, last + 1),
+            _ => (low, low),
+        };
+        // Joins the ranges, so that each is passed only once.
+        let inside: Vec<_> = self.ranges.range(low..=high).map(|(a, b)| (*a, *b)).collect();
+        for (first, last) in inside {
+            if next < first {
+                values.push((next, first - 1));
+            }
+            next = next.max(last + 1);
+            self.ranges.remove(&first);
+        }
+        if next <= high {
+            values.push((next, high));
+        }
+        self.ranges.insert(start, high.max(next - 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::ctf::classes::Encoding;
+    use crate::format::ctf::metadata::types::Type;
+
+    fn values(mappings: &[(&str, i128, i128)], names: &[&str]) -> Vec<Vec<(i128, i128)>> {
+        let mappings: Vec<_> = mappings
+            .iter()
+            .map(|(label, low, high)| Mapping { label: (*label).into(), low: *low, high: *high })
+            .collect();
+        let options: Vec<_> = names
+            .iter()
+            .map(|name| OptionType {
+                at: 0,
+                name: (*name).into(),
+                shown: (*name).into(),
+                values: None,
+                class: Type::Text(Encoding::Utf8),
+            })
+            .collect();
+        selecting(&mappings, &options)
+    }
+
+    #[test]
+    fn the_first_label_that_has_an_option_decides() {
+        let mappings = [("none", 0, 9), ("b", 3, 4), ("a", 0, 9), ("b", 0, 20), ("a", 30, 30)];
+        assert_eq!(
+            values(&mappings, &["a", "b"]),
+            [vec![(0, 2), (5, 9), (30, 30)], vec![(3, 4), (10, 20)]]
+        );
+    }
+
+    #[test]
+    fn one_underscore_is_ignored_on_either_side() {
+        let mappings = [("_a", 0, 0), ("b", 1, 1), ("__c", 2, 2), ("_", 3, 3)];
+        assert_eq!(
+            values(&mappings, &["a", "_b", "_c", "_"]),
+            [vec![(0, 0)], vec![(1, 1)], vec![(2, 2)], vec![(3, 3)]]
+        );
+        // Labels that differ only by this select the option that has exactly their name.
+        let mappings = [("_a", 0, 0), ("__a", 1, 1)];
+        assert_eq!(values(&mappings, &["_a", "__a"]), [vec![(0, 0)], vec![(1, 1)]]);
+    }
+}

@@ -1,0 +1,97 @@
+//! Decodes traces in the Common Trace Format, versions 1.8 and 2.
+//!
+//! | file | task |
+//! |---|---|
+//! | `folder` | finds the files of a trace |
+//! | `classes` | the types of a trace |
+//! | `metadata` | metadata to types |
+//! | `tsdl`, `json` | the languages of metadata: CTF 1.8 and CTF 2 |
+//! | `bits` | reads numbers of any length at any bit |
+//! | `program` | runs compiled layouts |
+//! | `compile` | compiles structures to programs |
+//! | `layout` | the compiled layout of a trace |
+//! | `clocks` | converts the values of several clocks |
+//! | `packets` | reads headers and contexts of packets |
+//! | `stream` | reads the packets and events of one stream |
+//! | `reader` | merges all streams by time |
+//! | `events` | makes event types of event classes |
+//! | `who` | finds the thread that recorded an event |
+//! | `row` | writes the rows of arguments |
+//! | `decoder` | the decoder |
+//! | `babeltrace` | prints a trace as Babeltrace 2 does |
+//! | `print` | writes fields as Babeltrace 2 does |
+//!
+//! `docs/ctf.md` has the rules for losses, names and several streams, with their sources.
+
+pub mod babeltrace;
+mod bits;
+pub mod classes;
+mod clocks;
+mod compile;
+mod decoder;
+mod events;
+mod folder;
+mod json;
+mod layout;
+pub mod metadata;
+mod packets;
+mod print;
+mod program;
+mod reader;
+mod row;
+mod stream;
+mod tsdl;
+mod who;
+
+use super::{Confidence, Format};
+use crate::model::schema::Rules;
+
+/// The format's entry in the list of formats.
+pub static FORMAT: Format = Format {
+    description: "Common Trace Format 1.8 and 2: folders of LTTng, Zephyr, barectf, perf, …",
+    recognised_by: "a folder with a file `metadata`, or this file, or a stream beside it",
+    is_whole: |_| true,
+    folder: Some(folder::find),
+    rules: RULES,
+    ..Format::new("ctf", recognise, decoder::new)
+};
+
+/// The rules for schema files: metadata names the events of a trace.
+const RULES: Rules = Rules { names_events: true, ..Rules::WORDS };
+
+/// Magic number of metadata in packets.
+const METADATA_MAGIC: u32 = 0x75D1_1D57;
+
+/// Magic number of packets.
+const MAGIC: u32 = 0xC1FC_1FC1;
+
+/// Returns true if a file begins as metadata does.
+fn is_metadata(start: &[u8]) -> bool {
+    let packets = [METADATA_MAGIC.to_le_bytes(), METADATA_MAGIC.to_be_bytes()];
+    packets.iter().any(|magic| start.starts_with(magic))
+        || start.starts_with(b"/* CTF ")
+        || is_json(start)
+        || is_plain(start)
+}
+
+/// Returns true if a text is a sequence of JSON texts that begins with a preamble.
+fn is_json(start: &[u8]) -> bool {
+    let preamble = b"\"preamble\"";
+    let start = start.get(..4096).unwrap_or(start);
+    start.starts_with(b"\x1E") && start.windows(preamble.len()).any(|text| text == preamble)
+}
+
+/// Returns true if a text without a mark is metadata: it begins with a declaration of the trace or
+/// of types.
+fn is_plain(start: &[u8]) -> bool {
+    let start = start.trim_ascii_start();
+    [&b"trace {"[..], b"typealias integer", b"struct "].iter().any(|word| start.starts_with(word))
+}
+
+fn recognise(start: &[u8]) -> Option<Confidence> {
+    if is_metadata(start) && !is_plain(start) {
+        return Some(Confidence::Certain);
+    }
+    let packets = [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()];
+    packets.iter().any(|magic| start.starts_with(magic)).then_some(Confidence::Possible)
+}

@@ -1,0 +1,122 @@
+//! Reads the header and the context of a packet.
+
+use super::classes::{Class, Role};
+use super::layout::Layout;
+use super::program::{Bits, Nothing, PacketNumbers, State};
+
+/// First number of a packet.
+const MAGIC: u64 = 0xC1FC_1FC1;
+
+/// A packet whose header and context were read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet<'a> {
+    /// The bytes from the first bit of the packet to the end of the packet.
+    pub(super) bytes: &'a [u8],
+    /// Offset of the packet in its file, in bytes.
+    pub(super) offset: u64,
+    /// Index of the stream class.
+    pub(super) class: usize,
+    /// Position of the context, in bits.
+    pub(super) context: u64,
+    /// Position of the first event, in bits.
+    pub(super) body: u64,
+    /// End of the events, in bits.
+    pub(super) end: u64,
+    pub(super) numbers: PacketNumbers,
+}
+
+/// A packet that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct PacketFault {
+    /// The message: what was expected, and what was found.
+    pub(super) message: String,
+    /// Number of bytes up to the next packet, if the packet's size is known.
+    pub(super) size: Option<u64>,
+}
+
+impl PacketFault {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), size: None }
+    }
+}
+
+/// Reads the packet at the beginning of `rest`, which ends with the file. `offset` is its offset in
+/// the file. Keeps its numbers in `state`.
+pub(super) fn read<'a>(
+    layout: &Layout,
+    rest: &'a [u8],
+    offset: u64,
+    state: &mut State,
+) -> Result<Packet<'a>, PacketFault> {
+    let all = rest.len() as u64 * 8;
+    let mut bits = Bits { bytes: rest, at: 0, end: all };
+    state.packet = PacketNumbers::default();
+    let fault = |fault| PacketFault::new(format!("expected a packet, {fault}"));
+    layout.header.run(&mut bits, state, &mut Nothing).map_err(fault)?;
+    if let Some(magic) = state.packet.magic.filter(|magic| *magic != MAGIC) {
+        let message =
+            format!("expected a packet with the magic number 0xC1FC1FC1, found 0x{magic:X}");
+        return Err(PacketFault::new(message));
+    }
+    let Some(class) = layout.stream_class(state.packet.class) else {
+        let message = match state.packet.class {
+            Some(id) => format!("expected a stream class of the metadata, found id {id}"),
+            None => "expected one stream class in the metadata".to_owned(),
+        };
+        return Err(PacketFault::new(message));
+    };
+    let context = bits.at;
+    if let Some(stream) = layout.streams.get(class) {
+        state.is_timed = false;
+        stream.context.run(&mut bits, state, &mut Nothing).map_err(fault)?;
+        state.packet.begin = state.is_timed.then_some(state.clock);
+    }
+    let numbers = state.packet;
+    let size = numbers.packet_size.or(numbers.content_size).unwrap_or(all);
+    let content = numbers.content_size.unwrap_or(size);
+    if size == 0 || size % 8 != 0 {
+        let message = format!("expected a packet of whole bytes, found a size of {size} bits");
+        return Err(PacketFault::new(message));
+    }
+    if content > size || content < bits.at {
+        let message = format!(
+            "expected a packet with {} to {size} bits of content, found {content}",
+            bits.at
+        );
+        return Err(PacketFault::new(message));
+    }
+    let Some(bytes) = usize::try_from(size / 8).ok().and_then(|size| rest.get(..size)) else {
+        let message = format!(
+            "expected a packet of {} bytes, found the end of the file after {}",
+            size / 8,
+            rest.len()
+        );
+        return Err(PacketFault { message, size: Some(rest.len() as u64) });
+    };
+    Ok(Packet { bytes, offset, class, context, body: bits.at, end: content, numbers })
+}
+
+/// Returns the offset of the next packet after the beginning of `rest`, or `None` if packets have
+/// no magic number, or if there is none.
+pub(super) fn find(layout: &Layout, rest: &[u8]) -> Option<usize> {
+    let header = layout.metadata.packet_header.as_ref()?;
+    let Class::Integer(first) = &header.members.first()?.class else { return None };
+    if !first.roles.contains(&Role::Magic) {
+        return None;
+    }
+    let magic = first.order.bytes_of_u32(MAGIC as u32);
+    let uuid = match header.members.get(1).map(|member| &member.class) {
+        Some(Class::Blob { is_uuid: true, .. }) => layout.metadata.uuid,
+        _ => None,
+    };
+    let mut from = 1;
+    loop {
+        from += rest.get(from..)?.windows(4).position(|window| window == magic)?;
+        let identifier = rest.get(from + 4..).and_then(|after| after.first_chunk::<16>());
+        // Data can contain the magic number. The identifier of the trace must follow it.
+        if uuid.is_none_or(|uuid| identifier.is_none_or(|found| *found == uuid)) {
+            return Some(from);
+        }
+        from += 1;
+    }
+}

@@ -1,0 +1,167 @@
+//! Reads all streams of a trace in order of time.
+//!
+//! A heap has the time of the next element of each stream. Elements of equal time come in the order
+//! of their streams, which is the order of the paths of their first files.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::clocks::{Common, Timing};
+use super::folder::METADATA;
+use super::layout::Layout;
+use super::metadata;
+use super::packets;
+use super::program::State;
+use super::stream::{Next, Part, Stream};
+use crate::format::{ReadError, TraceFile};
+
+/// The layouts of a trace and its streams.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) layouts: Vec<Layout>,
+    pub(super) streams: Vec<Stream<'a>>,
+    pub(super) common: Common,
+    timings: Vec<Vec<Timing>>,
+    heap: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Warnings of the metadata: the index of the file, and the message.
+    pub(super) warnings: Vec<(usize, String)>,
+}
+
+/// The facts by which the packets of several files belong to one stream.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum StreamKey {
+    /// The stream of a trace with this identifier, by class and instance.
+    Numbered([u8; 16], u64, u64),
+    /// Each file is a stream of its own.
+    File(usize),
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the metadata among the files, and the first packet of each other file. A file belongs
+    /// to the metadata in its folder, which precedes it.
+    ///
+    /// # Errors
+    /// Returns an error if metadata cannot be read.
+    pub(super) fn new(files: &'a [TraceFile]) -> Result<Self, ReadError> {
+        let (mut layouts, mut warnings) = (Vec::new(), Vec::new());
+        let mut streams: BTreeMap<StreamKey, Vec<(Option<u64>, Part<'a>)>> = BTreeMap::new();
+        let mut order = BTreeMap::new();
+        for (index, file) in files.iter().enumerate() {
+            if file.name() == METADATA {
+                layouts.push(read_layout(file, index, &mut warnings)?);
+                continue;
+            }
+            let Some(layout) = layouts.last() else { continue };
+            let part = Part { file: index, bytes: file.bytes(), layout: layouts.len() - 1 };
+            if part.bytes.is_empty() {
+                continue;
+            }
+            let mut state = state(layout);
+            let packet = packets::read(layout, part.bytes, 0, &mut state).ok();
+            let key = packet.and_then(|packet| {
+                let instance = packet.numbers.instance?;
+                let class = packet.numbers.class.unwrap_or(0);
+                Some(StreamKey::Numbered(layout.metadata.uuid?, class, instance))
+            });
+            let key = key.unwrap_or(StreamKey::File(index));
+            order.entry(key.clone()).or_insert(index);
+            let begin = packet.and_then(|packet| packet.numbers.begin);
+            streams.entry(key).or_default().push((begin, part));
+        }
+        let mut streams: Vec<_> = streams.into_iter().collect();
+        streams.sort_by_key(|(key, _)| order.get(key).copied());
+        let streams = streams.into_iter().map(|(_, mut parts)| {
+            // Files without a packet keep their place at the beginning.
+            parts.sort_by_key(|(begin, part)| (*begin, part.file));
+            Stream::new(parts.into_iter().map(|(_, part)| part).collect())
+        });
+        let streams = streams.collect();
+        let common = Common::new(used_clocks(&layouts));
+        let timings = layouts.iter().map(|layout| {
+            let metadata = &layout.metadata;
+            let of = |clock: Option<usize>| clock.and_then(|clock| metadata.clocks.get(clock));
+            let classes = metadata.streams.iter().map(|class| of(class.clock));
+            classes
+                .map(|clock| clock.map_or(Timing::default(), |clock| common.timing(clock)))
+                .collect()
+        });
+        let timings = timings.collect();
+        let heap = BinaryHeap::new();
+        let mut reader = Self { layouts, streams, common, timings, heap, warnings };
+        (0..reader.streams.len()).for_each(|index| reader.advance(index));
+        Ok(reader)
+    }
+
+    /// Returns the stream with the earliest element and removes it from the heap. The caller must
+    /// take the element, then call [`Reader::advance`] or [`Reader::advance_while_first`].
+    pub(super) fn earliest(&mut self) -> Option<usize> {
+        self.heap.pop().map(|Reverse((_, index))| index)
+    }
+
+    /// Reads the next element of a stream and adds its time to the heap.
+    pub(super) fn advance(&mut self, index: usize) {
+        if let Some(stamp) = self.read(index) {
+            self.heap.push(Reverse((stamp, index)));
+        }
+    }
+
+    /// Reads the next element of a stream. Returns true if it is the earliest one of all streams.
+    /// Otherwise adds its time to the heap.
+    #[inline]
+    pub(super) fn advance_while_first(&mut self, index: usize) -> bool {
+        let Some(stamp) = self.read(index) else { return false };
+        match self.heap.peek() {
+            Some(Reverse(first)) if *first < (stamp, index) => {
+                self.heap.push(Reverse((stamp, index)));
+                false
+            }
+            _ => true,
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, index: usize) -> Option<u64> {
+        let Self { layouts, streams, timings, .. } = self;
+        let stream = streams.get_mut(index)?;
+        stream.advance(layouts, |layout, class| {
+            timings.get(layout).and_then(|classes| classes.get(class)).copied().unwrap_or_default()
+        });
+        let next: Option<&Next> = stream.next.as_ref();
+        next.map(|_| stream.stamp())
+    }
+}
+
+/// Returns the state before the first packet of a stream.
+pub(super) fn state(layout: &Layout) -> State {
+    State { registers: vec![None; layout.registers], ..State::default() }
+}
+
+/// Returns the clocks of the streams.
+fn used_clocks(layouts: &[Layout]) -> impl Iterator<Item = &super::classes::Clock> + Clone {
+    layouts.iter().flat_map(|layout| {
+        let clocks = layout.metadata.streams.iter().filter_map(|class| class.clock);
+        clocks.filter_map(|clock| layout.metadata.clocks.get(clock))
+    })
+}
+
+fn read_layout(
+    file: &TraceFile,
+    index: usize,
+    warnings: &mut Vec<(usize, String)>,
+) -> Result<Layout, ReadError> {
+    let error = |offset, message| {
+        let message = format!("{}: {message}", file.path().display());
+        ReadError { offset, message }
+    };
+    let parsed = metadata::read(file.bytes());
+    let parsed = parsed.map_err(|found| error(found.offset as u64, found.to_string()))?;
+    warnings.extend(parsed.warnings.iter().map(|warning| {
+        (index, format!("{}:{}: {}", warning.line, warning.column, warning.message))
+    }));
+    if parsed.further_warnings > 0 {
+        let more = format!("{} more warnings about the metadata", parsed.further_warnings);
+        warnings.push((index, more));
+    }
+    let layout = Layout::new(parsed.metadata);
+    layout.map_err(|fault| error(0, format!("expected a layout of packets, {fault}")))
+}

@@ -1,0 +1,411 @@
+//! Reads one stream: its packets one after the other, and the events in them.
+//!
+//! A stream reads the header of its next event before the event's turn, because the header has the
+//! time. The rest of the event is read when its turn has come ([`Stream::body`]).
+
+use std::collections::VecDeque;
+
+use super::bits::ones;
+use super::clocks::Timing;
+use super::layout::{EventLayout, Layout};
+use super::packets::{self, Packet};
+use super::program::{Bits, Fault, Nothing, Output, State};
+
+/// Largest step back of a short stamp that is a change of order and not a wrap: 1 ms. Interrupts of
+/// Zephyr can write their event before the interrupted one.
+const MAX_REORDERED: u64 = 1_000_000;
+
+/// Number of cycles after which a stamp of 32 bits wraps.
+const WRAP: u64 = 1 << 32;
+
+/// A part of a stream: the packets in one file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    /// Index of the file.
+    pub(super) file: usize,
+    pub(super) bytes: &'a [u8],
+    /// Index of the layout.
+    pub(super) layout: usize,
+}
+
+/// Missing events.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Gap {
+    pub(super) kind: GapKind,
+    /// Values of the clock between which the events are missing, if known.
+    pub(super) between: Option<(u64, u64)>,
+    /// Offset in the file, in bytes.
+    pub(super) offset: u64,
+}
+
+/// The reason why events are missing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum GapKind {
+    /// The tracer discarded events and counted them. The number is `None` if the count began
+    /// earlier than the stream.
+    Events { count: Option<u64>, first: u64 },
+    /// This number of packets is missing.
+    Packets(u64),
+    /// Bytes that cannot be read, with the reason.
+    Damage(String),
+    /// Zeros after the last event of a memory image.
+    Padding(u64),
+    /// The clock went back by this number of cycles.
+    Backwards(u64),
+}
+
+/// The next element of a stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Next {
+    /// An event, whose header was read.
+    Event,
+    Gap(Gap),
+}
+
+/// The facts of the previous packet that show gaps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Previous {
+    begin: Option<u64>,
+    end: Option<u64>,
+    discarded: Option<(u64, u8)>,
+    number: Option<(u64, u8)>,
+    size: usize,
+}
+
+/// A stream.
+#[derive(Debug)]
+pub(super) struct Stream<'a> {
+    parts: Vec<Part<'a>>,
+    part: usize,
+    /// Offset of the next packet in its file.
+    at: usize,
+    pub(super) packet: Option<Packet<'a>>,
+    /// Index of the stream class of the last packet.
+    pub(super) class: usize,
+    /// Number of packets so far.
+    pub(super) packets: u64,
+    pub(super) bits: Bits<'a>,
+    pub(super) state: State,
+    pub(super) timing: Timing,
+    /// Index of the next event's class.
+    pub(super) event: usize,
+    /// Position of the next event, in bits.
+    pub(super) event_at: u64,
+    /// Value of the clock at the next event.
+    pub(super) time: u64,
+    /// Value of the clock at the beginning of the last packet. The events of a packet can be
+    /// earlier: old versions of barectf write it too late.
+    begin: u64,
+    /// Position after the last event in a packet; used to notice events without bits.
+    moved: Option<u64>,
+    previous: Option<Previous>,
+    gaps: VecDeque<Gap>,
+    pub(super) next: Option<Next>,
+    /// Added to stamps after the clock went back.
+    shift: u64,
+    /// True if the last event was one of an interrupt.
+    after_interrupt: bool,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) fn new(parts: Vec<Part<'a>>) -> Self {
+        Self {
+            parts,
+            part: 0,
+            at: 0,
+            packet: None,
+            class: 0,
+            packets: 0,
+            bits: Bits { bytes: &[], at: 0, end: 0 },
+            state: State::default(),
+            timing: Timing::default(),
+            event: 0,
+            event_at: 0,
+            time: 0,
+            begin: 0,
+            moved: None,
+            previous: None,
+            gaps: VecDeque::new(),
+            next: None,
+            shift: 0,
+            after_interrupt: false,
+        }
+    }
+
+    /// Returns the part that contains the next event.
+    pub(super) fn part(&self) -> Option<Part<'a>> {
+        self.parts.get(self.part).or(self.parts.last()).copied()
+    }
+
+    /// Returns the time of the next element. A gap is at the beginning of its packet.
+    #[inline]
+    pub(super) fn stamp(&self) -> u64 {
+        match self.next {
+            Some(Next::Gap(_)) => self.timing.stamp(self.time.max(self.begin)),
+            _ => self.timing.stamp(self.time),
+        }
+    }
+
+    /// Reads the header of the next event, or finds the next gap. Sets [`Stream::next`], to `None`
+    /// at the end of the stream.
+    #[inline]
+    pub(super) fn advance(&mut self, layouts: &[Layout], timing: impl Fn(usize, usize) -> Timing) {
+        self.next = loop {
+            if let Some(gap) = self.gaps.pop_front() {
+                break Some(Next::Gap(gap));
+            }
+            let Some(packet) = self.packet else {
+                if self.open(layouts, &timing) {
+                    continue;
+                }
+                break None;
+            };
+            if self.begin_event(&packet, layouts) {
+                break Some(Next::Event);
+            }
+        }
+    }
+
+    /// Reads the header of the next event. Returns false if there is none.
+    #[inline]
+    fn begin_event(&mut self, packet: &Packet<'a>, layouts: &[Layout]) -> bool {
+        let Some(layout) = self.part().and_then(|part| layouts.get(part.layout)) else {
+            self.packet = None;
+            return false;
+        };
+        let Some(class) = layout.streams.get(packet.class) else {
+            self.packet = None;
+            return false;
+        };
+        if self.bits.at >= self.bits.end {
+            self.packet = None;
+            return false;
+        }
+        self.event_at = self.bits.at;
+        if self.moved == Some(self.bits.at) {
+            self.lose("found an event without bits, which would never end".to_owned());
+            return false;
+        }
+        self.moved = Some(self.bits.at);
+        let before = self.state.clock;
+        self.state.event = match class.events.len() {
+            1 => layout.metadata.streams.get(packet.class).map_or(0, |class| class.events[0].id),
+            _ => 0,
+        };
+        self.state.is_timed = false;
+        if let Err(fault) = class.event_header.run(&mut self.bits, &mut self.state, &mut Nothing) {
+            self.lose_event(fault, packet);
+            return false;
+        }
+        let Some(event) = class.event(self.state.event) else {
+            if self.is_padding() {
+                let bytes = packet.bytes.len() as u64 - self.event_at / 8;
+                self.gap(GapKind::Padding(bytes), None, self.event_at);
+                self.packet = None;
+            } else {
+                let id = self.state.event;
+                self.lose(format!("expected an event of the metadata, found id {id}"));
+            }
+            return false;
+        };
+        self.event = event;
+        if self.state.is_timed {
+            self.set_time(before);
+        }
+        true
+    }
+
+    /// Sets the time of the next event from the value of the clock.
+    #[inline]
+    fn set_time(&mut self, before: u64) {
+        let time = self.state.clock.wrapping_add(self.shift);
+        match time.checked_sub(self.time) {
+            Some(step) if self.after_interrupt && step > WRAP - MAX_REORDERED && step < WRAP => {
+                self.reordered(before, WRAP - step);
+            }
+            Some(_) => self.time = time,
+            None => self.went_back(time),
+        }
+    }
+
+    /// Undoes a wrap of a short stamp that was only a change of order.
+    #[cold]
+    fn reordered(&mut self, before: u64, back: u64) {
+        // A packet with a time has stamps that wrap.
+        if self.packet.is_some_and(|packet| packet.numbers.begin.is_some()) {
+            self.time = self.state.clock.wrapping_add(self.shift);
+            return;
+        }
+        self.state.clock = before;
+        self.gap(GapKind::Backwards(back), None, self.event_at);
+    }
+
+    /// Handles a stamp that is smaller than the one before.
+    #[cold]
+    fn went_back(&mut self, time: u64) {
+        let back = self.time - time;
+        if back > MAX_REORDERED {
+            self.shift = self.shift.wrapping_add(back);
+        }
+        self.gap(GapKind::Backwards(back), None, self.event_at);
+    }
+
+    /// Reads the next event, whose header was read.
+    ///
+    /// # Errors
+    /// Returns an error if the event cannot be read. The caller must then call
+    /// [`Stream::lose_body`].
+    #[inline]
+    pub(super) fn body(&mut self, event: &EventLayout, out: &mut impl Output) -> Result<(), Fault> {
+        match &event.programs {
+            Ok(programs) => {
+                for program in programs {
+                    program.run(&mut self.bits, &mut self.state, out)?;
+                }
+                Ok(())
+            }
+            Err(fault) => Err(*fault),
+        }
+    }
+
+    /// Drops the rest of the packet, because the event in it cannot be read. The next element of
+    /// the stream is the gap.
+    #[cold]
+    pub(super) fn lose_body(&mut self, fault: Fault) {
+        self.lose(format!("expected an event, {fault}"));
+    }
+
+    #[cold]
+    fn lose_event(&mut self, fault: Fault, packet: &Packet<'_>) {
+        if self.is_padding() {
+            let bytes = packet.bytes.len() as u64 - self.event_at / 8;
+            self.gap(GapKind::Padding(bytes), None, self.event_at);
+            self.packet = None;
+        } else {
+            self.lose_body(fault);
+        }
+    }
+
+    /// Drops the rest of the packet.
+    #[cold]
+    fn lose(&mut self, message: String) {
+        self.gap(GapKind::Damage(message), None, self.event_at);
+        self.packet = None;
+    }
+
+    /// Returns true if the rest of a stream without sizes of packets has only zeros.
+    #[cold]
+    fn is_padding(&self) -> bool {
+        let Some(packet) = self.packet else { return false };
+        let has_size = packet.numbers.packet_size.or(packet.numbers.content_size).is_some();
+        let rest = packet.bytes.get((self.event_at / 8) as usize..).unwrap_or_default();
+        !has_size && rest.iter().all(|byte| *byte == 0)
+    }
+
+    /// Adds a gap at a position in the current packet.
+    fn gap(&mut self, kind: GapKind, between: Option<(u64, u64)>, at: u64) {
+        let offset = self.packet.map_or(self.at as u64, |packet| packet.offset + at / 8);
+        self.gaps.push_back(Gap { kind, between, offset });
+    }
+
+    /// Opens the next packet. Returns false at the end of the stream.
+    #[cold]
+    fn open(&mut self, layouts: &[Layout], timing: &impl Fn(usize, usize) -> Timing) -> bool {
+        let Some(part) = self.parts.get(self.part).copied() else { return false };
+        let rest = part.bytes.get(self.at..).unwrap_or_default();
+        let layout = layouts.get(part.layout).filter(|_| !rest.is_empty());
+        let Some(layout) = layout else {
+            self.part += 1;
+            self.at = 0;
+            return self.part < self.parts.len();
+        };
+        if self.state.registers.len() != layout.registers {
+            self.state.registers = vec![None; layout.registers];
+        }
+        let before = self.state.clock;
+        match packets::read(layout, rest, self.at as u64, &mut self.state) {
+            Ok(packet) => {
+                self.at += packet.bytes.len();
+                let previous = Previous {
+                    begin: packet.numbers.begin,
+                    end: packet.numbers.end,
+                    discarded: packet.numbers.discarded,
+                    number: packet.numbers.number,
+                    size: packet.bytes.len(),
+                };
+                // Overlapping snapshots contain packets twice.
+                if self.previous == Some(previous) && previous.number.is_some() {
+                    self.state.clock = before;
+                    return true;
+                }
+                self.timing = timing(part.layout, packet.class);
+                if packet.numbers.begin.is_none() {
+                    self.state.clock = before;
+                }
+                self.gaps_before(&packet);
+                self.previous = Some(previous);
+                self.packets += 1;
+                self.class = packet.class;
+                self.moved = None;
+                self.bits = Bits { bytes: packet.bytes, at: packet.body, end: packet.end };
+                self.event_at = packet.body;
+                if let Some(begin) = packet.numbers.begin {
+                    self.shift = 0;
+                    self.begin = begin;
+                }
+                self.packet = Some(packet);
+            }
+            Err(_) if rest.iter().all(|byte| *byte == 0) => self.at = part.bytes.len(),
+            Err(fault) => {
+                self.state.clock = before;
+                let offset = self.at as u64;
+                let kind = GapKind::Damage(fault.message);
+                self.gaps.push_back(Gap { kind, between: None, offset });
+                let size = fault.size.and_then(|size| usize::try_from(size).ok());
+                let size = size.or_else(|| packets::find(layout, rest)).unwrap_or(rest.len());
+                self.at += size.max(1);
+            }
+        }
+        true
+    }
+
+    /// Finds the events and packets that are missing before a packet.
+    fn gaps_before(&mut self, packet: &Packet<'a>) {
+        let numbers = packet.numbers;
+        let offset = packet.offset;
+        let end = numbers.end.or(numbers.begin);
+        let previous_end = self.previous.and_then(|previous| previous.end.or(previous.begin));
+        let first_number = numbers.number.is_none_or(|(number, _)| number == 0);
+        if let Some((count, bits)) = numbers.discarded {
+            let known = self.previous.and_then(|previous| previous.discarded);
+            let missing = known.map(|(before, _)| count.wrapping_sub(before) & ones(bits));
+            let (lost, first) = match (missing, count) {
+                (Some(missing), _) => (Some(missing), 0),
+                (None, count) if first_number => (Some(count), count),
+                (None, count) => (None, count),
+            };
+            if missing.unwrap_or(count) > 0 {
+                let from = if first > 0 { numbers.begin } else { previous_end.or(numbers.begin) };
+                let between = from.zip(end);
+                let kind = GapKind::Events { count: lost, first };
+                self.gaps.push_back(Gap { kind, between, offset });
+            }
+        }
+        if let Some((number, bits)) = numbers.number
+            && let Some((before, _)) = self.previous.and_then(|previous| previous.number)
+        {
+            let missing = number.wrapping_sub(before).wrapping_sub(1) & ones(bits);
+            if missing > 0 && missing < ones(bits) / 2 {
+                let between = previous_end.zip(numbers.begin);
+                self.gaps.push_back(Gap { kind: GapKind::Packets(missing), between, offset });
+            }
+        }
+    }
+
+    /// Notes that the event just read was one of an interrupt. An event that interrupted a recorder
+    /// can come before an event with an earlier stamp.
+    #[inline]
+    pub(super) fn note_interrupt(&mut self, is_interrupt: bool) {
+        self.after_interrupt = is_interrupt;
+    }
+}

@@ -1,0 +1,211 @@
+//! Compares the text of CTF traces with that of Babeltrace 2.0.4, line for line. The answers are
+//! part of the shared data. Skipped without this data.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use support::shared;
+use tracewell::format::ctf::babeltrace::{Message, print};
+use tracewell::input::{Input, Settings};
+
+/// Returns all folders with a trace and an answer, below a folder.
+fn answered(folder: &Path, found: &mut Vec<PathBuf>) {
+    let is_answered = |name: &str| folder.join(name).is_file();
+    if folder.join("trace").is_dir() && (is_answered("text.txt") || is_answered("text.txt.gz")) {
+        found.push(folder.to_owned());
+    }
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    let folders = entries.iter().filter(|path| path.is_dir() && !path.ends_with("trace"));
+    folders.for_each(|folder| answered(folder, found));
+}
+
+fn answer(folder: &Path, name: &str) -> Option<String> {
+    let bytes = match fs::read(folder.join(name)) {
+        Ok(bytes) => bytes,
+        Err(_) => {
+            let packed = fs::File::open(folder.join(format!("{name}.gz"))).ok()?;
+            let mut bytes = Vec::new();
+            flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+            bytes
+        }
+    };
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Parts of answers that are wrong: the folder, the answer, and the right text. Babeltrace shows the
+/// content of the previous event for an empty file name.
+const WRONG_ANSWERS: [(&str, &str, &str); 3] = [
+    (
+        "bug446190",
+        "filename = \"/usr/local/lib/v7l/neon/vfp/libc.so.6\", flags = 524288, mode = 1 ",
+        "filename = \"\", flags = 524288, mode = 1 ",
+    ),
+    (
+        "bug446190",
+        "filename = \"/usr/local/lib/neon/liblttng-ctl.so.0\", flags = 524288, mode = 1 ",
+        "filename = \"\", flags = 524288, mode = 1 ",
+    ),
+    (
+        "bug446190",
+        "filename = \"/lib/vfp\", statbuf = 0xBEA29AF0",
+        "filename = \"\", statbuf = 0xBEA29AF0",
+    ),
+];
+
+/// Text and messages of the trace at a path, as Babeltrace prints them in the folder.
+fn printed(folder: &Path, trace: &Path) -> Result<(String, Vec<Message>), String> {
+    let settings = Settings { format: Some("ctf".to_owned()), ..Settings::default() };
+    let input = Input::open(trace, settings).map_err(|error| error.to_string())?;
+    let (mut text, mut messages) = (Vec::new(), Vec::new());
+    let result = print(input.files(), trace, &mut text, |message| messages.push(message));
+    result.map_err(|error| format!("{error:?}"))?;
+    let prefix = format!("{}/", folder.display());
+    for message in &mut messages {
+        message.text = message.text.replace(&prefix, "");
+    }
+    Ok((without_addresses(&String::from_utf8_lossy(&text)), messages))
+}
+
+/// Replaces `0x` and nine or more decimal digits by `0x0`, as in the answers: they were made so that
+/// addresses in messages do not differ.
+fn without_addresses(text: &str) -> String {
+    let mut parts = text.split("0x");
+    let mut replaced = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        replaced.push_str("0x");
+        replaced.push_str(if digits >= 9 { "0" } else { &part[..digits] });
+        replaced.push_str(&part[digits..]);
+    }
+    replaced
+}
+
+/// Sorts lines of equal time, whose order is not defined. Removes the differences of times, which
+/// depend on this order.
+fn sorted(text: &str) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for line in text.lines() {
+        let time = line.split(']').next().unwrap_or(line).to_owned();
+        let time = if line.starts_with('[') { time } else { String::new() };
+        let line = match line.split_once(" (+") {
+            Some((before, after)) if line.starts_with('[') => {
+                format!("{before} {}", after.split_once(") ").map_or(after, |(_, rest)| rest))
+            }
+            _ => line.to_owned(),
+        };
+        match groups.last_mut() {
+            Some((known, lines)) if *known == time => lines.push(line),
+            _ => groups.push((time, vec![line])),
+        }
+    }
+    groups.iter_mut().for_each(|(_, lines)| lines.sort());
+    groups.into_iter().flat_map(|(_, lines)| lines).collect()
+}
+
+/// Compares two texts. Returns the first difference.
+fn difference(ours: &str, theirs: &str) -> Option<String> {
+    if ours == theirs {
+        return None;
+    }
+    let (ours, theirs) = (sorted(ours), sorted(theirs));
+    let lines = ours.len().max(theirs.len());
+    let at = (0..lines).find(|line| ours.get(*line) != theirs.get(*line))?;
+    Some(format!(
+        "line {} of {} and {}\n  ours:   {:?}\n  theirs: {:?}",
+        at + 1,
+        ours.len(),
+        theirs.len(),
+        ours.get(at),
+        theirs.get(at)
+    ))
+}
+
+fn losses(lines: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    lines.filter(|line| line.starts_with("WARNING: ")).for_each(|line| {
+        *counts.entry(line).or_default() += 1;
+    });
+    counts
+}
+
+#[test]
+fn the_text_of_shared_traces_is_that_of_babeltrace() {
+    let Some(shared) = shared() else { return };
+    let mut folders = Vec::new();
+    answered(&shared.join("data/ctf"), &mut folders);
+    let mut wrong = Vec::new();
+    for folder in &folders {
+        let mut theirs = answer(folder, "text.txt").unwrap();
+        for (_, wrong, right) in WRONG_ANSWERS.iter().filter(|(name, ..)| folder.ends_with(name)) {
+            assert!(theirs.contains(wrong), "{wrong}");
+            theirs = theirs.replace(wrong, right);
+        }
+        let failed = answer(folder, "exit.txt").is_some_and(|status| status.trim() != "0");
+        let name = folder.strip_prefix(&shared).unwrap().display();
+        match printed(folder, &folder.join("trace")) {
+            Err(error) if failed => println!("{name}: refused: {error}"),
+            Err(error) => wrong.push(format!("{name}: {error}")),
+            Ok((ours, messages)) => {
+                // Babeltrace stops at the first damage.
+                let is_prefix = failed && ours.starts_with(&theirs);
+                if let Some(difference) = difference(&ours, &theirs).filter(|_| !is_prefix) {
+                    wrong.push(format!("{name}: {difference}"));
+                }
+                let theirs = answer(folder, "stderr.txt");
+                let is_answered = theirs.is_some() && !failed;
+                let theirs = losses(theirs.unwrap_or_default().lines().map(str::to_owned));
+                let ours = losses(messages.iter().map(|message| message.text.clone()));
+                if ours != theirs && is_answered {
+                    wrong.push(format!("{name}:\n  ours:   {ours:#?}\n  theirs: {theirs:#?}"));
+                }
+                let damage: Vec<_> = messages.iter().filter(|message| message.is_damage).collect();
+                if !failed && !damage.is_empty() {
+                    wrong.push(format!("{name}: {damage:?}"));
+                }
+            }
+        }
+    }
+    assert!(folders.len() > 50, "{}", folders.len());
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), folders.len(), wrong.join("\n"));
+}
+
+#[test]
+fn both_languages_of_metadata_lead_to_the_same_text() {
+    let Some(shared) = shared() else { return };
+    let data = shared.join("data/ctf");
+    let mut folders = Vec::new();
+    answered(&data, &mut folders);
+    let mut compared = 0;
+    for folder in folders {
+        let described = ["ctf2", "final"].map(|name| folder.join(name).join("metadata"));
+        let Some(metadata) = described.into_iter().find(|path| path.is_file()) else { continue };
+        // A folder with the other metadata beside copies of the streams.
+        let copy = tempfile::tempdir().unwrap();
+        let original = copied(&folder.join("trace"), copy.path());
+        fs::write(original.join("metadata"), fs::read(&metadata).unwrap()).unwrap();
+        let (ours, _) = printed(copy.path(), copy.path()).unwrap();
+        let theirs = answer(&folder, "text.txt").unwrap();
+        assert_eq!(difference(&ours, &theirs), None, "{}", metadata.display());
+        compared += 1;
+    }
+    assert!(compared >= 8, "{compared}");
+}
+
+/// Copies the streams of the only trace at or below a folder. Returns the folder with the copies.
+fn copied(from: &Path, to: &Path) -> PathBuf {
+    let entries: Vec<_> = fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).collect();
+    if !from.join("metadata").is_file() {
+        let [below] = entries.as_slice() else { panic!("{}: {entries:?}", from.display()) };
+        return copied(below, to);
+    }
+    for file in entries.iter().filter(|path| path.is_file()) {
+        fs::write(to.join(file.file_name().unwrap()), fs::read(file).unwrap()).unwrap();
+    }
+    to.to_owned()
+}

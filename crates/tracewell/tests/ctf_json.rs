@@ -1,0 +1,395 @@
+//! The rules of the metadata language of CTF 2, one test for each.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::ctf::Types;
+use tracewell::format::ctf::metadata::{self, MAX_FIELDS, Parsed};
+
+/// Returns metadata of these fragments after the preamble.
+fn text(fragments: &[Value]) -> String {
+    let preamble = json!({ "type": "preamble", "version": 2 });
+    std::iter::once(&preamble)
+        .chain(fragments)
+        .map(|fragment| format!("\u{1e}{fragment}\n"))
+        .collect()
+}
+
+fn read(fragments: &[Value]) -> Result<Parsed, String> {
+    metadata::read(text(fragments).as_bytes()).map_err(|error| error.message)
+}
+
+/// Returns an unsigned integer of 8 bits with more properties.
+fn byte(more: Value) -> Value {
+    let mut class = json!({
+        "type": "fixed-length-unsigned-integer", "length": 8, "byte-order": "little-endian",
+    });
+    class.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    class
+}
+
+/// Returns a structure of members.
+fn structure(members: &[(&str, Value)]) -> Value {
+    let members: Vec<_> =
+        members.iter().map(|(name, class)| json!({ "name": name, "field-class": class })).collect();
+    json!({ "type": "structure", "member-classes": members })
+}
+
+/// Returns the lines of a payload with these members.
+fn fields(members: &[(&str, Value)]) -> Result<Vec<String>, String> {
+    let parsed = read(&[
+        json!({ "type": "data-stream-class" }),
+        json!({ "type": "event-record-class", "payload-field-class": structure(members) }),
+    ])?;
+    let lines = Types::of(&parsed.metadata, true);
+    let lines = lines.lines().skip_while(|line| !line.contains("Payload field class")).skip(1);
+    Ok(lines.map(|line| line.strip_prefix("        ").unwrap().to_owned()).collect())
+}
+
+/// Returns a location without origin.
+fn path(path: Value) -> Value {
+    json!({ "path": path })
+}
+
+#[test]
+fn each_field_class_is_read() {
+    let found = fields(&[
+        (
+            "bits",
+            json!({ "type": "fixed-length-bit-array", "length": 5, "byte-order": "big-endian" }),
+        ),
+        (
+            "map",
+            json!({
+                "type": "fixed-length-bit-map", "length": 16, "byte-order": "little-endian",
+                "alignment": 16, "flags": { "b": [[1, 3]], "a": [[0, 0], [5, 6]] },
+            }),
+        ),
+        (
+            "truth",
+            json!({ "type": "fixed-length-boolean", "length": 1, "byte-order": "big-endian" }),
+        ),
+        (
+            "signed",
+            json!({
+                "type": "fixed-length-signed-integer", "length": 7, "byte-order": "big-endian",
+                "bit-order": "first-to-last", "preferred-display-base": 16,
+                "mappings": { "low": [[-64, -1]] },
+            }),
+        ),
+        (
+            "real",
+            json!({
+                "type": "fixed-length-floating-point-number", "length": 64,
+                "byte-order": "little-endian", "bit-order": "last-to-first", "alignment": 8,
+            }),
+        ),
+        ("leb", json!({ "type": "variable-length-signed-integer" })),
+        ("zero", json!({ "type": "null-terminated-string", "encoding": "utf-16be" })),
+        ("sized", json!({ "type": "static-length-string", "length": 9 })),
+        ("blob", json!({ "type": "static-length-blob", "length": 3, "media-type": "a/b" })),
+        ("length", byte(json!({}))),
+        (
+            "text",
+            json!({
+                "type": "dynamic-length-string", "length-field-location": path(json!(["length"])),
+                "encoding": "utf-32le",
+            }),
+        ),
+        (
+            "data",
+            json!({
+                "type": "dynamic-length-blob",
+                "length-field-location": { "origin": "event-record-payload", "path": ["length"] },
+            }),
+        ),
+        (
+            "list",
+            json!({
+                "type": "static-length-array", "length": 2, "minimum-alignment": 32,
+                "element-field-class": structure(&[("x", byte(json!({ "alignment": 4 })))]),
+            }),
+        ),
+    ]);
+    let expected = [
+        "bits: Bit array (5-bit, Base 10, alignment 1, big)",
+        "map: Bit map (16-bit, Base 10, alignment 16, little):",
+        "  a: [0] [5, 6]",
+        "  b: [1, 3]",
+        "truth: Boolean (1-bit, Base 10, alignment 1, big)",
+        "signed: Signed enumeration (7-bit, Base 16, 1 mapping, alignment 1, big, reversed):",
+        "  low: [-64, -1]",
+        "real: Double-precision real (alignment 8, little, reversed)",
+        "leb: Signed integer (64-bit, variable, Base 10, alignment 8, little)",
+        "zero: String (Utf16(Big))",
+        "sized: String (Utf8, Length 9)",
+        "blob: Blob (Length 3)",
+        "length: Unsigned integer (8-bit, Base 10, alignment 1, little)",
+        "text: String (Utf32(Little), Length field path [Event payload: 9])",
+        "data: Blob (Length field path [Event payload: 9])",
+        "list: Static array (Length 2, alignment 32):",
+        "  Element: Structure (1 member, alignment 4):",
+        "    x: Unsigned integer (8-bit, Base 10, alignment 4, little)",
+    ];
+    assert_eq!(found.unwrap(), expected);
+}
+
+#[test]
+fn mappings_keep_the_order_of_the_text() {
+    // serde_json's values sort their properties; the text does not.
+    let class = byte(json!({ "mappings": {} })).to_string();
+    let class = class.replace("\"mappings\":{}", "\"mappings\":{\"z\":[[1,1]],\"a\":[[1,2]]}");
+    let text = text(&[
+        json!({ "type": "data-stream-class" }),
+        json!({ "type": "event-record-class", "payload-field-class": structure(&[("e", json!("X"))]) }),
+    ]);
+    let parsed = metadata::read(text.replace("\"X\"", &class).as_bytes()).unwrap();
+    let payload = parsed.metadata.streams[0].events[0].payload.clone().unwrap();
+    let tracewell::format::ctf::classes::Class::Integer(integer) = &payload.members[0].class else {
+        panic!("{payload:?}");
+    };
+    let labels: Vec<_> = integer.mappings.iter().map(|mapping| &*mapping.label).collect();
+    assert_eq!(labels, ["z", "a"]);
+}
+
+#[test]
+fn null_goes_up_one_structure() {
+    let array = |location: Value| {
+        json!({
+            "type": "dynamic-length-array", "length-field-location": location,
+            "element-field-class": byte(json!({})),
+        })
+    };
+    let nested = |location: Value| {
+        fields(&[
+            ("n", byte(json!({}))),
+            (
+                "x",
+                structure(&[("m", byte(json!({}))), ("y", structure(&[("a", array(location))]))]),
+            ),
+        ])
+    };
+    for (location, expected) in [
+        (json!([null, "m"]), Ok("[Event payload: 1, 0]")),
+        (json!([null, null, "n"]), Ok("[Event payload: 0]")),
+        (json!([null, "y", null, "m"]), Ok("[Event payload: 1, 0]")),
+        (
+            json!([null, null, null, "n"]),
+            Err("expected at most the structures of the scope, found 3 times null"),
+        ),
+        (json!(["m"]), Err("expected the name of a field before this one, found 'm'")),
+        (json!([null]), Err("expected a path that ends with a name, found an object")),
+        (json!([]), Err("expected a path that ends with a name, found an object")),
+        (
+            json!([null, "x", "y", "a"]),
+            Err("expected the name of a field before this one, found 'x'"),
+        ),
+        (json!(["a"]), Err("expected an integer 'a', found an array")),
+    ] {
+        match (nested(path(location)), expected) {
+            (Ok(lines), Ok(place)) => assert!(lines[4].contains(place), "{lines:?}"),
+            (found, expected) => assert_eq!(found.unwrap_err(), expected.unwrap_err()),
+        }
+    }
+}
+
+#[test]
+fn choices_need_selectors_of_their_kind() {
+    let optional = |selector: Value, ranges: Option<Value>| {
+        let mut class = json!({
+            "type": "optional", "field-class": byte(json!({})),
+            "selector-field-location": path(json!(["s"])),
+        });
+        if let Some(ranges) = ranges {
+            class["selector-field-ranges"] = ranges;
+        }
+        fields(&[("s", selector), ("o", class)])
+    };
+    let boolean =
+        json!({ "type": "fixed-length-boolean", "length": 8, "byte-order": "big-endian" });
+    let lines = optional(boolean.clone(), None).unwrap();
+    assert!(lines[2].starts_with("  : [1, 18,446,744,073,709,551,615]: "), "{lines:?}");
+    let lines = optional(byte(json!({})), Some(json!([[1, 2], [7, 7]]))).unwrap();
+    assert!(lines[2].starts_with("  : [1, 2] [7]: "), "{lines:?}");
+    assert!(optional(byte(json!({})), None).is_err());
+    assert!(optional(boolean, Some(json!([[1, 1]]))).is_err());
+
+    let variant = |ranges: [Value; 2]| {
+        let [first, second] = ranges.map(
+            |ranges| json!({ "field-class": byte(json!({})), "selector-field-ranges": ranges }),
+        );
+        let class = json!({
+            "type": "variant", "options": [first, second],
+            "selector-field-location": path(json!(["s"])),
+        });
+        fields(&[("s", byte(json!({}))), ("v", class)])
+    };
+    assert!(variant([json!([[0, 3]]), json!([[4, 4]])]).is_ok());
+    assert_eq!(
+        variant([json!([[0, 3]]), json!([[5, 5], [3, 4]])]).unwrap_err(),
+        "expected options with different values, found 3 twice"
+    );
+}
+
+#[test]
+fn roles_count_in_their_scopes() {
+    let stamp = || byte(json!({ "roles": ["default-clock-timestamp"] }));
+    let fragments = |clock: Value| {
+        [
+            json!({ "type": "clock-class", "id": "c", "frequency": 5 }),
+            json!({
+                "type": "data-stream-class", "default-clock-class-id": clock,
+                "event-record-header-field-class": structure(&[("t", stamp())]),
+            }),
+            json!({ "type": "event-record-class", "payload-field-class": structure(&[("t", stamp())]) }),
+        ]
+    };
+    let Parsed { metadata, warnings, .. } = read(&fragments(json!("c"))).unwrap();
+    assert_eq!(metadata.streams[0].clock, Some(0));
+    let types = Types::of(&metadata, true);
+    assert_eq!(types.matches(", Time)").count(), 1, "{types}");
+    assert_eq!(warnings[0].message, "role Time ignored: fields of this scope do not have it");
+    assert_eq!(
+        read(&fragments(json!("d"))).unwrap_err(),
+        "expected the id of a clock, found \"d\""
+    );
+    let mut without = fragments(json!("c"));
+    without[1].as_object_mut().unwrap().remove("default-clock-class-id");
+    let warnings = read(&without).unwrap().warnings;
+    assert_eq!(warnings[0].message, "role Time ignored: the stream has no default clock");
+}
+
+#[test]
+fn the_magic_number_has_the_byte_order_of_the_trace() {
+    let magic = |length: u32| {
+        let mut class =
+            byte(json!({ "roles": ["packet-magic-number"], "byte-order": "big-endian" }));
+        class["length"] = length.into();
+        read(&[json!({
+            "type": "trace-class", "packet-header-field-class": structure(&[("m", class)]),
+        })])
+    };
+    assert_eq!(magic(32).unwrap().metadata.byte_order, tracewell_wire::ByteOrder::Big);
+    assert_eq!(magic(16).unwrap_err(), "expected a magic number of 32 bits, found 16");
+}
+
+#[test]
+fn fragments_have_an_order() {
+    for (fragments, message) in [
+        (
+            vec![json!({ "type": "preamble", "version": 2 })],
+            "expected another fragment, found \"preamble\"",
+        ),
+        (
+            vec![json!({ "type": "event-record-class" })],
+            "expected the id of a stream class, found 0",
+        ),
+        (
+            vec![json!({ "type": "data-stream-class" }), json!({ "type": "trace-class" })],
+            "expected one trace class before the stream classes",
+        ),
+        (
+            vec![json!({ "type": "data-stream-class" }), json!({ "type": "data-stream-class" })],
+            "expected a new id of a stream class, found 0 again",
+        ),
+        (
+            vec![json!({ "type": "metadata" })],
+            "expected the type of a fragment, found \"metadata\"",
+        ),
+        (vec![json!([1])], "expected an object, found an array"),
+    ] {
+        assert_eq!(read(&fragments).unwrap_err(), message);
+    }
+    let error = metadata::read(b"\x1e{\"type\": \"preamble\", \"version\": 3}").unwrap_err();
+    assert_eq!(error.to_string(), "1:34: expected version 2, found 3");
+    let error = metadata::read(b"\x1e{\"type\": \"trace-class\"}").unwrap_err();
+    assert_eq!(error.to_string(), "1:11: expected \"preamble\" first, found \"trace-class\"");
+    assert_eq!(
+        metadata::read(b"\x1e\x1e \n").unwrap_err().to_string(),
+        "1:1: expected the fragment \"preamble\", found none"
+    );
+}
+
+#[test]
+fn broken_json_is_reported_with_its_place() {
+    let text = text(&[json!({ "type": "data-stream-class" })]);
+    for (fragment, expected) in [
+        ("{\n  \"type\": }", "4:11: expected JSON, found: expected value"),
+        ("{\"type\": \"\u{7}\"}", "3:11: expected JSON, found: control character"),
+        ("{} {}", "3:5: expected JSON, found: trailing characters"),
+        ("{\"type\": 1, \"type\": 2}", "3:22: expected each property once, found 'type' again"),
+        ("{\"type\": 1e3}", "3:11: expected a string, found a number with a fraction"),
+    ] {
+        let found = metadata::read(format!("{text}\u{1e}{fragment}\n\u{1e}{{}}").as_bytes());
+        let found = found.unwrap_err().to_string();
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let mut bytes = text.clone().into_bytes();
+    bytes.extend(b"\x1e\xff");
+    assert_eq!(
+        metadata::read(&bytes).unwrap_err().to_string(),
+        "3:2: expected UTF-8, found other bytes"
+    );
+    // The last fragment can be unfinished, because a recorder still writes it.
+    let parsed = metadata::read(format!("{text}\u{1e}{{\"type\": \"ev").as_bytes()).unwrap();
+    assert_eq!(parsed.warnings[0].message, "unfinished at the end of the metadata, ignored");
+}
+
+#[test]
+fn extensions_are_refused_and_attributes_ignored() {
+    let class = |more: Value| fields(&[("a", byte(more))]);
+    assert!(class(json!({ "attributes": { "x": 1 }, "extensions": {} })).is_ok());
+    assert_eq!(
+        class(json!({ "extensions": { "my-extension": {} } })).unwrap_err(),
+        "expected no extension, found 'my-extension', which is unknown"
+    );
+    assert_eq!(class(json!({ "attributes": 1 })).unwrap_err(), "expected an object, found 1");
+}
+
+#[test]
+fn a_draft_is_read_with_one_warning() {
+    let fragments = [
+        json!({ "type": "clock-class", "name": "c", "frequency": 5 }),
+        json!({
+            "type": "data-stream-class", "default-clock-class-name": "c", "user-attributes": {},
+            "event-record-header-field-class": structure(&[("id", byte(json!({})))]),
+        }),
+        json!({
+            "type": "event-record-class",
+            "payload-field-class": structure(&[("a", json!({
+                "type": "dynamic-length-array",
+                "length-field-location": ["event-record-header", "id"],
+                "element-field-class": byte(json!({})),
+            }))]),
+        }),
+    ];
+    let Parsed { metadata, warnings, .. } = read(&fragments).unwrap();
+    assert!(Types::of(&metadata, true).contains("(Length field path [Event header: 0]"));
+    assert_eq!((metadata.streams[0].clock, warnings.len()), (Some(0), 1));
+    assert_eq!(warnings[0].message, "words of a draft of CTF 2, read as the final ones");
+}
+
+#[test]
+fn json_is_limited() {
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let deep = format!("\u{1e}{deep}\n");
+    assert_eq!(
+        metadata::read(deep.as_bytes()).unwrap_err().message,
+        "expected JSON with at most 64 levels"
+    );
+    let long = format!("\u{1e}[{}0]\n", "0,".repeat(1_100_000));
+    assert_eq!(
+        metadata::read(long.as_bytes()).unwrap_err().message,
+        format!("expected at most {MAX_FIELDS} values in a fragment, found more")
+    );
+    // Aliases that double each time.
+    let alias = |name: String, class: Value| json!({ "type": "field-class-alias", "name": name, "field-class": class });
+    let mut fragments = vec![alias("a0".to_owned(), structure(&[("x", byte(json!({})))]))];
+    for index in 1..40 {
+        let inner = json!(format!("a{}", index - 1));
+        fragments
+            .push(alias(format!("a{index}"), structure(&[("a", inner.clone()), ("b", inner)])));
+    }
+    let message = format!("expected at most {MAX_FIELDS} fields, found more");
+    assert_eq!(read(&fragments).unwrap_err(), message);
+}

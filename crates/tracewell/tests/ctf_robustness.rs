@@ -1,0 +1,100 @@
+//! Reads truncated and changed CTF streams. A decoder must not panic, must count what is missing,
+//! and must lose at most the packets that are damaged.
+
+mod support;
+
+use std::sync::Arc;
+
+use support::fixture;
+use tracewell::format::{self, Input, Progress, Settings, TraceFile};
+use tracewell::model::{Batch, Flow, Sink, Trace};
+
+/// Counts events.
+#[derive(Default)]
+struct Count(u64);
+
+impl Sink for Count {
+    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+        self.0 += batch.len() as u64;
+        Flow::Continue(())
+    }
+}
+
+/// Reads a stream beside the metadata of a fixture.
+fn read(metadata: &[u8], stream: &[u8]) -> (u64, Trace) {
+    let file = |name: &str, bytes: &[u8]| TraceFile::new(name.into(), Arc::new(bytes.to_vec()));
+    let files = vec![file("metadata", metadata), file("stream", stream)];
+    let settings = Settings { files: files.into(), ..Settings::default() };
+    let mut decoder = format::by_name("ctf").unwrap().decoder(&settings).unwrap();
+    let (mut trace, mut count) = (decoder.trace(), Count::default());
+    let input = Input { offset: 0, bytes: metadata, last: true };
+    assert_eq!(decoder.decode(input, &mut trace, &mut count), Ok(Progress::Done));
+    (count.0, trace)
+}
+
+fn files(trace: &str, stream: &str) -> (Vec<u8>, Vec<u8>) {
+    let folder = fixture("ctf").join(trace);
+    let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    (read("metadata"), read(stream))
+}
+
+#[test]
+fn a_truncated_stream_loses_its_last_packet() {
+    // Packets of barectf have 192 bytes, so a truncated stream has the events of whole packets.
+    let (metadata, stream) = files("odd", "stream");
+    let whole: Vec<u64> =
+        (0..=10).map(|packets| read(&metadata, &stream[..192 * packets]).0).collect();
+    assert!(whole.is_sorted() && whole[10] > whole[1], "{whole:?}");
+    for length in 0..stream.len() {
+        let (events, trace) = read(&metadata, &stream[..length]);
+        assert_eq!(events, whole[length / 192], "{length} bytes");
+        assert_eq!(trace.losses.damaged() > 0, length % 192 != 0, "{length} bytes");
+    }
+}
+
+#[test]
+fn a_damaged_packet_costs_that_packet() {
+    let (metadata, stream) = files("odd", "stream");
+    let (all, _) = read(&metadata, &stream);
+    let per_packet: Vec<_> = (0..10)
+        .map(|packet| read(&metadata, &stream[192 * packet..192 * (packet + 1)]).0)
+        .collect();
+    for packet in 0..10 {
+        let mut damaged = stream.clone();
+        // The magic number.
+        damaged[192 * packet] ^= 0xFF;
+        let (events, trace) = read(&metadata, &damaged);
+        assert_eq!(events, all - per_packet[packet], "packet {packet}");
+        assert_eq!(trace.losses.damaged(), 1);
+        let message = &trace.diagnostics.iter().next().unwrap().message;
+        let expected =
+            format!("stream: at byte {}: expected a packet with the magic number", 192 * packet);
+        assert!(message.starts_with(&expected), "{message}");
+    }
+}
+
+#[test]
+fn any_changed_byte_is_read() {
+    for (trace, name) in [("odd", "stream"), ("classes", "stream"), ("zephyr", "channel0_0")] {
+        let (metadata, stream) = files(trace, name);
+        let bytes = stream.len().min(240);
+        for at in 0..bytes {
+            for flip in [0x01, 0xFF] {
+                let mut changed = stream[..bytes].to_vec();
+                changed[at] ^= flip;
+                let (events, trace) = read(&metadata, &changed);
+                assert!(events <= 8 * bytes as u64 && events == trace.events, "byte {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn zeros_after_the_last_event_are_no_damage() {
+    let (metadata, stream) = files("zephyr", "channel0_0");
+    let (events, trace) = read(&metadata, &stream);
+    let (before, cut) = read(&metadata, &stream[..2048]);
+    // The first 2048 bytes end within an event, whose rest reads as zeros.
+    assert_eq!(events, before + 1);
+    assert_eq!((trace.losses.damaged(), cut.losses.damaged()), (0, 1));
+}

@@ -1,0 +1,317 @@
+//! Compares distributions of times with lists of the same times: with the tracks, the listed jobs
+//! and waits, the ranges of the figures, and a simulation of random traces.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use support::shark::{TASKS, any_records};
+use support::{dumps, fixture, settings};
+use tracewell::analysis::machines::Machines;
+use tracewell::analysis::scheduling::{Figures, Mark, Scheduling, Subject, Wanted};
+use tracewell::analysis::tracks::{TrackBuilder, Tracks};
+use tracewell::analysis::{Distribution, Measure, Measured, Position, Range};
+use tracewell::input::{Input, Settings};
+use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell::select::{CountsInRange, Covered, Ranged, Selection};
+use tracewell_wire::shark::{Record, ids};
+
+fn wanted() -> Wanted {
+    let pairs = vec![(Mark::Number(0), Mark::Number(1))];
+    Wanted { jobs: true, waits: true, distributions: true, pairs, ..Wanted::default() }
+}
+
+fn tracks(mut input: Input) -> (Trace, Tracks) {
+    let mut builder = TrackBuilder::with_figures(wanted());
+    let trace = input.read(&mut builder).unwrap();
+    let tracks = builder.finish(&trace);
+    (trace, tracks)
+}
+
+fn example() -> Input {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    Input::open(&path.join("scheduling.trx"), Settings::default()).unwrap()
+}
+
+fn records(records: &[Record]) -> Input {
+    let bytes = records.iter().flat_map(Record::to_bytes).collect();
+    let mut settings = settings(&["kind=records"]);
+    settings.format = Some("shark".to_owned());
+    Input::from_bytes("random", bytes, settings).unwrap()
+}
+
+/// Returns the times of one kind and one subject; an empty distribution if there are none.
+fn of(figures: &Figures, measure: Measure, subject: Subject) -> Distribution {
+    let mut rows = figures.distributions.iter();
+    let found = rows.find(|row| (row.measure, row.subject) == (measure, subject));
+    found.map(|row| row.times.clone()).unwrap_or_default()
+}
+
+/// Returns all values in ascending order. The distribution must be exact.
+fn values(times: &Distribution) -> Vec<u64> {
+    assert!(times.is_exact());
+    let buckets = times.buckets();
+    buckets.iter().flat_map(|bucket| vec![bucket.from; bucket.count as usize]).collect()
+}
+
+fn equals(place: &str, times: &Distribution, range: Range) {
+    let found = (times.count(), times.min(), times.max(), times.mean());
+    let known = |figure| (range.count > 0).then_some(figure);
+    let expected = (range.count, known(range.min), known(range.max), known(range.mean()));
+    assert_eq!(found, expected, "{place}");
+}
+
+/// Asserts that each distribution agrees with the figure of the same times. Returns the number of
+/// compared times.
+fn compare_figures(place: &str, figures: &Figures) -> u64 {
+    let mut compared = 0;
+    let mut compare = |measure, subject, range: Range| {
+        let place = format!("{place}: {measure:?} {subject:?}");
+        equals(&place, &of(figures, measure, subject), range);
+        compared += range.count;
+    };
+    for task in &figures.tasks {
+        let subject = Subject::Task(task.context);
+        if let Some(jobs) = &task.jobs {
+            compare(Measure::Response, subject, jobs.response);
+            compare(Measure::StartLatency, subject, jobs.start_latency);
+            compare(Measure::Period, subject, jobs.release_gap);
+            compare(Measure::CompletionPeriod, subject, jobs.completion_gap);
+            compare(Measure::Lateness, subject, jobs.lateness);
+        }
+        compare(Measure::MutexWait, subject, task.locks.wait);
+    }
+    for resource in &figures.resources {
+        let (key, is_mutex, kind) = (resource.key, resource.is_mutex, resource.kind);
+        let subject = Subject::Resource { key, is_mutex, kind };
+        compare(Measure::Wait, subject, resource.figures.wait);
+        compare(Measure::Hold, subject, resource.figures.hold);
+    }
+    for source in &figures.interrupts.sources {
+        compare(Measure::InterruptGap, Subject::Interrupt(source.number), source.arrival_gap);
+    }
+    for (pair, (_, _, passages)) in figures.passages.iter().enumerate() {
+        for passage in passages {
+            let subject = Subject::Passage { pair, task: passage.context };
+            compare(Measure::Passage, subject, passage.raw);
+            let net = passage.net.into_iter();
+            net.for_each(|net| compare(Measure::PassageExecution, subject, net));
+        }
+    }
+    for source in &figures.interrupts.sources {
+        let times = of(figures, Measure::Interrupt, Subject::Interrupt(source.number));
+        let extremes = (source.count > 0).then_some((source.min_ticks, source.max_ticks));
+        assert_eq!((times.count(), times.min().zip(times.max())), (source.count, extremes));
+    }
+    assert_eq!(figures.more_times, 0, "{place}");
+    compared
+}
+
+/// Asserts that distributions contain exactly the listed jobs and waits, and the jobs and waits of
+/// the tracks, with their places.
+fn compare_lists(place: &str, tracks: &Tracks) {
+    let figures = &tracks.figures;
+    let mut lists: BTreeMap<String, (Distribution, Vec<(u64, Option<Position>)>)> = BTreeMap::new();
+    let mut add = |measure, subject, ticks, at| {
+        let row = lists.entry(format!("{measure:?} {subject:?}"));
+        let row = row.or_insert_with(|| (of(figures, measure, subject), Vec::new()));
+        row.1.push((ticks, at));
+    };
+    for job in &tracks.jobs {
+        if let Some(until) = job.until {
+            let ticks = until.ticks - job.from.ticks;
+            add(Measure::Response, Subject::Task(job.context), ticks, Some(until));
+        }
+    }
+    for job in &figures.jobs {
+        add(Measure::Execution, Subject::Task(job.context), job.execution, None);
+    }
+    for lock in &tracks.locks {
+        let (key, is_mutex, kind) = (lock.key, lock.is_mutex, lock.kind);
+        for wait in &lock.waits {
+            if let Some(until) = wait.until {
+                let subject = Subject::Resource { key, is_mutex, kind };
+                add(Measure::Wait, subject, until.ticks - wait.from.ticks, Some(until));
+            }
+        }
+    }
+    for wait in figures.waits.iter().filter(|wait| wait.is_mutex) {
+        if let Some(spent) = wait.spent {
+            add(Measure::Blocking, Subject::Task(wait.context), spent.blocking, None);
+        }
+    }
+    for (name, (times, list)) in lists {
+        let mut listed: Vec<_> = list.iter().map(|(ticks, _)| *ticks).collect();
+        listed.sort_unstable();
+        assert_eq!(values(&times), listed, "{place}: {name}");
+        let places: Vec<_> = list.iter().filter_map(|(ticks, at)| Some((*ticks, (*at)?))).collect();
+        if !places.is_empty() {
+            let worst: Vec<_> = times.worst().iter().map(|worst| (worst.value, worst.at)).collect();
+            assert!(worst.iter().all(|worst| places.contains(worst)), "{place}: {name}");
+            let longest: Vec<_> = listed.iter().rev().take(3).copied().collect();
+            assert_eq!(worst.iter().map(|(ticks, _)| *ticks).collect::<Vec<_>>(), longest);
+        }
+    }
+}
+
+#[test]
+fn distributions_of_threadx_traces_are_those_of_figures_and_tracks() {
+    let mut compared = 0;
+    let inputs = dumps().into_iter().map(|(dump, _)| Input::open(&dump, Settings::default()));
+    for input in inputs.map(Result::unwrap).chain([example()]) {
+        let place = input.path().display().to_string();
+        let (_, tracks) = tracks(input);
+        compared += compare_figures(&place, &tracks.figures);
+        compare_lists(&place, &tracks);
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn distributions_of_shark_traces_are_those_of_figures_and_tracks() {
+    let mut compared = 0;
+    for set in support::shark::sets() {
+        let (_, tracks) = tracks(set.open(&set.files()));
+        compared += compare_figures(&set.name, &tracks.figures);
+        compare_lists(&set.name, &tracks);
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn distributions_of_messages_are_those_of_their_flows() {
+    let mut compared = 0;
+    for name in ["ahsm-a.bin", "ahsm-b.bin", "ahsm-overrun.bin", "shared-c.bin"] {
+        let mut machines = Machines::default().with_distributions();
+        let path = fixture("rkh").join(name);
+        let trace = Input::open(&path, Settings::default()).unwrap().read(&mut machines).unwrap();
+        let figures = machines.figures(&trace);
+        for flow in &figures.flows {
+            let times = |measure| {
+                let mut rows = figures.distributions.iter().filter(|row| row.measure == measure);
+                let is_of = |row: &&Measured<_>| {
+                    let of: tracewell::analysis::machines::Route = row.subject;
+                    (of.sender, of.receiver, of.signal) == (flow.sender, flow.receiver, flow.signal)
+                };
+                rows.find(is_of).map(|row| row.times.clone()).unwrap_or_default()
+            };
+            equals(name, &times(Measure::MessageWait), flow.waiting);
+            equals(name, &times(Measure::MessageStep), flow.step);
+            equals(name, &times(Measure::MessageResponse), flow.response);
+            compared += flow.waiting.count + flow.step.count + flow.response.count;
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+/// Returns the wake-up latencies of each task: from an activation of a task that does not run to
+/// the record with which it runs.
+fn wake_ups(records: &[Record]) -> BTreeMap<u16, Vec<u64>> {
+    let (mut runs, mut chosen, mut served) = (TASKS[0], None, false);
+    let mut woken: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut latencies: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
+    for record in records {
+        let task = record.par1;
+        match record.code() {
+            ids::TASK_ACTIVATE if task != runs => {
+                woken.entry(task).or_insert(record.tsc);
+            }
+            ids::TASK_END_CYCLE => {
+                woken.remove(&task);
+            }
+            ids::INTERRUPT_START => (served, chosen) = (true, None),
+            ids::INTERRUPT_END => (served, runs) = (false, chosen.unwrap_or(runs)),
+            ids::TASK_SCHEDULE if served => chosen = Some(task),
+            ids::TASK_SCHEDULE => runs = task,
+            _ => {}
+        }
+        if !served && let Some(since) = woken.remove(&runs) {
+            latencies.entry(runs).or_default().push(record.tsc - since);
+        }
+    }
+    latencies.values_mut().for_each(|list| list.sort_unstable());
+    latencies
+}
+
+/// Keeps the figures of a range.
+struct OfRange {
+    scheduling: Option<Scheduling>,
+    distributions: Vec<Measured<Subject>>,
+}
+
+impl OfRange {
+    fn sink(&mut self) -> &mut Scheduling {
+        self.scheduling.as_mut().unwrap()
+    }
+}
+
+impl Sink for OfRange {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.sink().events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.sink().loss(trace, loss)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), tracewell::model::SinkError> {
+        self.distributions = self.scheduling.take().unwrap().figures(trace).distributions;
+        Ok(())
+    }
+}
+
+impl CountsInRange for OfRange {
+    fn begin(&mut self, trace: &Trace, from: u64) {
+        self.sink().begin(trace, from);
+    }
+
+    fn end(&mut self, covered: Covered) {
+        self.sink().end(covered.until);
+    }
+}
+
+fn of_range(mut input: Input, selection: Selection) -> Vec<Measured<Subject>> {
+    let scheduling = Some(Scheduling::new(wanted()));
+    let sink = OfRange { scheduling, distributions: Vec::new() };
+    let mut sink = Ranged::new(sink, selection);
+    input.read(&mut sink).unwrap();
+    sink.into_inner().distributions
+}
+
+fn merged(rows: Vec<Measured<Subject>>) -> BTreeMap<String, Distribution> {
+    let mut all: BTreeMap<String, Distribution> = BTreeMap::new();
+    for row in rows {
+        all.entry(format!("{:?} {:?}", row.measure, row.subject)).or_default().merge(&row.times);
+    }
+    all
+}
+
+#[test]
+fn the_times_of_ranges_together_are_those_of_the_whole_trace() {
+    let whole = merged(of_range(example(), Selection::default()));
+    assert!(whole.len() > 10);
+    for event in [1, 100, 555, 1000] {
+        let first = Selection { head: Some(event), ..Selection::default() };
+        let second = Selection { skip: event, ..Selection::default() };
+        let mut parts = of_range(example(), first);
+        parts.extend(of_range(example(), second));
+        assert_eq!(merged(parts), whole, "{event}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn distributions_of_random_traces_are_those_of_all_lists(list in any_records()) {
+        let (trace, tracks) = tracks(records(&list));
+        compare_figures("random", &tracks.figures);
+        compare_lists("random", &tracks);
+        let mut latencies = wake_ups(&list);
+        for (context, known) in trace.contexts.iter() {
+            let times = of(&tracks.figures, Measure::WakeUp, Subject::Task(context));
+            let expected = latencies.remove(&(known.key as u16)).unwrap_or_default();
+            prop_assert_eq!(values(&times), expected, "{}", known.key_text);
+        }
+        prop_assert!(latencies.is_empty());
+    }
+}

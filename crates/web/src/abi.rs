@@ -1,0 +1,109 @@
+//! The functions of the module for its worker in the browser.
+//!
+//! WebAssembly functions have only numbers as arguments, so bytes pass through the module's memory:
+//!
+//! 1. The worker calls `reserve`, and writes a trace or a request to the returned address.
+//! 2. `ask` answers the request that was written. It returns 1, or 0 if the answer is a message of
+//!    an error.
+//! 3. The answer has `answer_length` bytes from `answer` on, until the next call of `ask` or
+//!    `reserve`.
+//!
+//! A WebAssembly instance has a single thread, so the state is in a `thread_local`. Nothing here
+//! dereferences a pointer: the code is unsafe only because it defines names that the worker can
+//! call.
+
+use std::cell::RefCell;
+
+use tracewell::input::Advance;
+
+use crate::{MAX_BYTES, Reader};
+
+/// The purpose of reserved memory.
+const TRACE: u32 = 0;
+
+#[derive(Default)]
+struct State {
+    reader: Reader,
+    /// The trace, until the next request reads it.
+    trace: Option<Vec<u8>>,
+    request: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+#[link(wasm_import_module = "worker")]
+unsafe extern "C" {
+    /// Reports the number of bytes and of events that were read.
+    safe fn progress(bytes: f64, events: f64);
+}
+
+fn watch(advance: Advance) {
+    progress(advance.bytes as f64, advance.events as f64);
+}
+
+/// Reserves memory for a trace (`kind` 0) or a request (1) of `length` bytes, and returns its
+/// address. Returns 0 if there is not enough memory; the answer is then the message.
+#[unsafe(no_mangle)]
+extern "C" fn reserve(kind: u32, length: f64) -> *mut u8 {
+    STATE.with_borrow_mut(|state| {
+        let mut room = Vec::new();
+        // The conversion saturates, so a length that does not fit is above the limit.
+        let bytes = length as usize;
+        if bytes > MAX_BYTES || room.try_reserve_exact(bytes).is_err() {
+            state.answer = refusal(length).into_bytes();
+            return std::ptr::null_mut();
+        }
+        room.resize(bytes, 0);
+        let kept = if kind == TRACE {
+            state.trace.insert(room)
+        } else {
+            state.request = room;
+            &mut state.request
+        };
+        kept.as_mut_ptr()
+    })
+}
+
+fn refusal(length: f64) -> String {
+    let mib = |bytes: f64| (bytes / f64::from(1 << 20)).ceil();
+    let (found, most) = (mib(length), MAX_BYTES >> 20);
+    if length > MAX_BYTES as f64 {
+        return format!(
+            "this page reads traces of at most {most} MiB, found {found} MiB; \
+             `tracewell serve` has no limit"
+        );
+    }
+    format!("the browser has no memory for a trace of {found} MiB; try `tracewell serve`")
+}
+
+/// Answers the request in the reserved memory. Returns 1, or 0 if the answer is an error message.
+#[unsafe(no_mangle)]
+extern "C" fn ask() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        if let Some(trace) = state.trace.take() {
+            state.reader.load(trace);
+        }
+        let request = std::mem::take(&mut state.request);
+        // Free the old answer before the new one needs memory.
+        state.answer = Vec::new();
+        let answer = state.reader.answer(&request, watch);
+        let is_answered = answer.is_ok();
+        state.answer = answer.unwrap_or_else(String::into_bytes);
+        u32::from(is_answered)
+    })
+}
+
+/// Returns the address of the answer.
+#[unsafe(no_mangle)]
+extern "C" fn answer() -> *const u8 {
+    STATE.with_borrow(|state| state.answer.as_ptr())
+}
+
+/// Returns the number of bytes of the answer.
+#[unsafe(no_mangle)]
+extern "C" fn answer_length() -> usize {
+    STATE.with_borrow(|state| state.answer.len())
+}

@@ -1,0 +1,139 @@
+//! Reads a trace in memory and answers requests about it, as the server of `serve` does for a file.
+
+use std::fmt::Display;
+
+use serde::Deserialize;
+use serde_json::json;
+use tracewell::export::list::FormatList;
+use tracewell::export::page::{LargePage, MAX_PARTS, ServedBuilder};
+use tracewell::input::{Advance, Input, Settings};
+use tracewell::model::{Severity, Trace};
+
+/// Maximum number of bytes of a trace.
+pub const MAX_BYTES: usize = 512 << 20;
+
+/// A request of the page, as JSON.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "ask", rename_all = "lowercase", deny_unknown_fields)]
+enum Request {
+    /// The formats and their options, as `tracewell formats --json` prints them.
+    Formats,
+    /// The payload of the page for the bytes that were [loaded](Reader::load).
+    Open {
+        /// Name of the file, for the title and messages.
+        name: String,
+        /// Name of the format; recognised from the bytes if it is absent.
+        format: Option<String>,
+        /// Options of the format, as `key=value`.
+        options: Vec<String>,
+    },
+    /// The facts of the open trace that the payload does not contain: the name of its format, and
+    /// the diagnostics of its decoder.
+    Facts,
+    /// The payload of a view of a large trace. `from` and `to` are numbers of ticks.
+    View { from: String, to: String, parts: u64, events: bool },
+}
+
+/// A trace in memory.
+///
+/// ```
+/// use tracewell_web::Reader;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scheduling.trx");
+/// let mut reader = Reader::default();
+/// reader.load(std::fs::read(path)?);
+/// let request = r#"{"ask": "open", "name": "a.trx", "options": ["rate=100MHz"]}"#;
+/// let payload = reader.answer(request.as_bytes(), |_| ())?;
+/// assert!(payload.len() > 10_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Reader {
+    bytes: Vec<u8>,
+    input: Option<Input>,
+    /// The open trace as JSON: format and diagnostics.
+    facts: String,
+    large: Option<LargePage>,
+}
+
+impl Reader {
+    /// Replaces the trace. The next request should open it.
+    pub fn load(&mut self, bytes: Vec<u8>) {
+        *self = Self { bytes, ..Self::default() };
+    }
+
+    /// Answers a request. Calls `watch` after each batch of events that an `open` reads.
+    ///
+    /// # Errors
+    /// Returns a message for the user if the request is not valid or the trace cannot be read.
+    pub fn answer(&mut self, request: &[u8], watch: fn(Advance)) -> Result<Vec<u8>, String> {
+        let request = serde_json::from_slice(request);
+        match request.map_err(|error| format!("not a request of the page: {error}"))? {
+            Request::Formats => serde_json::to_vec(&FormatList::new()).map_err(text),
+            Request::Open { name, format, options } => self.open(&name, format, &options, watch),
+            Request::Facts => Ok(self.facts.clone().into_bytes()),
+            Request::View { from, to, parts, events } => {
+                let range = ticks(&from)?..ticks(&to)?;
+                self.view(range.start..range.end.max(range.start), parts, events)
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        name: &str,
+        format: Option<String>,
+        options: &[String],
+        watch: fn(Advance),
+    ) -> Result<Vec<u8>, String> {
+        let mut settings = Settings { format, ..Settings::default() };
+        for option in options {
+            settings.options.add(option).map_err(text)?;
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let mut input = Input::from_bytes(name, bytes, settings).map_err(text)?;
+        input.watch(watch);
+        // The payload goes to the same computer, so compressing it would take longer than sending.
+        let mut page = ServedBuilder::uncompressed();
+        let trace = input.read(&mut page).map_err(text)?;
+        self.facts = facts(&trace);
+        let (payload, large) = page.finish(trace, name).map_err(text)?;
+        // Only views read the bytes again.
+        self.input = large.is_some().then_some(input);
+        self.large = large;
+        Ok(payload)
+    }
+
+    fn view(
+        &mut self,
+        range: std::ops::Range<u64>,
+        parts: u64,
+        events: bool,
+    ) -> Result<Vec<u8>, String> {
+        let (Some(large), Some(input)) = (&self.large, &mut self.input) else {
+            return Err("the answer to open has the whole trace".to_owned());
+        };
+        let mut listed = None;
+        if events {
+            let mut sink = large.listed(range.clone());
+            input.read(&mut sink).map_err(text)?;
+            listed = Some(sink);
+        }
+        large.view(range, parts.clamp(1, MAX_PARTS), listed).map_err(text)
+    }
+}
+
+fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+fn ticks(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a number of ticks, found '{text}'"))
+}
+
+/// Returns the facts of a trace as JSON. Notes are left out: they describe the file, and no fault.
+fn facts(trace: &Trace) -> String {
+    let shown = trace.diagnostics.iter().filter(|one| one.severity != Severity::Note);
+    let diagnostics = shown.map(|one| one.to_string()).collect::<Vec<_>>();
+    json!({ "format": trace.format, "diagnostics": diagnostics }).to_string()
+}

@@ -1,0 +1,87 @@
+/*
+ * The bytes of the stream: numbers, the checksum, copies. Only tracewell_target.c includes this file.
+ */
+#ifndef TRACEWELL_TARGET_BYTES_H
+#define TRACEWELL_TARGET_BYTES_H
+
+#include <stdint.h>
+
+/* Most of these functions are not inlined, because that would double the size of the code. */
+#if defined(__GNUC__)
+#define TW_CALLED static __attribute__((noinline))
+#define TW_INLINE static inline __attribute__((always_inline))
+#else
+#define TW_CALLED static
+#define TW_INLINE static inline
+#endif
+
+TW_CALLED void put16(uint8_t *to, uint32_t value)
+{
+    to[0] = (uint8_t)value;
+    to[1] = (uint8_t)(value >> 8);
+}
+
+TW_CALLED void put32(uint8_t *to, uint32_t value)
+{
+    put16(to, value);
+    put16(&to[2], value >> 16);
+}
+
+TW_CALLED uint32_t get32(const uint8_t *from)
+{
+    return (uint32_t)from[0] | ((uint32_t)from[1] << 8) | ((uint32_t)from[2] << 16) | ((uint32_t)from[3] << 24);
+}
+
+/* Writes a number of at most 32 bits in 1 to 5 bytes, and returns the end of it. */
+TW_CALLED uint8_t *number_to(uint8_t *to, uint32_t value)
+{
+    while (value > 0x7Fu) {
+        *to++ = (uint8_t)(value | 0x80u);
+        value >>= 7;
+    }
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+/* Returns the number of bytes that number_to() writes. */
+TW_CALLED uint32_t size_of(uint32_t value)
+{
+    uint32_t size = 1;
+    while (value > 0x7Fu) {
+        value >>= 7;
+        size++;
+    }
+    return size;
+}
+
+/* Continues the CRC-16 with a byte. The polynomial has few terms, so shifts need no table. */
+TW_INLINE uint32_t crc(uint32_t sum, uint32_t byte)
+{
+    uint32_t x = (sum >> 8) ^ byte;
+    x ^= x >> 4;
+    return ((sum << 8) ^ (x << 12) ^ (x << 5) ^ x) & 0xFFFFu;
+}
+
+TW_CALLED uint32_t crc_of(uint32_t sum, const uint8_t *bytes, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        sum = crc(sum, bytes[i]);
+    }
+    return sum;
+}
+
+TW_CALLED void copy(uint8_t *to, const uint8_t *from, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        to[i] = from[i];
+    }
+}
+
+TW_CALLED void clear(uint8_t *to, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        to[i] = 0;
+    }
+}
+
+#endif /* TRACEWELL_TARGET_BYTES_H */

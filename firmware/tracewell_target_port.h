@@ -1,0 +1,44 @@
+/*
+ * The processor's part of the recorder: the clock, the number of the core, and the lock. The
+ * recorder's C files include this file; programs need not include it. The macros that replace these
+ * defaults are listed in tracewell_target.h.
+ */
+#ifndef TRACEWELL_TARGET_PORT_H
+#define TRACEWELL_TARGET_PORT_H
+
+#include "tracewell_target.h"
+
+#ifndef TW_TARGET_CLOCK
+uint32_t tw_target_clock(void);
+#define TW_TARGET_CLOCK() tw_target_clock()
+#endif
+#ifndef TW_TARGET_CORE
+#define TW_TARGET_CORE() 0u
+#endif
+#ifndef TW_TARGET_LOCK
+#if TW_TARGET_CORES > 1
+#error "define TW_TARGET_LOCK() and TW_TARGET_UNLOCK(state) so that they also exclude the other cores"
+#elif defined(__arm__) && (__ARM_ARCH_PROFILE == 'M')
+static inline uint32_t tw_lock(void)
+{
+    uint32_t state;
+    __asm volatile("mrs %0, primask\n\tcpsid i" : "=r"(state) : : "memory");
+    return state;
+}
+#define TW_TARGET_LOCK()      tw_lock()
+#define TW_TARGET_UNLOCK(s)   __asm volatile("msr primask, %0" : : "r"(s) : "memory")
+#elif defined(__riscv)
+static inline uint32_t tw_lock(void)
+{
+    unsigned long state;
+    __asm volatile("csrrci %0, mstatus, 8" : "=r"(state) : : "memory");
+    return (uint32_t)(state & 8u);
+}
+#define TW_TARGET_LOCK()      tw_lock()
+#define TW_TARGET_UNLOCK(s)   __asm volatile("csrs mstatus, %0" : : "r"(s) : "memory")
+#else
+#error "define TW_TARGET_LOCK() and TW_TARGET_UNLOCK(state) for this target"
+#endif
+#endif
+
+#endif /* TRACEWELL_TARGET_PORT_H */

@@ -1,0 +1,67 @@
+//! Builds of crates for a target, with the options that `dist` and `page` share. The results contain
+//! no path of the machine that built them.
+
+use std::path::{Path, PathBuf};
+
+use crate::steps::{cargo, fault, run};
+
+/// Options of `dist` and `page`.
+pub(crate) struct Options {
+    /// Folder for the results.
+    pub(crate) output: PathBuf,
+    profile: String,
+    target_dir: Option<PathBuf>,
+}
+
+impl Options {
+    /// Parses the options; returns `None` if they are invalid. `output` is the folder for the
+    /// results if the options name none.
+    pub(crate) fn parse(
+        output: PathBuf,
+        mut arguments: impl Iterator<Item = String>,
+    ) -> Option<Self> {
+        let mut options = Self { output, profile: "release".to_owned(), target_dir: None };
+        while let Some(name) = arguments.next() {
+            let value = arguments.next()?;
+            match name.as_str() {
+                "--output" => options.output = value.into(),
+                "--profile" => options.profile = value,
+                "--target-dir" => options.target_dir = Some(value.into()),
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+
+    /// Builds a package for a target without symbols, and returns the folder of its files.
+    /// `target_dir` is Cargo's folder if the options name none.
+    pub(crate) fn build(
+        &self,
+        root: &Path,
+        package: &str,
+        target: &str,
+        target_dir: &Path,
+    ) -> Result<PathBuf, String> {
+        let target_dir = self.target_dir.as_deref().unwrap_or(target_dir);
+        let root = root.canonicalize().map_err(|error| fault(root, &error))?;
+        let home = std::env::var("CARGO_HOME").map_or_else(
+            |_| PathBuf::from(std::env::var("HOME").unwrap_or_default()).join(".cargo"),
+            PathBuf::from,
+        );
+        // Paths would differ between machines.
+        let flags = format!(
+            "--remap-path-prefix={}=tracewell --remap-path-prefix={}=cargo",
+            root.display(),
+            home.display()
+        );
+        run(cargo(&root)
+            .args(["build", "--quiet", "--locked", "--package", package, "--target", target])
+            .args(["--profile", &self.profile, "--target-dir"])
+            .arg(target_dir)
+            .env("RUSTFLAGS", flags)
+            .env(format!("CARGO_PROFILE_{}_STRIP", self.profile.to_uppercase()), "symbols"))?;
+        // The output folder of the profile `dev` is called `debug`.
+        let folder = if self.profile == "dev" { "debug" } else { &self.profile };
+        Ok(target_dir.join(target).join(folder))
+    }
+}
