@@ -7,8 +7,8 @@
 //!
 //! The simulation is deterministic: it writes the same bytes on every machine. With another seed,
 //! bytes from the UART come at other times. With `--change long-lock`, the logger keeps the mutex
-//! `log file` while it uses the bus; with `--change long-interrupt`, the interrupt of the UART takes
-//! longer.
+//! `log file` while it uses the bus. With `--change long-interrupt`, the interrupt of the UART
+//! takes longer.
 
 mod simulation;
 
