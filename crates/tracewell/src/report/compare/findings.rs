@@ -17,8 +17,8 @@ const MAX_PROBABILITY: f64 = 0.01;
 /// Minimum part of the values that differs: the Kolmogorov–Smirnov distance.
 const MIN_DISTANCE: f64 = 0.2;
 
-/// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the error
-/// of a distribution's buckets.
+/// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the
+/// error of a distribution's buckets.
 const MIN_CHANGE: f64 = 0.01;
 
 /// Maximum number of runs of a side that are compared in pairs, because the number of pairs grows
@@ -82,15 +82,15 @@ pub struct Shift {
     pub difference: Difference,
 }
 
-/// The values of one side. Times are in nanoseconds or ticks, loads in millionths of the time, rates
-/// in events per 1000 seconds or per 10^9 ticks.
+/// The values of one side. Times are in nanoseconds or ticks, loads in millionths of the time,
+/// rates in events per 1000 seconds or per 10^9 ticks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
     /// Number of values.
     pub count: u64,
-    /// Their mean.
+    /// The mean of the values.
     pub mean: f64,
-    /// Their median.
+    /// The median of the values.
     pub p50: u64,
     /// The value that 90 % do not exceed.
     pub p90: u64,

@@ -122,8 +122,8 @@ pub struct Measures {
     pub shares: Vec<Share>,
     /// The levels of queues and pools.
     pub levels: Vec<Level>,
-    /// The number of requests that waited for a mutex with a less urgent owner, per mutex; `None` if
-    /// the trace has no priorities.
+    /// The number of requests that waited for a mutex with a less urgent owner, per mutex; `None`
+    /// if the trace has no priorities.
     pub inversions: Option<Vec<(Subject, u64)>>,
     /// The number of missed deadlines per task; `None` if the trace does not record them.
     pub missed: Option<Vec<(Subject, u64)>>,
