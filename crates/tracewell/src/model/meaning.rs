@@ -23,8 +23,8 @@ pub enum Meaning {
     Runs,
     /// The running context loses the processor. The scheduler has not chosen another context yet.
     Stops,
-    /// The subject loses the processor. It stays ready, unless an earlier event says that it waits or
-    /// sleeps.
+    /// The subject loses the processor. It stays ready, unless an earlier event says that it waits
+    /// or sleeps.
     SwitchedOut,
     /// The scheduler found no context that is ready to run.
     Idle,

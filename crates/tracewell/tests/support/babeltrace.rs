@@ -248,7 +248,7 @@ impl Event {
     pub(crate) fn arguments(&self) -> Vec<(&str, &Value)> {
         let Value::Fields(fields) = &self.fields else { return Vec::new() };
         let is_length = |index: usize, name: &str| {
-            let of = name.strip_prefix('_').and_then(|name| name.strip_suffix("_length"));
+            let of = name.strip_prefix('_').and_then(|name| name.strip_suffix("__length"));
             let next: Option<&(String, Value)> = fields.get(index + 1);
             of.is_some() && next.is_some_and(|next| Some(next.0.as_str()) == of)
         };

@@ -7,9 +7,9 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
 use super::compile::{Compiler, MAX_ALL_OPS, Registers, Visited};
-use super::events::Known;
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
+use super::who::Known;
 use crate::model::values::MAX_SLOTS;
 
 /// Maximum number of event ids that are found without hashing.

@@ -7,8 +7,8 @@
 //! | `sched_switch` with `next_tid`, `next_comm` | this thread runs on the processor from then on |
 //! | `thread_switched_in` with `thread_id`, `name` | this thread runs from then on (Zephyr) |
 //!
-//! Events between the beginning and the end of an interrupt on its processor belong to the interrupt.
-//! Other events without such fields belong to the thread that runs on its processor, if it is known.
+//! Events between the beginning and the end of an interrupt belong to the interrupt. Other events
+//! without such fields belong to the thread that runs on their processor, if it is known.
 
 use super::row::Row;
 use super::systems::System;
@@ -49,6 +49,13 @@ pub(super) struct Who {
     has_addresses: bool,
     /// True if the event is one of an interrupt.
     pub(super) is_interrupt: bool,
+}
+
+/// The id of an event class in the schema, and its fields that show who ran.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known {
+    pub(super) id: u32,
+    pub(super) who: Who,
 }
 
 /// The beginning or the end of an interrupt.
