@@ -6,8 +6,8 @@
 //! Pointers outside the stack are only counted, because a kernel that is simulated on a host does
 //! not use the registered stacks.
 //!
-//! The parameters of the task's object define the stack: `stack_start` or `stack_base` is its lowest
-//! address, towards which it grows, and `stack_size` or `stack_bytes` its size.
+//! The parameters of the task's object define the stack. Its lowest address, towards which it
+//! grows, is `stack_start` or `stack_base`; its size is `stack_size` or `stack_bytes`.
 
 use super::moments::Position;
 use super::per::PerContext;
