@@ -59,7 +59,8 @@ fn facts(data: &[u8]) {
 
 fn figures(data: &[u8]) {
     let Some(mut input) = input(data) else { return };
-    let wanted = Wanted { jobs: true, waits: true, budgets: true, ..Wanted::default() };
+    let wanted =
+        Wanted { jobs: true, waits: true, budgets: true, distributions: true, ..Wanted::default() };
     let mut scheduling = Scheduling::new(wanted.clone());
     let Ok(trace) = input.read(&mut scheduling) else { return };
     let figures = scheduling.figures(&trace);
