@@ -112,7 +112,8 @@ fn compare_figures(place: &str, figures: &Figures) -> u64 {
 /// the tracks, with their places.
 fn compare_lists(place: &str, tracks: &Tracks) {
     let figures = &tracks.figures;
-    let mut lists: BTreeMap<String, (Distribution, Vec<(u64, Option<Position>)>)> = BTreeMap::new();
+    type Values = Vec<(u64, Option<Position>)>;
+    let mut lists: BTreeMap<String, (Distribution, Values)> = BTreeMap::new();
     let mut add = |measure, subject, ticks, at| {
         let row = lists.entry(format!("{measure:?} {subject:?}"));
         let row = row.or_insert_with(|| (of(figures, measure, subject), Vec::new()));
