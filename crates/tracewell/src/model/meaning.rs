@@ -138,6 +138,10 @@ pub enum Meaning {
     TimerExpired,
     /// An assertion of the program failed; the value is its location.
     AssertionFailed,
+    /// The deepest use of the subject's stack so far is the value, in bytes; 0 if it is unknown.
+    StackUsed,
+    /// The smallest free part of the subject's stack so far is the value, in bytes.
+    StackFree,
     /// The subject enters a service of the system (the value).
     Call,
     /// The subject returns from a service of the system (the value).

@@ -208,7 +208,7 @@ impl<'a> Decoding<'a> {
                     );
                     note(Severity::Note, message);
                 }
-                out.loss(*count, LossCause::NoRoom, at)
+                out.loss(*count, LossCause::BufferFull, at)
             }
             GapKind::Packets(count) => {
                 note(Severity::Warning, format!("{} missing", counted(*count, "packet")));
