@@ -246,10 +246,17 @@ impl Event {
 
     /// Returns the arguments: all fields except the lengths of sequences.
     pub(crate) fn arguments(&self) -> Vec<(&str, &Value)> {
-        let Value::Fields(fields) = &self.fields else { return Vec::new() };
+        self.fields.members()
+    }
+}
+
+impl Value {
+    /// Returns the fields of a structure except the lengths of sequences.
+    fn members(&self) -> Vec<(&str, &Self)> {
+        let Self::Fields(fields) = self else { return Vec::new() };
         let is_length = |index: usize, name: &str| {
             let of = name.strip_prefix('_').and_then(|name| name.strip_suffix("__length"));
-            let next: Option<&(String, Value)> = fields.get(index + 1);
+            let next: Option<&(String, Self)> = fields.get(index + 1);
             of.is_some() && next.is_some_and(|next| Some(next.0.as_str()) == of)
         };
         let fields = fields.iter().enumerate();
@@ -258,9 +265,7 @@ impl Event {
             .map(|(_, (name, value))| (name.as_str(), value))
             .collect()
     }
-}
 
-impl Value {
     fn field(&self, name: &str) -> Option<&Self> {
         let Self::Fields(fields) = self else { return None };
         fields.iter().find(|(known, _)| known == name).map(|(_, value)| value)
@@ -320,12 +325,24 @@ impl Value {
                 items.len() == values.len()
                     && items.iter().zip(values).all(|(item, value)| item.item().is(value))
             }
+            (Self::Fields(_), Json::Object(values)) => {
+                let members = self.members();
+                let is = |(name, value): (&str, &Self)| {
+                    values.get(name).is_some_and(|expected| value.is(expected))
+                };
+                members.len() == values.len() && members.into_iter().all(is)
+            }
+            // An absent field, and the only option of a variant.
+            (Self::Fields(fields), Json::Null) => fields.is_empty(),
             _ => false,
         }
     }
 
     /// Returns the value of an item of a list with items of several types.
     fn item(&self) -> &Self {
+        if let Some(items) = self.field("items") {
+            return items;
+        }
         let Some(Self::Fields(option)) = self.field("value") else { return self };
         match option.first() {
             Some((_, chosen)) => chosen.field("data").unwrap_or(chosen),

@@ -124,22 +124,17 @@ fn put_tables(text: &mut String, trace: &Trace, classes: &[Class]) {
         put(text, format_args!("typealias enum : {} {{\n", unsigned(wide)));
         for (number, name) in labels {
             text.push('\t');
-            put_quoted(text, &name);
+            put_quoted(text, name);
             put(text, format_args!(" = {number},\n"));
         }
         put(text, format_args!("}} := {};\n\n", table_name(table, wide)));
     }
 }
 
-/// Returns the numbers of a table with their labels. Labels of different numbers differ.
-fn labels(trace: &Trace, table: TableId, wide: bool) -> Vec<(u64, String)> {
-    let mut used = BTreeSet::new();
+/// Returns the numbers of a table with their labels. Several numbers can have one label.
+fn labels(trace: &Trace, table: TableId, wide: bool) -> Vec<(u64, &str)> {
     let fits = |number: u64| wide || u32::try_from(number).is_ok();
-    let label = |(number, name): (u64, &str)| match used.insert(name.to_owned()) {
-        true => (number, name.to_owned()),
-        false => (number, format!("{name} ({number})")),
-    };
-    trace.schema.flags(table).filter(|(number, _)| fits(*number)).map(label).collect()
+    trace.schema.flags(table).filter(|(number, _)| fits(*number)).collect()
 }
 
 fn table_name(table: TableId, wide: bool) -> String {

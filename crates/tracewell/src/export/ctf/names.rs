@@ -14,8 +14,7 @@ pub(super) fn identifiers<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
         let with_number = (2_u64..).map(|number| format!("{cleaned}_{number}"));
         let mut tried = std::iter::once(cleaned.clone()).chain(with_number);
         // A list or text of variable length has a second field with the length.
-        let is_free =
-            |name: &String| !taken.contains(name) && !taken.contains(&format!("_{name}_length"));
+        let is_free = |name: &String| !taken.contains(name) && !taken.contains(&length_of(name));
         let name = tried.find(is_free).unwrap_or(cleaned);
         taken.extend([name.clone(), length_of(&name)]);
         format!("_{name}")
