@@ -23,22 +23,26 @@ const OTHERS: &str = "others";
 const MAX_NAMED: i128 = 1 << 12;
 
 /// The id of an event class in the schema, and its fields that show who ran.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) id: u32,
     pub(super) who: Who,
 }
 
-/// Adds the events of all layouts to a schema.
-pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
+/// Adds the events of all layouts to a schema. Returns their entries, and numbers the
+/// event classes by these entries.
+pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) -> Vec<Known> {
+    let mut known = Vec::new();
     let mut maker = Maker { system: System::of(layouts), ..Maker::default() };
     for layout in layouts {
         for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
             for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
-                compiled.known = maker.event(event, class, schema);
+                compiled.number = known.len();
+                known.push(maker.event(event, class, schema));
             }
         }
     }
+    known
 }
 
 /// Names and types of arguments.
@@ -92,7 +96,7 @@ impl Maker {
         Known { id, who }
     }
 
-    /// Returns the arguments of an event: payload, specific context, common context, packet context.
+    /// Returns the arguments of an event: payload, specific and common context, packet context.
     fn arguments(
         &mut self,
         event: &EventClass,

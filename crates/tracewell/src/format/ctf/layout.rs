@@ -7,7 +7,6 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
 use super::compile::{Compiler, MAX_ALL_OPS, Registers, Visited};
-use super::events::Known;
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
 use crate::model::values::MAX_SLOTS;
@@ -48,8 +47,8 @@ pub(super) struct EventLayout {
     pub(super) has_rest: bool,
     /// The places of the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
-    /// The event type of the model.
-    pub(super) known: Known,
+    /// Number of the event class among all classes of the trace.
+    pub(super) number: usize,
 }
 
 /// Returns the fields of a packet context that are arguments of its events: those that do not
@@ -220,7 +219,7 @@ impl EventLayout {
             slots: all.min(MAX_SLOTS) as u8,
             has_rest,
             packet: (0..packet).map(|index| place(payload + specific + common + index)).collect(),
-            known: Known::default(),
+            number: 0,
         }
     }
 }

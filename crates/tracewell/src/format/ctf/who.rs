@@ -7,8 +7,9 @@
 //! | `sched_switch` with `next_tid`, `next_comm` | this thread runs on the processor from then on |
 //! | `thread_switched_in` with `thread_id`, `name` | this thread runs from then on (Zephyr) |
 //!
-//! Events between the beginning and the end of an interrupt on its processor belong to the interrupt.
-//! Other events without such fields belong to the thread that runs on its processor, if it is known.
+//! Events between the beginning and the end of an interrupt on its processor belong to the
+//! interrupt. Other events without such fields belong to the thread that runs on its processor, if
+//! it is known.
 
 use super::row::Row;
 use super::systems::System;
