@@ -75,7 +75,7 @@ pub(super) fn read<'a>(
     let numbers = state.packet;
     let size = numbers.packet_size.or(numbers.content_size).unwrap_or(all);
     let content = numbers.content_size.unwrap_or(size);
-    if size == 0 || size % 8 != 0 {
+    if size == 0 || !size.is_multiple_of(8) {
         let message = format!("expected a packet of whole bytes, found a size of {size} bits");
         return Err(PacketFault::new(message));
     }
