@@ -336,6 +336,22 @@ static uint32_t find_entry(uint32_t kind, uint32_t number, uint32_t part)
     return (unused != ENTRIES) ? unused : deleted;
 }
 
+/* Clears the entries of a name from a part on. With flags, sets the flags instead. */
+static void drop(uint32_t kind, uint32_t number, uint32_t part, uint32_t flags)
+{
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        uint8_t *const at = entry(i);
+        if ((at[0] != kind) || (at[1] < part) || (get32(&at[4]) != number)) {
+            continue;
+        }
+        if (flags != 0u) {
+            at[2] |= (uint8_t)flags;
+        } else {
+            clear(at, ENTRY);
+        }
+    }
+}
+
 static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, uint32_t flags,
                    const char *name)
 {
@@ -373,11 +389,8 @@ static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t prio
         tw.define_next = (uint16_t)lowest;
     }
     /* A longer earlier name has further parts. */
-    for (uint32_t i = 0; (lowest != ENTRIES) && (i < ENTRIES); i++) {
-        uint8_t *const at = entry(i);
-        if ((at[0] == kind) && (at[1] >= part) && (get32(&at[4]) == number)) {
-            clear(at, ENTRY);
-        }
+    if (lowest != ENTRIES) {
+        drop(kind, number, part, 0);
     }
     TW_TARGET_UNLOCK(state);
 }
@@ -389,15 +402,9 @@ void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t p
 
 void tw_target_remove(uint32_t kind, uint32_t number)
 {
-    if (tw.memory == (uint8_t *)0) {
-        return;
-    }
-    for (uint32_t i = 0; i < ENTRIES; i++) {
+    if (tw.memory != (uint8_t *)0) {
         const uint32_t state = TW_TARGET_LOCK();
-        uint8_t *const at = entry(i);
-        if ((at[0] == kind) && (get32(&at[4]) == number)) {
-            at[2] |= (uint8_t)DELETED;
-        }
+        drop(kind, number, 0, DELETED);
         TW_TARGET_UNLOCK(state);
     }
 }
@@ -510,9 +517,19 @@ static uint32_t next_number(uint32_t core)
     return newest;
 }
 
+/* Writes the first 20 bytes of the control block. */
+static void control_to(uint8_t *to, uint32_t session)
+{
+    put32(to, 0x41545754u); /* TWTA */
+    put32(&to[4], 0x54454752u); /* RGET */
+    put32(&to[8], 1u | (CORES << 8) | (SLOT << 16));
+    put32(&to[12], tw.slots | (ENTRIES << 16));
+    put16(&to[16], session);
+    put16(&to[18], crc_of(0xFFFFu, to, 18));
+}
+
 int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_options *options)
 {
-    static const char magic[8] = {'T', 'W', 'T', 'A', 'R', 'G', 'E', 'T'};
     uint8_t control[20];
     uint8_t *const to = (uint8_t *)memory;
     uint32_t kept = options->keep;
@@ -522,27 +539,13 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     if (slots < 2u) {
         return -1;
     }
-    slots = (slots < 0xFFFFu) ? slots : 0xFFFFu;
     /* An interrupt must not record before the ring is complete. */
     tw.filter = 0;
+    clear((uint8_t *)&tw, (uint32_t)sizeof tw);
     tw.memory = to;
-    tw.slots = slots;
-    tw.session = 0;
-    tw.objects = 0;
-    tw.define_number = 0;
-    tw.define_next = 0;
-    tw.since_repeat = 0;
-    tw.read_core = 0;
-    copy(control, (const uint8_t *)magic, 8);
-    control[8] = 1;
-    control[9] = (uint8_t)CORES;
-    put16(&control[10], SLOT);
-    put16(&control[12], slots);
-    put16(&control[14], ENTRIES);
+    tw.slots = (slots < 0xFFFFu) ? slots : 0xFFFFu;
     /* A ring of an earlier run may have any session, so take it from there. */
-    control[16] = to[16];
-    control[17] = 0;
-    put16(&control[18], crc_of(0xFFFFu, control, 18));
+    control_to(control, to[16]);
     for (uint32_t i = 0; i < 20u; i++) {
         kept &= (control[i] == to[i]) ? 1u : 0u;
     }
@@ -552,20 +555,18 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
         tw.session = (uint8_t)(to[16] + 1u);
         clear(&to[8], SLOTS_AT - 8u);
     } else {
-        clear(to, SLOTS_AT + (CORES * slots * SLOT));
+        clear(to, SLOTS_AT + (CORES * tw.slots * SLOT));
     }
-    control[16] = tw.session;
-    put16(&control[18], crc_of(0xFFFFu, control, 18));
     now = TW_TARGET_CLOCK();
     for (uint32_t core = 0; core < CORES; core++) {
         struct lane *const lane = &tw.lanes[core];
-        clear((uint8_t *)lane, (uint32_t)sizeof *lane);
         lane->packet = (uint8_t *)0;
         lane->last = now;
         lane->number = (kept != 0u) ? next_number(core) : 0u;
         lane->read = lane->number;
     }
     define(TW_SYSTEM, 0, options->rate, 0, (options->larger_is_urgent != 0u) ? 2u : 0u, options->kernel);
+    control_to(control, tw.session);
     copy(&to[8], &control[8], 12);
     copy(to, control, 8);
     tw.filter = 0xFFFFFFFFu;

@@ -10,9 +10,9 @@ use tracewell::format::ctf::metadata::{self, MAX_ALIGNMENT, MAX_WARNINGS};
 /// The structures of the scopes of an event, in the order of reading.
 type Scopes<'a> = [Option<&'a Structure>; 6];
 
-/// Reads any bytes as metadata, plain or in packets, in both languages. Checks that positions are in
-/// the text, that ids are different, and that each reference leads to an integer of a scope that is
-/// read before, or of the same one.
+/// Reads any bytes as metadata, plain or in packets, in both languages. Checks that positions are
+/// in the text, that ids are different, and that each reference leads to an integer of the same
+/// scope or of one that is read before.
 pub fn ctf_metadata(data: &[u8]) {
     match metadata::read(data) {
         Ok(parsed) => {

@@ -3,6 +3,8 @@
 //!
 //! If the tools are missing, the tests are skipped; in CI they fail.
 
+#[path = "../../record/examples/axis/axis.rs"]
+mod axis;
 #[path = "../../record/examples/device/device.rs"]
 mod device;
 #[path = "../../record/examples/door/door.rs"]
@@ -109,7 +111,7 @@ fn c_programs_without_operating_system_record_what_they_record_on_this_machine()
 }
 
 #[test]
-fn a_rust_program_sends_rkh_frames_and_leaves_a_threadx_ring() {
+fn a_rust_program_records_what_it_records_on_this_machine_and_leaves_a_threadx_ring() {
     if !has_tools(&[QEMU]) {
         return;
     }
@@ -118,6 +120,12 @@ fn a_rust_program_sends_rkh_frames_and_leaves_a_threadx_ring() {
     let folder = tempfile::tempdir().unwrap();
     let serial = run(&target.join("release/door"), &[], folder.path());
     assert!(serial == hosted_door(), "the streams differ");
+
+    let (mut memory, mut line) = ([0; 8192], [0; 8192]);
+    let length = axis::record(&mut memory, &mut line).unwrap();
+    assert!(length > 3000, "{length}");
+    let of_target = fs::read(folder.path().join("axis.bin")).unwrap();
+    assert!(of_target == line[..length], "the streams for small targets differ");
 
     let running = "0x20000600 TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0".to_owned();
     let stack = "0x2000FF00";

@@ -105,7 +105,7 @@ fn commands_print_what_the_pages_show() {
                         count += 1;
                     }
                 }
-                ["text", name] => {
+                ["text" | "yaml", name] => {
                     fs::write(folder.path().join(name), block.lines.join("\n") + "\n").unwrap();
                 }
                 _ => {}

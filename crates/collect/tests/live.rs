@@ -553,7 +553,7 @@ fn bytes_that_a_stalled_view_skips_are_saved_and_counted() {
     assert!(report.left_out > 0 && report.is_lossy());
     let gaps = shown.matches("lost here: an unknown number of events, buffer full").count();
     assert!(gaps > 0, "the gap is shown at its position");
-    assert_eq!(losses(&collected, LossCause::NoRoom).0, gaps as u64);
+    assert_eq!(losses(&collected, LossCause::BufferFull).0, gaps as u64);
 }
 
 /// Send no faster than bytes are saved, independent of the view.

@@ -48,7 +48,7 @@ fn waits_for_log_file(events: &[Event]) -> Vec<&[Event]> {
 #[test]
 fn the_program_records_the_committed_bytes() {
     assert!(
-        simulation::image(simulation::Run::EXAMPLE) == COMMITTED,
+        simulation::image(&simulation::example()) == COMMITTED,
         "examples/scheduling.trx differs from what its program records; if that is intended, run\n\
          cargo run -p tracewell-record --example scheduling -- examples/scheduling.trx"
     );

@@ -172,7 +172,7 @@ fn executions_and_their_times_agree_with_the_log_of_the_tasks() {
         let execution = task.execution.unwrap();
         // The trace includes the executor's own work before and after the task. The last execution
         // may end after the trace.
-        let last = own.clone().last().map_or(0, |(_, begin, end)| end - begin);
+        let last = own.clone().next_back().map_or(0, |(_, begin, end)| end - begin);
         assert!(execution.ticks + u64::from(last) + 1 >= u64::from(ticks), "{name}");
         assert!(own.count() > ROUNDS);
     }

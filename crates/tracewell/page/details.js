@@ -3,6 +3,7 @@
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, RUNNING, STATES, TASK } from "./model.js";
 import { culprits, occupants } from "./causes.js";
+import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
 import { counted } from "./rows.js";
 
@@ -133,6 +134,7 @@ export class Details {
             ["event id", [`${kind.id}${kind.name === kind.label ? "" : ` ${kind.name}`}`]],
             ["ticks", [at.toLocaleString("en")]],
         ];
+        facts.push(...this.messages(index));
         if (kind.level) facts.push(["level", [kind.level]], ["target", [kind.target]]);
         if (index > 0) facts.push(["after", [this.model.span(events.at[index - 1], events.at[index])]]);
         const args = events.text(events.args[index]);
@@ -144,6 +146,20 @@ export class Details {
         ];
     }
 
+    /** Returns where a message went to, or came from. @param {number} index of an event @returns {[string, Content][]} */
+    messages(index) {
+        const { arrow, events } = this.model;
+        const seq = events.seq[index];
+        /** @type {[string, Content][]} */
+        const facts = [];
+        arrow.kind.forEach((/** @type {number} */ kind, /** @type {number} */ i) => {
+            if (kind !== 2) return;
+            if (arrow.fromSeq[i] === seq) facts.push(["taken by", [this.numbered(arrow.untilSeq[i] - 1)]]);
+            if (arrow.untilSeq[i] - 1 === seq) facts.push(["sent by", [this.numbered(arrow.fromSeq[i])]]);
+        });
+        return facts;
+    }
+
     /** @param {any} span */
     title({ row, state, value, isBlocked }) {
         if (row.kind === "lock") {
@@ -153,6 +169,7 @@ export class Details {
             const interrupt = value > 0 ? `serves interrupt ${value - 1}` : "serves an interrupt";
             return `core ${row.number} ${["unknown", `runs ${this.model.name(value)}`, interrupt, "idle"][state]}`;
         }
+        if (row.kind !== "context") return objectText(row, state, value);
         const name = this.model.name(row.context);
         if (!isBlocked) return `${name} ${STATES[state]}`;
         const { what, object, code } = this.model.reasons[value];

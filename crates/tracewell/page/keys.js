@@ -13,6 +13,7 @@ const HELP = [
     ["z, Enter", "zoom to the selection, or to the range"],
     ["f", "show everything"],
     ["q", "events in sequence with equal width, or in proportion to time"],
+    ["x", "arrows of the selection, or all arrows"],
     ["1, 2, 3", "events, figures, distributions"],
     ["Backspace / Shift+Backspace", "back, forward"],
     ["/", "search; Enter and Shift+Enter: next, previous"],
@@ -110,6 +111,10 @@ export class Keys {
             z: toSelection, Enter: toSelection,
             f: () => view.fit(),
             q: () => view.setSequence(!view.isSequence),
+            x: () => {
+                view.showsArrows = !view.showsArrows;
+                view.changed();
+            },
             1: () => this.tabs.choose("events"), 2: () => this.tabs.choose("figures"), 3: () => this.tabs.choose("distributions"),
             Backspace: (event) => (event.shiftKey ? view.forward() : view.back()),
             "/": () => search.input.focus(),

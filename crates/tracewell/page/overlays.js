@@ -87,7 +87,7 @@ export function drawInversions(frame, height) {
 }
 
 /**
- * Draws the marks of the user: a line over all lanes or a band, and the text below the axis.
+ * Draws the marks of the user: a line over all lanes, or one at each end, and the text at the bottom.
  * @param {Frame} frame
  * @param {number} height
  */
@@ -101,69 +101,78 @@ export function drawUserMarks(frame, height) {
         ink.fillRect(from, 22, 1, height - 22);
         if (until > from) {
             ink.fillRect(until, 22, 1, height - 22);
-            ink.fillRect(from, 40, until - from, 3);
+            ink.fillRect(from, height - 2, until - from, 2);
         }
-        drawn = pill(frame, mark.text || "mark", Math.max(from, left), colours.mark, drawn);
+        drawn = pill(frame, mark.text || "mark", Math.max(from, left), colours.mark, drawn, height - 20);
     }
 }
 
 /**
- * Draws a label in a rounded box below the axis, if there is room after `free`. Returns the place
+ * Draws a label in a rounded box, usually below the axis, if there is room after `free`. Returns the place
  * from which on there is room.
  * @param {Frame} frame
  * @param {string} label
  * @param {number} x
  * @param {string} colour
  * @param {number} free
+ * @param {number} [y]
  */
-function pill({ ink, colours, left, width }, label, x, colour, free) {
+function pill({ ink, colours, left, width }, label, x, colour, free, y = 23) {
     const room = ink.measureText(label).width + 18;
     const place = Math.max(Math.min(x, left + width - room), left);
     if (place < free + 4) return free;
     ink.fillStyle = colour;
     ink.beginPath();
-    ink.roundRect(place, 23, room, 17, 8.5);
+    ink.roundRect(place, y, room, 17, 8.5);
     ink.fill();
     ink.fillStyle = colours === null ? colour : colours.ground;
-    ink.fillText(label, place + 9, 32);
+    ink.fillText(label, place + 9, y + 9);
     return place + room;
 }
 
 /**
- * Draws the arrows of the selected span: its wake-up, and whom it waits for.
+ * Draws the arrows of the selected span or event: wake-ups, messages, and whom a context waits for. Draws
+ * all arrows if the view says so.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane[]} lanes
  * @param {(lane: import("./rows.js").Lane) => number} top
  */
 export function drawArrows(frame, lanes, top) {
     const { model, view } = frame;
+    const { arrow, events } = model;
     const chosen = selectedSpan(model, view);
-    if (!chosen || chosen.row.kind !== "context") return;
-    const { arrow } = model;
-    const own = lanes.find((lane) => lane.row === chosen.row);
-    if (!own) return;
+    const event = view.selection && "event" in view.selection ? view.selection.event : -1;
+    const context = chosen?.row.kind === "context" ? chosen.row.context : -1;
+    if (!view.showsArrows && context < 0 && event < 0) return;
+    const seq = event < 0 ? -1 : events.seq[event];
+    /** Returns true if an arrow concerns the selection. @param {number} i */
+    const isChosen = (i) => {
+        if (event >= 0) return arrow.fromSeq[i] === seq || arrow.untilSeq[i] - 1 === seq;
+        if (context < 0 || arrow.until[i] < (chosen?.from ?? 0) || arrow.until[i] > (chosen?.to ?? 0)) return false;
+        return arrow.kind[i] === 1 ? arrow.by[i] - 1 === context : arrow.context[i] === context;
+    };
+    const byContext = new Map(lanes.filter(({ kind }) => kind === "context" || kind === "events").map((lane) => [lane.context, lane]));
+    const interrupts = lanes.find((lane) => lane.kind === "interrupts");
+    const middle = (/** @type {any} */ lane) => top(lane) + lane.height / 2;
     let drawn = 0;
-    const last = lowerBound(arrow.until, chosen.to + 1);
-    for (let i = lowerBound(arrow.until, chosen.from); i < last && drawn < MAX_ARROWS; i += 1) {
-        const isWake = arrow.kind[i] === 0 && arrow.context[i] === chosen.row.context;
-        const asks = arrow.kind[i] === 1 && arrow.by[i] - 1 === chosen.row.context;
-        if (!isWake && !asks) continue;
-        const other = asks ? arrow.context[i] : arrow.by[i] - 1;
-        const source = other < 0 ? lanes.find((lane) => lane.kind === "interrupts")
-            : lanes.find((lane) => lane.kind === "context" && lane.context === other);
-        if (!source) continue;
+    // Long arrows that end after the shown time are left out, unless they are of the selection.
+    const first = lowerBound(arrow.until, view.showsArrows || event >= 0 ? Math.min(view.from, events.at[event] ?? view.from) : chosen?.from ?? 0);
+    for (let i = first; i < arrow.until.length && drawn < MAX_ARROWS; i += 1) {
+        if (arrow.from[i] > view.to && arrow.until[i] > Math.max(view.to, chosen?.to ?? 0)) break;
+        if (!view.showsArrows && !isChosen(i)) continue;
+        const by = arrow.by[i] > 0 ? byContext.get(arrow.by[i] - 1) : interrupts;
+        const whom = byContext.get(arrow.context[i]);
+        if (!by || !whom) continue;
         drawn += 1;
-        const [from, to] = asks ? [own, source] : [source, own];
-        const middle = (/** @type {any} */ lane) => top(lane) + lane.height / 2;
-        curve(frame, frame.x(arrow.from[i]), middle(from), frame.x(arrow.until[i]), middle(to));
+        curve(frame, frame.x(arrow.from[i]), middle(by), frame.x(arrow.until[i]), middle(whom), arrow.kind[i] === 2);
     }
 }
 
-/** @type {(frame: Frame, x: number, y: number, toX: number, toY: number) => void} */
-function curve({ ink, colours }, x, y, toX, toY) {
+/** @type {(frame: Frame, x: number, y: number, toX: number, toY: number, isMessage: boolean) => void} */
+function curve({ ink, colours }, x, y, toX, toY, isMessage) {
     const side = Math.sign(toY - y) || 1;
     const end = toY - side * 6;
-    ink.strokeStyle = ink.fillStyle = colours.text;
+    ink.strokeStyle = ink.fillStyle = isMessage ? colours.select : colours.text;
     ink.lineWidth = 1.2;
     ink.beginPath();
     ink.moveTo(x, y);

@@ -6,13 +6,13 @@ import { INTERRUPT } from "./model.js";
  * A lane. `row` is a row of the model; lanes of events have only a context. `key` distinguishes lanes of
  * equal group and label.
  * @typedef {{
- *   kind: "group" | "core" | "interrupts" | "context" | "lock" | "events",
+ *   kind: "group" | "core" | "interrupts" | "context" | "lock" | "events" | "machine" | "steps" | "level",
  *   label: string, detail: string, group: string, row?: any, context?: number,
  *   key?: string, badge?: number | null, hidden?: number, y: number, height: number
  * }} Lane
  */
 
-const HEIGHTS = { group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28 };
+const HEIGHTS = { group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28, machine: 26, steps: 16, level: 34 };
 
 /** With more lanes than this, lanes are lower. */
 const MANY = 18;
@@ -69,6 +69,7 @@ export function lanes(model) {
         add({ kind: "group", label: group, group, detail: String(rows.length) });
         for (const row of rows) add({ kind: "lock", label: row.name, group, row });
     }
+    objects(model, add);
     return distinguished(list);
 }
 
@@ -84,6 +85,26 @@ function distinguished(list) {
         const isAlone = lane.kind === "group" || seen.get(laneName(lane)) === 1;
         return isAlone ? lane : { ...lane, key: String(lane.context ?? lane.row.key) };
     });
+}
+
+/**
+ * Adds the lanes of state machines, each with its steps, and of levels.
+ * @param {import("./model.js").Model} model
+ * @param {(lane: any) => void} add
+ */
+function objects({ rows }, add) {
+    const of = (/** @type {string} */ kind) => rows.filter((/** @type {any} */ row) => row.kind === kind);
+    const machines = rows.filter((/** @type {any} */ { kind }) => kind === "machine" || kind === "steps");
+    let group = "State machines";
+    if (machines.length > 0) add({ kind: "group", label: group, group, detail: String(of("machine").length) });
+    for (const row of machines) {
+        const isStep = row.kind === "steps";
+        add({ kind: row.kind, label: isStep ? `${row.name} steps` : row.name, group, row, detail: isStep ? "" : `${row.states.length} states` });
+    }
+    group = "Levels";
+    const levels = of("level");
+    if (levels.length > 0) add({ kind: "group", label: group, group, detail: String(levels.length) });
+    for (const row of levels) add({ kind: "level", label: row.name, group, row, detail: `0–${row.most} ${row.unit}` });
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK } from "./model.js";
+import { levelPixel, levelSpan, statePixel, stateSpan, stepPixel, stepSpan } from "./objects.js";
 import { Strip, cut, fitted, hatch } from "./paint.js";
 
 /**
@@ -30,6 +31,18 @@ export function drawLane(frame, lane, y) {
     else if (lane.kind === "context") drawContext(frame, lane, y, box);
     else if (lane.kind === "lock") drawLock(frame, lane.row, box);
     else if (lane.kind === "events") drawEvents(frame, lane, box);
+    else if (lane.kind in OBJECTS) drawObject(frame, lane.kind, lane.row, box);
+}
+
+/** Functions that draw the spans and the pixels of objects, by kind of lane. */
+const OBJECTS = {
+    machine: [stateSpan, statePixel], steps: [stepSpan, stepPixel], level: [levelSpan, levelPixel],
+};
+
+/** @type {(frame: Frame, kind: string, row: any, box: { y: number, height: number }) => void} */
+function drawObject(frame, kind, row, box) {
+    const [span, pixel] = /** @type {((...args: any[]) => void)[]} */ (OBJECTS[/** @type {keyof typeof OBJECTS} */ (kind)]);
+    drawRow(frame, row.spans, box, (...args) => span(...args, row), (...args) => pixel(...args, row));
 }
 
 /**

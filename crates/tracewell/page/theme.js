@@ -10,17 +10,23 @@ const LIGHT = {
     ground: "#ffffff", band: "#f6f7f9", line: "#e4e7ec", text: "#14171c", soft: "#667085",
     alarm: "#d92d20", alarmBand: "rgba(217,45,32,0.09)", select: "#1456c4", unknown: "#98a2b3",
     selectBand: "rgba(20,86,196,0.10)", interrupt: "#c8401a", onColour: "#ffffff", faint: 0.4,
-    mark: "#6b3fa0",
+    mark: "#6b3fa0", level: "#9db8dc",
 };
 
 const DARK = {
     ground: "#11141a", band: "#181c24", line: "#2a303b", text: "#eef1f6", soft: "#98a2b3",
     alarm: "#ff6b5e", alarmBand: "rgba(255,107,94,0.15)", select: "#6ea8ff", unknown: "#667085",
     selectBand: "rgba(110,168,255,0.16)", interrupt: "#f0754c", onColour: "#ffffff", faint: 0.45,
-    mark: "#c9a2f5",
+    mark: "#c9a2f5", level: "#45618c",
 };
 
 /** @typedef {typeof LIGHT} Colours */
+
+/** Returns the colour of a state of a machine. @param {number} state */
+export function stateColour(state) {
+    // The first colour is grey; it would look like an unknown state.
+    return CONTEXTS[1 + (state % (CONTEXTS.length - 1))];
+}
 
 /** The theme: by the system's preference, or by choice. */
 export class Theme {

@@ -4,6 +4,7 @@
 import { AXIS, drawArrows, drawAxis, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
 import { STATES } from "./model.js";
+import { objectText } from "./objects.js";
 import { FONT, fitted, prepared } from "./paint.js";
 import { laneName, lanes, ordered, placed, reordered } from "./rows.js";
 import { drawLane } from "./spans.js";
@@ -114,7 +115,6 @@ export class Timeline {
         ink.clip();
         drawGaps(frame, bottom);
         drawInversions(frame, bottom);
-        drawUserMarks(frame, bottom);
         ink.beginPath();
         ink.rect(LEFT, AXIS, width - LEFT, height - AXIS);
         ink.clip();
@@ -125,6 +125,7 @@ export class Timeline {
         ink.beginPath();
         ink.rect(LEFT, 22, width - LEFT, height);
         ink.clip();
+        drawUserMarks(frame, bottom);
         drawSelection(frame, this.shown, (lane) => this.top(lane), bottom);
         ink.restore();
         ink.save();
@@ -488,6 +489,7 @@ export class Timeline {
             const does = [`unknown`, `runs ${model.name(value)}`, `serves ${interrupt}`, "idle"][state];
             return `core ${number}: ${does}\n${since}`;
         }
+        if (kind !== "context") return `${objectText(model.rows[row], state, value)}\n${since}`;
         const why = state === 5 ? ` on ${model.reason(value)}` : "";
         const of = state === 1 && value > 0 ? ` on behalf of ${model.name(value - 1)}` : "";
         return `${model.name(context)}: ${STATES[state]}${why}${of}\n${since}`;

@@ -33,6 +33,8 @@ export class View {
         this.folded = new Set();
         /** @type {string[]} names of groups and rows, in the order that the user chose */
         this.order = [];
+        /** True if all arrows are drawn, and not only those of the selection. */
+        this.showsArrows = false;
         this.marks = new UserMarks();
         /** True if the address contains the marks. */
         this.keepsMarks = true;
@@ -229,6 +231,7 @@ export class View {
         if (selection && "row" in selection) parts.push(`s=${selection.row}.${selection.span}`);
         if (selection && "event" in selection) parts.push(`e=${selection.event}`);
         if (this.isSequence) parts.push("q=1");
+        if (this.showsArrows) parts.push("x=1");
         if (this.tab !== "events") parts.push(`p=${this.tab}`);
         if (this.folded.size > 0) parts.push(`f=${[...this.folded].map(encodeURIComponent).join(",")}`);
         if (this.order.length > 0) parts.push(`o=${this.order.map(encodeURIComponent).join(",")}`);
@@ -262,6 +265,7 @@ export class View {
         this.folded = new Set(decodedNames(values.get("f") ?? ""));
         this.order = decodedNames(values.get("o") ?? "");
         if (this.keepsMarks) this.marks.read(decodedNames(values.get("n") ?? "").join("\n"));
+        this.showsArrows = values.get("x") === "1";
         this.setSequence(values.get("q") === "1");
         const time = pair("t");
         if (time) this.show(time[0], time[1]);

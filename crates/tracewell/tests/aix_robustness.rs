@@ -292,7 +292,7 @@ fn a_gap_that_the_recorder_marks_is_at_its_position() {
     for piece in [1, 100, bytes.len()] {
         let kept = arriving(&bytes, piece);
         assert_eq!(kept.rows.len(), 8);
-        assert_eq!(losses(&kept), [(4, Some(42), LossCause::NoRoom, place)], "{piece}");
+        assert_eq!(losses(&kept), [(4, Some(42), LossCause::BufferFull, place)], "{piece}");
     }
 }
 
@@ -448,7 +448,7 @@ proptest! {
                 .map(|slot| tracewell::model::values::bytes(&row.payload, slot).to_vec());
             prop_assert_eq!(&bytes, data);
         }
-        let told = kept.losses.iter().all(|loss| loss.cause == LossCause::NoRoom);
+        let told = kept.losses.iter().all(|loss| loss.cause == LossCause::BufferFull);
         prop_assert!(told, "{:?}", kept.losses);
     }
 }

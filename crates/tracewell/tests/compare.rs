@@ -5,23 +5,21 @@ use std::path::Path;
 #[path = "../../record/examples/scheduling/simulation/mod.rs"]
 mod simulation;
 
-use simulation::Run;
-use tracewell::input::{Input, Options, Settings};
+use simulation::{Change, Run};
+use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell::report::Layout;
 use tracewell::report::compare::{Finding, FindingKind, Profile, Profiling, compare, text};
 
-const CHANGED: bool = true;
-
 fn settings() -> Settings {
-    let mut options = Options::default();
-    options.add("rate=100MHz").unwrap();
-    Settings { options, ..Settings::default() }
+    let mut settings = Settings::default();
+    settings.options.add("rate=100MHz").unwrap();
+    settings
 }
 
 /// Returns a run of one second.
-fn run(seed: u32, keeps_log_file: bool) -> Profile {
-    let image = simulation::image(Run { seed, ms: 1000, keeps_log_file });
+fn run(seed: u32, change: Option<Change>) -> Profile {
+    let image = simulation::image(&Run { seed, ms: 1000, change });
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), image).unwrap();
     profile(file.path())
@@ -43,7 +41,7 @@ fn names(findings: &[Finding]) -> Vec<(String, &str)> {
 
 #[test]
 fn runs_with_different_noise_are_not_different() {
-    let runs: Vec<_> = (1..=20).map(|seed| run(seed * 7919, !CHANGED)).collect();
+    let runs: Vec<_> = (1..=20).map(|seed| run(seed * 7919, None)).collect();
     for pair in runs.windows(2) {
         let found = compare(&pair[..1], &pair[1..]);
         assert_eq!(names(&found.findings), []);
@@ -56,24 +54,32 @@ fn runs_with_different_noise_are_not_different() {
 #[test]
 fn a_seeded_change_is_found_and_nothing_else() {
     for seed in [3, 5, 8] {
-        let found = compare(&[run(seed, !CHANGED)], &[run(seed * 13, CHANGED)]);
-        let mut names = names(&found.findings);
-        names.sort_unstable();
-        // The logger keeps the mutex longer, so control waits longer for it. Nothing else changed.
-        let expected = [
-            ("blocking", "control"),
-            ("hold", "log file"),
-            ("mutex wait", "control"),
-            ("wait", "log file"),
-        ];
-        assert_eq!(names, expected.map(|(kind, of)| (kind.to_owned(), of)));
-        assert!(found.findings.iter().all(Finding::is_worse));
+        let long = Some(Change::LongInterrupt);
+        let found = compare(&[run(seed, None)], &[run(seed * 13, long)]);
+        assert_eq!(names(&found.findings), [("interrupt".to_owned(), "7")]);
+    }
+}
+
+#[test]
+fn a_change_is_found_with_its_consequences() {
+    for seed in [3, 5, 8] {
+        let found = compare(&[run(seed, None)], &[run(seed * 13, Some(Change::LongLock))]);
+        let names = names(&found.findings);
+        // The logger keeps the mutex longer, so control waits longer for it.
+        let expected = [("hold", "log file"), ("wait", "log file"), ("blocking", "control")];
+        for (kind, of) in expected {
+            assert!(names.contains(&(kind.to_owned(), of)), "{kind} of {of}: {names:?}");
+        }
+        // Control then preempts the logger while that has the bus, for which the sensor waits.
+        // Nothing else changed: no load, no rate, no interrupt, no other object.
+        let concerned = ["log file", "control", "bus", "sensor"];
+        assert!(names.iter().all(|(_, of)| concerned.contains(of)), "{names:?}");
     }
 }
 
 #[test]
 fn an_improvement_is_a_change_that_is_not_worse() {
-    let found = compare(&[run(1, CHANGED)], &[run(2, !CHANGED)]);
+    let found = compare(&[run(1, Some(Change::LongLock))], &[run(2, None)]);
     assert!(!found.findings.is_empty());
     assert!(!found.findings.iter().any(Finding::is_worse));
 }
@@ -109,11 +115,11 @@ impl Sink for Rows {
 fn the_committed_runs_are_those_of_the_simulation() {
     let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/runs");
     for (name, run) in [
-        ("before.trx.gz", Run { seed: 1, ms: 200, keeps_log_file: false }),
-        ("after.trx.gz", Run { seed: 2, ms: 200, keeps_log_file: true }),
+        ("before.trx.gz", Run { ms: 200, ..simulation::example() }),
+        ("after.trx.gz", Run { seed: 2, ms: 200, change: Some(Change::LongLock) }),
     ] {
         let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), simulation::image(run)).unwrap();
+        std::fs::write(file.path(), simulation::image(&run)).unwrap();
         let [committed, simulated] = [runs.join(name), file.path().to_owned()].map(|path| {
             let mut rows = Rows::default();
             Input::open(&path, settings()).unwrap().read(&mut rows).unwrap();

@@ -315,9 +315,10 @@ fn broken_json_is_reported_with_its_place() {
     let text = text(&[json!({ "type": "data-stream-class" })]);
     for (fragment, expected) in [
         ("{\n  \"type\": }", "4:11: expected JSON, found: expected value"),
-        ("{\"type\": \"\u{7}\"}", "3:11: expected JSON, found: control character"),
+        ("{\"type\": \"\u{7}\"}", "3:12: expected JSON, found: control character"),
         ("{} {}", "3:5: expected JSON, found: trailing characters"),
         ("{\"type\": 1, \"type\": 2}", "3:22: expected each property once, found 'type' again"),
+        ("{\"type\": 99999999999999999999}", "3:11: expected a string, found a number with"),
         ("{\"type\": 1e3}", "3:11: expected a string, found a number with a fraction"),
     ] {
         let found = metadata::read(format!("{text}\u{1e}{fragment}\n\u{1e}{{}}").as_bytes());

@@ -11,10 +11,15 @@ use proptest::prelude::*;
 use support::fixture;
 use target::ctf_metadata;
 
-const FIXTURES: [&str; 4] = ["lttng", "lttng-ctf2", "barectf", "made"];
+const FIXTURES: [&str; 4] = [
+    "../../../../../examples/lttng/metadata",
+    "lttng-ctf2.metadata",
+    "odd/metadata",
+    "classes/metadata",
+];
 
 fn metadata(name: &str) -> Vec<u8> {
-    std::fs::read(fixture(&format!("ctf/{name}.metadata"))).unwrap()
+    std::fs::read(fixture(&format!("ctf/{name}"))).unwrap()
 }
 
 #[test]

@@ -109,13 +109,19 @@ fn a_draft_is_read_as_the_final_language() {
     assert_eq!(compared, 7);
 }
 
-/// Traces of ours with one of each kind of field and of each producer.
-const FIXTURES: [&str; 5] = ["lttng", "lttng-ctf2", "barectf", "zephyr", "made"];
+/// Traces of ours, one of each producer and language.
+const FIXTURES: [(&str, &str); 5] = [
+    ("lttng", "../../../../../examples/lttng/metadata"),
+    ("lttng-ctf2", "lttng-ctf2.metadata"),
+    ("odd", "odd/metadata"),
+    ("zephyr", "zephyr/metadata"),
+    ("classes", "classes/metadata"),
+];
 
 #[test]
 fn the_types_of_each_producer_are_complete() {
-    for name in FIXTURES {
-        let bytes = std::fs::read(support::fixture(&format!("ctf/{name}.metadata"))).unwrap();
+    for (name, path) in FIXTURES {
+        let bytes = std::fs::read(support::fixture("ctf").join(path)).unwrap();
         let parsed = metadata::read(&bytes).unwrap();
         assert_eq!(parsed.warnings, [], "{name}");
         let found = Types::of(&parsed.metadata, true);

@@ -149,8 +149,7 @@ fn compare_event(place: &str, event: &Json, found: &babeltrace::Event) {
     assert_eq!(fields.len(), args.len(), "{place}");
     let mut texts = event["args_text"].as_object().unwrap().clone();
     // A JSON object has the order of its names.
-    let mut found: BTreeMap<&str, &Value> = BTreeMap::new();
-    fields.iter().for_each(|(name, value)| drop(found.insert(name, value)));
+    let found: BTreeMap<&str, &Value> = fields.iter().copied().collect();
     for (name, value) in args {
         let cleaned: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

@@ -14,7 +14,7 @@ use dump::{Dump, USUAL, event, thread};
 use serde_json::Value;
 use support::{EventLog, fixture, settings};
 use tracewell::analysis::scheduling::Wanted;
-use tracewell::analysis::tracks::{ArrowKind, State, TrackBuilder};
+use tracewell::analysis::tracks::{Arrow, ArrowKind, MachineTrack, State, TrackBuilder, Tracks};
 use tracewell::export::{ExportError, ExportNames, page};
 use tracewell::format::Options;
 use tracewell::input::Input;
@@ -179,10 +179,53 @@ fn compare_tracks(place: &str, page: &Page, mut input: Input) {
         assert!(running.eq(known), "{place}");
     }
     assert_eq!(page.columns["gap.from"].len(), tracks.gaps.len(), "{place}");
-    let arrows = tracks.arrows.iter().filter(|arrow| arrow.kind != ArrowKind::Message);
-    assert_eq!(page.columns["arrow.kind"].len(), arrows.count(), "{place}");
+    let codes = |arrow: &Arrow| match arrow.kind {
+        ArrowKind::WakeUp => 0,
+        ArrowKind::WaitsFor => 1,
+        ArrowKind::Message => 2,
+    };
+    let arrows: Vec<_> = tracks.arrows.iter().map(codes).collect();
+    assert_eq!(page.columns["arrow.kind"], arrows, "{place}");
+    compare_objects(place, page, &tracks);
     let waits: usize = tracks.locks.iter().map(|lock| lock.waits.len()).sum();
     assert_eq!(page.columns["wait.from"].len(), waits, "{place}");
+}
+
+/// Compares the rows of machines, steps and levels.
+fn compare_objects(place: &str, page: &Page, tracks: &Tracks) {
+    let rows = page.header["rows"].as_array().unwrap();
+    let shown = |kind: &str| {
+        let rows = rows.iter().filter(|row| row["kind"] == kind);
+        let changes = rows.map(|row| {
+            let [start, end] = [0, 1].map(|end| row["changes"][end].as_u64().unwrap() as usize);
+            let columns = ["change.ticks", "change.state", "change.value"];
+            columns.map(|name| page.columns[name][start..end].to_vec())
+        });
+        changes.collect::<Vec<_>>()
+    };
+    let columns = |changes: Vec<(u64, Option<u64>)>| {
+        let ticks = changes.iter().map(|(ticks, _)| *ticks).collect();
+        let known = changes.iter().map(|(_, value)| u64::from(value.is_some())).collect();
+        [ticks, known, changes.iter().map(|(_, value)| value.unwrap_or(0)).collect::<Vec<_>>()]
+    };
+    let levels = tracks
+        .levels
+        .iter()
+        .map(|level| columns(level.row.changes().iter().map(|c| (c.at.ticks, c.state)).collect()));
+    assert_eq!(shown("level"), levels.collect::<Vec<_>>(), "{place}");
+    let machines = tracks.machines.iter().map(|machine| {
+        let changes = machine.row.changes().iter();
+        columns(changes.map(|c| (c.at.ticks, c.state.map(u64::from))).collect())
+    });
+    let machines: Vec<_> = machines.filter(|[ticks, ..]| !ticks.is_empty()).collect();
+    assert_eq!(shown("machine"), machines, "{place}");
+    let ended = |machine: &MachineTrack| {
+        let ended = machine.steps.iter().filter_map(|step| Some((step.from, step.until?)));
+        ended.flat_map(|(from, until)| [from.ticks, until.ticks]).collect::<Vec<_>>()
+    };
+    let steps: Vec<_> = tracks.machines.iter().map(ended).filter(|t| !t.is_empty()).collect();
+    let shown: Vec<_> = shown("steps").into_iter().map(|[ticks, ..]| ticks).collect();
+    assert_eq!(shown, steps, "{place}");
 }
 
 fn example(name: &str) -> PathBuf {

@@ -274,8 +274,8 @@ fn arrows_above_the_maximum_are_counted() {
     let mut options = Options::default();
     options.add("arrows=1").unwrap();
     let mut out = Vec::new();
-    let write = by_name("perfetto").unwrap().write;
-    let trace = write(&mut open(&example(), &[]), &options, &names, &mut out).unwrap();
+    let perfetto = by_name("perfetto").unwrap();
+    let trace = perfetto.write(&mut open(&example(), &[]), &options, &names, &mut out).unwrap();
     let (_, tracks) = tracks(open(&example(), &[]));
     let message = format!("{} arrows left out: -T arrows=N", tracks.arrows.len() - 1);
     assert!(trace.diagnostics.iter().any(|found| found.message.starts_with(&message)));

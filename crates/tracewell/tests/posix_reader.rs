@@ -174,7 +174,7 @@ fn a_log_is_read_with_names_facts_and_the_place_of_its_loss() {
     assert!(bytes(&trace, &kept, 7, 1).starts_with(b"posix_trace_error posix_trace_start "));
     let losses: Vec<_> =
         kept.losses.iter().map(|loss| (loss.before, loss.events, loss.cause)).collect();
-    assert_eq!(losses, [(3, None, LossCause::NoRoom)]);
+    assert_eq!(losses, [(3, None, LossCause::BufferFull)]);
     let who = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap();
     assert_eq!((who(0).kind, who(1).kind), (ContextKind::System, ContextKind::Thread));
     assert_eq!((&*who(1).name, trace.process_of(who(1))), ("process 4711", Some(4711)));
@@ -254,7 +254,7 @@ fn a_changed_byte_loses_its_block_and_says_so() {
         };
         assert_eq!(kept.rows.len(), events, "byte {changed}");
         assert!(trace.diagnostics.iter().count() > 0, "byte {changed}");
-        let found = kept.losses.iter().any(|loss| loss.cause != LossCause::NoRoom);
+        let found = kept.losses.iter().any(|loss| loss.cause != LossCause::BufferFull);
         assert!(found, "byte {changed}");
     }
 }
@@ -302,7 +302,7 @@ fn a_ring_is_read_oldest_first() {
         assert_eq!(numbers, (written.saturating_sub(4)..written).collect::<Vec<_>>());
         assert!(kept.rows.iter().all(|row| trace.schema.event(row.id).name == "step"));
         let overwritten = kept.losses.first().map(|loss| (loss.before, loss.cause));
-        let lost = if written > 4 { LossCause::Overwritten } else { LossCause::NoRoom };
+        let lost = if written > 4 { LossCause::Overwritten } else { LossCause::BufferFull };
         let place = if written > 4 { 0 } else { written };
         assert_eq!(overwritten, Some((place, lost)), "{written}");
         assert_eq!(trace.diagnostics.iter().count(), 0);

@@ -84,6 +84,6 @@ fn a_log_that_is_full_has_the_oldest_events_and_says_that_others_are_missing() {
     let (trace, numbers, kept) = logged(LogPolicy::UntilFull, "ends", 10_000);
     let length = numbers.len() as u64;
     assert!((1..10_000).contains(&length) && numbers.iter().copied().eq(0..length), "{length}");
-    assert_eq!(kept.losses.last().map(|loss| loss.cause), Some(LossCause::NoRoom));
+    assert_eq!(kept.losses.last().map(|loss| loss.cause), Some(LossCause::BufferFull));
     assert_eq!(trace.fact("log_overrun_status"), Some(1));
 }

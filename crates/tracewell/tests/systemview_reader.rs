@@ -217,7 +217,7 @@ fn every_lost_event_is_counted_in_its_place() {
             "lost" => lost += 1,
             name => {
                 if name == "OVERFLOW" {
-                    wanted.push((before, Some(lost), LossCause::NoRoom));
+                    wanted.push((before, Some(lost), LossCause::BufferFull));
                     lost = 0;
                 }
                 before += u64::from(is_packet(row));
@@ -236,7 +236,7 @@ fn losses_of_the_real_recorder_add_up() {
     for (name, lost) in [("loss.bin", 3257), ("single.bin", 2), ("plain.bin", 0)] {
         let path = shared.join("data/systemview/recorder").join(name);
         let (trace, _) = read(&path, &[]);
-        let of_room = trace.losses.iter().find(|(cause, _)| *cause == LossCause::NoRoom);
+        let of_room = trace.losses.iter().find(|(cause, _)| *cause == LossCause::BufferFull);
         assert_eq!(of_room.map_or(0, |(_, count)| count.events), lost, "{name}");
     }
 }

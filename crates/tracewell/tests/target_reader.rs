@@ -156,6 +156,30 @@ fn each_hook_is_an_event_with_its_meaning() {
 }
 
 #[test]
+fn reports_of_free_stack_are_the_depth_of_a_task() {
+    let (_, line) = record(&OPTIONS, 4096, |event| {
+        event(10, ids::TASK_CREATE, [HIGH, 3]);
+        event(20, ids::STACK, [HIGH, 300]);
+        event(30, ids::STACK, [HIGH, 112]);
+        event(40, ids::STACK, [HIGH, 112]);
+        event(50, ids::STACK, [LOW, 512]);
+    });
+    let (trace, figures) = figures(&line);
+    // The tasks are defined with stacks of 512 bytes. The trace begins with the event `start`.
+    let found: Vec<_> = figures
+        .stacks
+        .iter()
+        .filter_map(|stack| {
+            let name = trace.contexts.get(stack.context)?.name.as_str();
+            Some((name, stack.size, stack.used, stack.free, stack.at.map(|at| (at.ticks, at.seq))))
+        })
+        .collect();
+    assert!(found.contains(&("high", Some(512), Some(400), Some(112), Some((30, 3)))), "{found:?}");
+    assert!(found.contains(&("low", Some(512), Some(0), Some(512), Some((50, 5)))), "{found:?}");
+    assert!(figures.stacks.iter().all(|stack| stack.start.is_none() && stack.outside == 0));
+}
+
+#[test]
 fn the_analysis_finds_who_held_the_mutex_and_who_ran() {
     let (_, line) = record(&OPTIONS, 4096, |event| inversion(event));
     let (trace, figures) = figures(&line);

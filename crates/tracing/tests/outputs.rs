@@ -207,7 +207,7 @@ fn a_span_without_a_close_because_of_a_loss_has_no_duration() {
     let second = began_unrecorded();
     let mut spans = Spans::default();
     let trace = input(&first).read(&mut spans).unwrap();
-    let loss = Loss { before: 1, events: Some(3), cause: LossCause::NoRoom, offset: 0 };
+    let loss = Loss { before: 1, events: Some(3), cause: LossCause::BufferFull, offset: 0 };
     assert!(spans.loss(&trace, &loss).is_continue());
     // Both programs use the number 1 for their first span.
     input(&second).read(&mut spans).unwrap();

@@ -46,6 +46,6 @@ fn two_workers_say_what_they_do() {
 }
 
 #[test]
-fn nobody_has_to_record() {
+fn the_program_runs_without_a_recorder() {
     run(None);
 }

@@ -1,11 +1,15 @@
-//! Firmware for a Cortex-M with two recorders: a state machine sends RKH frames over the serial
-//! line, and the kernel fills a ThreadX ring in memory, which a debugger saves.
+//! Firmware for a Cortex-M with three recorders: a state machine sends RKH frames over the serial
+//! line, the kernel fills a ThreadX ring in memory, which a debugger saves, and two tasks of a
+//! machine use the recorder for small targets.
 //!
-//! `board` contains the code for the hardware. The state machine is the same door as in the example
-//! `door` of `tracewell-record`. A test compares the streams of both programs byte for byte.
+//! `board` contains the code for the hardware. The state machine and the tasks are those of the
+//! examples `door` and `axis` of `tracewell-record`. A test compares the streams of both programs
+//! byte for byte.
 #![no_std]
 #![no_main]
 
+#[path = "../../../crates/record/examples/axis/axis.rs"]
+mod axis;
 mod board;
 #[path = "../../../crates/record/examples/door/door.rs"]
 mod door;
@@ -45,7 +49,11 @@ fn main() -> Result<(), &'static str> {
     }
 
     let image = kernel(|kernel| kernel.disable().ok()).flatten().ok_or("the trace is off")?;
-    board::save(c"door.trx", image)
+    board::save(c"door.trx", image)?;
+
+    let (mut memory, mut line) = ([0; 8192], [0; 8192]);
+    let length = axis::record(&mut memory, &mut line).map_err(|_| "the memory is too small")?;
+    board::save(c"axis.bin", &line[..length])
 }
 
 fn start(memory: &'static mut [u8]) -> Result<(), &'static str> {

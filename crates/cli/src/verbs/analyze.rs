@@ -82,8 +82,10 @@ pub(crate) struct Analyze {
     #[arg(long)]
     histogram: bool,
 
-    /// Explain a response or wait: who ran, held what and woke whom; EVENT is the number of an event,
-    /// TIME such as 1.5ms or tick:12345, TASK the task with the longest response or wait
+    /// Explain a response or wait: who ran, held an object, woke another
+    ///
+    /// An event is a number, a time is 1.5ms or tick:12345. worst:TASK is the longest response or
+    /// wait of a task.
     #[arg(long, value_name = "EVENT|TIME|worst:TASK")]
     why: Option<Question>,
 

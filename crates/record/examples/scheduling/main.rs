@@ -6,22 +6,25 @@
 //! ```
 //!
 //! The simulation is deterministic: it writes the same bytes on every machine. With another seed,
-//! bytes from the UART come at other times. With `--keep-log-file`, the logger keeps the mutex
-//! `log file` while it uses the bus.
+//! bytes from the UART come at other times. With `--change long-lock`, the logger keeps the mutex
+//! `log file` while it uses the bus. With `--change long-interrupt`, the interrupt of the UART
+//! takes longer.
 
 mod simulation;
 
 use std::env::args;
 use std::process::ExitCode;
 
-use simulation::Run;
+use simulation::{Change, Run};
 
 fn main() -> ExitCode {
     let Some((path, run)) = arguments(args().skip(1)) else {
-        eprintln!("scheduling: expected FILE [--seed N] [--ms N] [--keep-log-file]");
+        eprintln!(
+            "scheduling: expected FILE [--seed N] [--ms N] [--change long-lock|long-interrupt]"
+        );
         return ExitCode::from(2);
     };
-    match std::fs::write(&path, simulation::image(run)) {
+    match std::fs::write(&path, simulation::image(&run)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("scheduling: {path}: {error}");
@@ -33,12 +36,18 @@ fn main() -> ExitCode {
 /// Returns the file to be written, and the run.
 fn arguments(mut arguments: impl Iterator<Item = String>) -> Option<(String, Run)> {
     let path = arguments.next()?;
-    let mut run = Run::EXAMPLE;
+    let mut run = simulation::example();
     while let Some(option) = arguments.next() {
         match option.as_str() {
             "--seed" => run.seed = arguments.next()?.parse().ok()?,
             "--ms" => run.ms = arguments.next()?.parse().ok().filter(|ms| *ms <= 600_000)?,
-            "--keep-log-file" => run.keeps_log_file = true,
+            "--change" => {
+                run.change = Some(match arguments.next()?.as_str() {
+                    "long-lock" => Change::LongLock,
+                    "long-interrupt" => Change::LongInterrupt,
+                    _ => return None,
+                });
+            }
             _ => return None,
         }
     }

@@ -230,6 +230,32 @@ test("the timeline is saved as SVG with the same picture", options, async () => 
     await page.close();
 });
 
+test("machines, steps, levels and messages are drawn and described", options, async () => {
+    const { page, faults } = await opened(converted("crates/tracewell/tests/fixtures/rkh/ahsm-a.bin"), { height: 1100 });
+    await keep(page, "machines");
+    await page.keyboard.press("ArrowDown");
+    await hash(page, /s=0\.\d+/);
+    await page.keyboard.press(".");
+    await page.keyboard.press(".");
+    await page.waitForFunction(() => /in state/.test(document.querySelector("#details h2")?.textContent ?? ""));
+    await page.keyboard.press("x");
+    await hash(page, /x=1/);
+    await keep(page, "machines-arrows");
+    await page.keyboard.press("Escape");
+    // Events 89 and 91 have the same signal, pool and sequence number, as `report` shows.
+    await page.keyboard.press("/");
+    await page.fill("#query", "SMA GET");
+    await page.keyboard.press("Enter");
+    await hash(page, /e=\d+/);
+    assert.match(await page.textContent("#details"), /sent byevent 89 SMA FIFO/);
+    assert.deepEqual(faults, []);
+    await page.close();
+    const threads = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`, { height: 1100 });
+    await keep(threads.page, "levels");
+    assert.deepEqual(threads.faults, []);
+    await threads.page.close();
+});
+
 test("rows are moved by keys and by their names, and the address keeps this", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}&s=2.59`);
     const names = async () => decodeURIComponent((await page.evaluate(() => /o=([^&]*)/.exec(location.hash)?.[1])) ?? "")

@@ -2,9 +2,9 @@
 //!
 //! The test is the two-sample Kolmogorov–Smirnov test. It makes no assumption about the form of the
 //! distributions, and it finds changes of any part of the values, not only of the middle. The
-//! probability is that of the asymptotic distribution with the correction for small samples by M. A.
-//! Stephens (Journal of the Royal Statistical Society B 32, 1970, pages 115 to 122). Equal values
-//! make the test more cautious, never less.
+//! probability is that of the asymptotic distribution with the correction for small samples by
+//! M. A. Stephens (Journal of the Royal Statistical Society B 32, 1970, pages 115 to 122). Equal
+//! values make the test more cautious, never less.
 //!
 //! A small probability alone says little: with many values, the smallest change has one. So the
 //! result also has two effect sizes.
@@ -122,8 +122,8 @@ pub fn difference(old: &Sample, new: &Sample) -> Option<Difference> {
     Some(Difference { distance, delta, probability })
 }
 
-/// Returns the number of old and new values in each group of values that cannot be distinguished, in
-/// ascending order. Equal values are one group, and so are buckets that overlap.
+/// Returns the number of old and new values in each group of values that cannot be distinguished,
+/// in ascending order. Equal values are one group, and so are buckets that overlap.
 fn groups(old: &[Bucket], new: &[Bucket]) -> Vec<(u64, u64)> {
     let old = old.iter().map(|bucket| (bucket, bucket.count, 0));
     let mut all: Vec<_> = old.chain(new.iter().map(|bucket| (bucket, 0, bucket.count))).collect();

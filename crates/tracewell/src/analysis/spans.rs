@@ -314,7 +314,7 @@ mod tests {
         }
 
         fn lose(&mut self) {
-            let loss = Loss { before: 1, events: None, cause: LossCause::NoRoom, offset: 0 };
+            let loss = Loss { before: 1, events: None, cause: LossCause::BufferFull, offset: 0 };
             assert!(self.spans.loss(&self.trace, &loss).is_continue());
         }
     }

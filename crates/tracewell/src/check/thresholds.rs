@@ -1,7 +1,7 @@
 //! Compares figures with the limits of thresholds, and with the figures of earlier runs.
 //!
-//! `figures` has the names of figures; their values come from the caller. Only the number of missing
-//! events comes from the trace itself.
+//! `figures` has the names of figures; their values come from the caller. Only the number of
+//! missing events comes from the trace itself.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -70,7 +70,7 @@ pub struct ThresholdResult {
     pub value: Option<Quantity>,
     /// The comparison: `<`, `<=`, `>`, `>=`, `=` or `!=`.
     pub comparison: &'static str,
-    /// The limit.
+    /// The limit in the rule.
     pub limit: Quantity,
     /// The place of the worst single value.
     pub worst: Option<Worst>,

@@ -16,6 +16,7 @@ mod decoder;
 mod files;
 mod names;
 pub mod native;
+mod nested;
 mod options;
 mod order;
 pub mod posix;

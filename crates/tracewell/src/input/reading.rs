@@ -110,7 +110,8 @@ impl Reading {
         let Self { trace, window, .. } = self;
         let offset = window.end();
         // The number of events in the dropped bytes is unknown.
-        let loss = Loss { before: trace.events, events: None, cause: LossCause::NoRoom, offset };
+        let loss =
+            Loss { before: trace.events, events: None, cause: LossCause::BufferFull, offset };
         trace.losses.add(&loss);
         let message = format!(
             "{} dropped: they arrived faster than they could be read",

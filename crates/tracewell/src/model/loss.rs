@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Why events are missing.
 ///
 /// ```
-/// assert_eq!(tracewell::model::LossCause::NoRoom.as_str(), "buffer full");
+/// assert_eq!(tracewell::model::LossCause::BufferFull.as_str(), "buffer full");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LossCause {
@@ -16,8 +16,8 @@ pub enum LossCause {
     Truncated,
     /// A record exists but is not valid in its dialect.
     Damaged,
-    /// The recorder had no room for the events and counted them.
-    NoRoom,
+    /// The recorder's buffer was full. The recorder counted the events.
+    BufferFull,
     /// The sequence numbers of two successive records are not consecutive.
     Missing,
 }
@@ -29,7 +29,7 @@ impl LossCause {
             Self::Overwritten => "overwritten",
             Self::Truncated => "truncated",
             Self::Damaged => "damaged",
-            Self::NoRoom => "buffer full",
+            Self::BufferFull => "buffer full",
             Self::Missing => "missing",
         }
     }
@@ -55,7 +55,7 @@ pub struct Loss {
 /// use tracewell::model::{Loss, LossCause, Losses};
 ///
 /// let mut losses = Losses::default();
-/// losses.add(&Loss { before: 7, events: Some(3), cause: LossCause::NoRoom, offset: 100 });
+/// losses.add(&Loss { before: 7, events: Some(3), cause: LossCause::BufferFull, offset: 100 });
 /// assert_eq!(losses.events(), Some(3));
 /// // Once the size of one gap is unknown, so is the sum.
 /// losses.add(&Loss { before: 9, events: None, cause: LossCause::Damaged, offset: 160 });

@@ -23,8 +23,8 @@ pub enum Meaning {
     Runs,
     /// The running context loses the processor. The scheduler has not chosen another context yet.
     Stops,
-    /// The subject loses the processor. It stays ready, unless an earlier event says that it waits or
-    /// sleeps.
+    /// The subject loses the processor. It stays ready, unless an earlier event says that it waits
+    /// or sleeps.
     SwitchedOut,
     /// The scheduler found no context that is ready to run.
     Idle,
@@ -138,6 +138,10 @@ pub enum Meaning {
     TimerExpired,
     /// An assertion of the program failed; the value is its location.
     AssertionFailed,
+    /// The deepest use of the subject's stack so far is the value, in bytes; 0 if it is unknown.
+    StackUsed,
+    /// The smallest free part of the subject's stack so far is the value, in bytes.
+    StackFree,
     /// The subject enters a service of the system (the value).
     Call,
     /// The subject returns from a service of the system (the value).

@@ -90,10 +90,10 @@ fn wait_row(trace: &Trace, wait: &Waited) -> [Cell; 7] {
 /// full, returns the fullest stacks.
 fn fullest_stacks(figures: &Figures) -> (Vec<&Stack>, u64) {
     let share = |stack: &Stack| {
-        let used = stack.used.map_or(0, |(used, _)| u128::from(used));
-        (used * 10_000).checked_div(u128::from(stack.size)).unwrap_or(0)
+        let used = u128::from(stack.used.unwrap_or(0));
+        (used * 10_000).checked_div(u128::from(stack.size.unwrap_or(0))).unwrap_or(0)
     };
-    let mut stacks: Vec<_> = figures.stacks.iter().filter(|stack| stack.used.is_some()).collect();
+    let mut stacks: Vec<_> = figures.stacks.iter().filter(|stack| stack.at.is_some()).collect();
     stacks.sort_by_key(|stack| Reverse(share(stack)));
     let nearly_full = |stack: &&&Stack| share(stack) > u128::from(NEARLY_FULL) * 100;
     let count = stacks.iter().take_while(nearly_full).count();

@@ -8,36 +8,36 @@ use serde_json::Value as Json;
 
 /// The content of a folder.
 #[derive(Default, Debug)]
-pub struct Read {
-    pub events: Vec<Event>,
-    pub losses: Vec<Lost>,
+pub(crate) struct Read {
+    pub(crate) events: Vec<Event>,
+    pub(crate) losses: Vec<Lost>,
     /// Other lines of standard error.
-    pub remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
 /// A remark about lost events or packets.
 #[derive(Debug)]
-pub struct Lost {
-    pub number: u64,
+pub(crate) struct Lost {
+    pub(crate) number: u64,
     /// True for packets, false for events.
-    pub packets: bool,
+    pub(crate) packets: bool,
     /// The beginning and the end in nanoseconds.
-    pub between: (u64, u64),
+    pub(crate) between: (u64, u64),
 }
 
 /// An event.
 #[derive(Debug)]
-pub struct Event {
-    pub cycles: u64,
-    pub name: String,
-    pub packet: Value,
-    pub context: Value,
-    pub fields: Value,
+pub(crate) struct Event {
+    pub(crate) cycles: u64,
+    pub(crate) name: String,
+    pub(crate) packet: Value,
+    pub(crate) context: Value,
+    pub(crate) fields: Value,
 }
 
 /// The value of a field.
 #[derive(Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     Number(u64),
     Negative(i64),
     Float(f64),
@@ -50,7 +50,7 @@ pub enum Value {
 }
 
 /// Reads a folder. Returns `None` if Babeltrace is not installed. CI has it.
-pub fn read(folder: &Path) -> Option<Read> {
+pub(crate) fn read(folder: &Path) -> Option<Read> {
     let mut command = Command::new("babeltrace2");
     command.args(["--clock-cycles", "--no-delta"]).arg(folder);
     command.env("BABELTRACE_TERM_COLOR", "NEVER").env("TZ", "UTC");
@@ -240,15 +240,15 @@ impl Parser<'_> {
 
 impl Event {
     /// Returns a number of the packet's context.
-    pub fn number(&self, name: &str) -> Option<u64> {
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.packet.number(name)
     }
 
     /// Returns the arguments: all fields except the lengths of sequences.
-    pub fn arguments(&self) -> Vec<(&str, &Value)> {
+    pub(crate) fn arguments(&self) -> Vec<(&str, &Value)> {
         let Value::Fields(fields) = &self.fields else { return Vec::new() };
         let is_length = |index: usize, name: &str| {
-            let of = name.strip_prefix('_').and_then(|name| name.strip_suffix("_length"));
+            let of = name.strip_prefix('_').and_then(|name| name.strip_suffix("__length"));
             let next: Option<&(String, Value)> = fields.get(index + 1);
             of.is_some() && next.is_some_and(|next| Some(next.0.as_str()) == of)
         };
@@ -266,14 +266,14 @@ impl Value {
         fields.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    pub fn number(&self, name: &str) -> Option<u64> {
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
         match self.field(name)? {
             Self::Number(number) => Some(*number),
             _ => None,
         }
     }
 
-    pub fn signed(&self, name: &str) -> Option<i64> {
+    pub(crate) fn signed(&self, name: &str) -> Option<i64> {
         match self.field(name)? {
             Self::Number(number) => i64::try_from(*number).ok(),
             Self::Negative(number) => Some(*number),
@@ -282,7 +282,7 @@ impl Value {
     }
 
     /// Returns true if this is the value of an argument in a JSON line.
-    pub fn is(&self, json: &Json) -> bool {
+    pub(crate) fn is(&self, json: &Json) -> bool {
         match (self, json) {
             (Self::Enum(label, number), Json::Bool(value)) => {
                 label.as_deref() == Some(if *value { "true" } else { "false" })

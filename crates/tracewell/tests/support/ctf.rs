@@ -8,6 +8,21 @@ use tracewell::format::ctf::classes::{
     Choice, Class, Clock, EventClass, Integer, IntegerKind, Length, Location, LogLevel, Mapping,
     Metadata, Role, Scope, StreamClass, Structure,
 };
+use tracewell::format::ctf::metadata::{self, Parsed};
+
+/// The start of most texts.
+pub const TRACE: &str = "trace { major = 1; minor = 8; byte_order = le; };
+typealias integer { size = 8; } := u8;
+typealias integer { size = 16; } := u16;
+typealias integer { size = 8; signed = true; } := i8;
+typealias integer { size = 8; encoding = UTF8; } := letter;
+";
+
+/// Reads a text after this start. Errors have lines from the start of the text.
+pub fn read_tsdl(text: &str) -> Result<Parsed, String> {
+    metadata::read(format!("{TRACE}{text}").as_bytes())
+        .map_err(|error| format!("{}:{}: {}", error.line - 5, error.column, error.message))
+}
 
 /// Returns all files named `metadata` below a folder.
 pub fn metadata_files(folder: &Path) -> Vec<PathBuf> {
@@ -304,7 +319,7 @@ fn grouped(number: i128) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = if number < 0 { "-".to_owned() } else { String::new() };
     for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

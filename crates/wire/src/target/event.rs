@@ -3,7 +3,7 @@
 //! | part | content |
 //! |---|---|
 //! | id | 1 byte; its bits 6 and 7 are the form of the arguments |
-//! | ticks since the previous event of the packet; 0 for the first event | a [`number`](crate::number) |
+//! | ticks since the previous event of the packet; 0 for the first event | a [`number`] |
 //! | arguments | form 0: none; 1: a number; 2: two numbers; 3: the length of the rest as a number, then that many bytes |
 //!
 //! The form is part of the id, so a reader can skip events whose ids it does not know. Id 0 does

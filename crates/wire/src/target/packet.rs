@@ -147,6 +147,12 @@ pub enum Lookup<'a> {
 impl<'a> Lookup<'a> {
     /// Looks for a packet at the start of `bytes`.
     pub fn at(bytes: &'a [u8]) -> Self {
+        Self::with_sum(bytes, crc16)
+    }
+
+    /// Looks for a packet at the start of `bytes`. `payload_sum` continues a checksum over the
+    /// payload, as [`crc16`] does. It is called only if a header and a whole payload are present.
+    pub fn with_sum(bytes: &'a [u8], payload_sum: impl FnOnce(u16, &'a [u8]) -> u16) -> Self {
         let start = bytes.get(..SYNC.len()).unwrap_or(bytes);
         if !SYNC.starts_with(start) {
             return Self::No;
@@ -159,7 +165,7 @@ impl<'a> Lookup<'a> {
             return Self::Incomplete(HEADER + length);
         };
         let checked = bytes.get(..CHECKED).unwrap_or_default();
-        if u16_at(bytes, 26) != Some(crc16(crc16(u16::MAX, checked), payload)) {
+        if u16_at(bytes, 26) != Some(payload_sum(crc16(u16::MAX, checked), payload)) {
             return Self::No;
         }
         Self::Packet(Packet { header, payload })

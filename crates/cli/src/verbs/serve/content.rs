@@ -109,7 +109,7 @@ const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Minimum length of the pause after a reading, in durations of the reading. With 4, reading a
 /// growing trace takes at most one fifth of the time.
-const INVERSE_SHARE: u32 = 4;
+const MIN_PAUSE: u32 = 4;
 
 /// Time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(200);
@@ -197,7 +197,7 @@ impl Content {
                 }
             };
             first = false;
-            thread::sleep(MIN_INTERVAL.max(start.elapsed() * INVERSE_SHARE));
+            thread::sleep(MIN_INTERVAL.max(start.elapsed() * MIN_PAUSE));
             while !changes_unseen && self.traces.version() == version {
                 thread::sleep(MIN_INTERVAL);
             }

@@ -1,8 +1,8 @@
-//! The file with the marks of the user, `FILE.marks.txt` next to the trace. It is the only file that
-//! the server writes.
+//! The file with the marks of the user, `FILE.marks.txt` next to the trace. It is the only file
+//! that the server writes.
 //!
-//! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces a
-//! file only if its first line is this one, and if its content is the one that the page has seen.
+//! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces
+//! a file only if its first line is this one, and if its content is the one that the page has seen.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};

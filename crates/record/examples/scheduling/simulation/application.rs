@@ -7,7 +7,7 @@
 //! sensor and telemetry threads preempt the logger. So the most urgent thread also waits for
 //! threads that do not use the mutex.
 
-use super::Run;
+use super::Change;
 use super::kernel::{Kernel, Step};
 
 /// Semaphores, in the order of creation.
@@ -94,7 +94,7 @@ const GREEDY_LOGGER: &[Step] = &[
 ];
 
 /// Creates the objects, as the target does before its scheduler starts.
-pub(super) fn define(kernel: &mut Kernel<'_>, run: Run) {
+pub(super) fn define(kernel: &mut Kernel<'_>, change: Option<Change>) {
     kernel.create_semaphore("uart rx");
     kernel.create_mutex("bus", true);
     kernel.create_mutex("log file", false);
@@ -104,6 +104,6 @@ pub(super) fn define(kernel: &mut Kernel<'_>, run: Run) {
     kernel.create_thread("control", 5, CONTROL);
     kernel.create_thread("sensor", 8, SENSOR);
     kernel.create_thread("telemetry", 12, TELEMETRY);
-    let logger = if run.keeps_log_file { GREEDY_LOGGER } else { LOGGER };
+    let logger = if change == Some(Change::LongLock) { GREEDY_LOGGER } else { LOGGER };
     kernel.create_thread("logger", 20, logger);
 }

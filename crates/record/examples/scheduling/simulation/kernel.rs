@@ -7,8 +7,8 @@
 use tracewell_record::clock::Clock;
 use tracewell_record::threadx::{Context, Isr, Little32, Object, Options, Trace};
 
-use super::Run;
 use super::services::{Flags, Mutex, Queue, Semaphore, Timer};
+use super::{Change, Run};
 
 const CYCLES_PER_US: u64 = 100;
 const CYCLES_PER_TICK: u64 = 1_000 * CYCLES_PER_US;
@@ -119,13 +119,15 @@ pub(super) struct Kernel<'m> {
     resumes: u64,
     next_uart: u64,
     random: u32,
+    /// Cycles of the UART's interrupt before it uses the kernel.
+    uart_work: u64,
     /// The cycle at which the simulation ends.
     end: u64,
 }
 
 impl<'m> Kernel<'m> {
     /// Creates a kernel with its timer thread. It traces from the start of initialization.
-    pub(super) fn start(memory: &'m mut [u8], run: Run) -> Self {
+    pub(super) fn start(memory: &'m mut [u8], run: &Run) -> Self {
         let mut kernel = Self {
             trace: Trace::for_target(Cycles(25_000)),
             threads: Vec::new(),
@@ -141,6 +143,7 @@ impl<'m> Kernel<'m> {
             resumes: 0,
             next_uart: 150 * CYCLES_PER_US,
             random: run.seed,
+            uart_work: if run.change == Some(Change::LongInterrupt) { CYCLES_PER_US } else { 0 },
             end: run.ms * CYCLES_PER_TICK,
         };
         let name = "System Timer Thread";
@@ -293,6 +296,7 @@ impl<'m> Kernel<'m> {
     }
 
     fn uart(&mut self) {
+        self.advance(self.uart_work);
         let bytes = 1 + u64::from(self.random % 16);
         self.user_event(super::application::BYTES_RECEIVED, bytes);
         self.semaphore_put(super::application::UART_RX);

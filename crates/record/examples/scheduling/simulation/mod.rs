@@ -13,28 +13,36 @@ use kernel::Kernel;
 const MEMORY_PER_MS: u64 = 680;
 
 /// A run of the system.
-#[derive(Clone, Copy)]
 pub(crate) struct Run {
     /// Seed of the times between the bytes from the UART.
     pub(crate) seed: u32,
     /// Duration in milliseconds.
     pub(crate) ms: u64,
-    /// True if the logger keeps the mutex `log file` while it uses the bus.
-    pub(crate) keeps_log_file: bool,
+    /// The difference from the example.
+    pub(crate) change: Option<Change>,
 }
 
-impl Run {
-    /// The run in the file `examples/scheduling.trx`.
-    pub(crate) const EXAMPLE: Self = Self { seed: 1, ms: 60, keeps_log_file: false };
+/// A change of the system, for comparisons.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The logger keeps the mutex `log file` while it uses the bus.
+    LongLock,
+    /// The interrupt of the UART takes 1 us longer.
+    LongInterrupt,
+}
+
+/// The run in the file `examples/scheduling.trx`.
+pub(crate) fn example() -> Run {
+    Run { seed: 1, ms: 60, change: None }
 }
 
 /// Runs the system and returns the image that it recorded.
-pub(crate) fn image(run: Run) -> Vec<u8> {
+pub(crate) fn image(run: &Run) -> Vec<u8> {
     // At least 40 KiB, so that the example keeps its size.
     let size = (run.ms * MEMORY_PER_MS).max(40 * 1024);
     let mut memory = vec![0; usize::try_from(size).expect("a run of some minutes at most")];
     let mut kernel = Kernel::start(&mut memory, run);
-    application::define(&mut kernel, run);
+    application::define(&mut kernel, run.change);
     kernel.run();
     kernel.stop();
     memory

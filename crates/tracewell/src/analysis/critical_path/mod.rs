@@ -7,10 +7,10 @@
 //! | `intervals` | finds the responses and waits of a trace |
 //! | `walk` | divides an interval into parts |
 //!
-//! All facts come from [`super::tracks`]. A part shows what the last context of its chain did. While
-//! a context waits for a mutex, the chain continues with the holder. While it waits for something
-//! else, the chain continues with the context that wakes it. Both may wait for others in turn. If
-//! the last context of a chain is ready, the part shows who has the processor instead.
+//! All facts come from [`super::tracks`]. A part shows the activity of the last context of its
+//! chain. While a context waits for a mutex, the chain continues with the holder. While it waits
+//! for something else, the chain continues with the context that wakes it. Both may wait for others
+//! in turn. If the last context of a chain is ready, the part shows who has the processor instead.
 //!
 //! ```
 //! use tracewell::analysis::critical_path::{Explainer, Question};
@@ -88,7 +88,7 @@ pub struct Part {
     pub chain: Vec<Link>,
     /// The last context of the chain, or the task itself.
     pub context: ContextId,
-    /// What happened to this context.
+    /// The activity of this context.
     pub activity: Activity,
 }
 
@@ -112,7 +112,7 @@ pub struct Link {
     pub woken: Option<Position>,
 }
 
-/// What happened to the last context of a chain.
+/// The activity of the last context of a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Activity {
     /// It ran.

@@ -109,7 +109,10 @@ impl Walk<'_> {
     /// got at the end, or that it had before.
     fn core(&self, context: ContextId, piece: Piece<State>) -> Option<&Row<Occupant>> {
         let cores = &self.tracks.cores;
-        let runs = |row: &&Row<Occupant>, at: Position| matches!(at_position(row, at), Some(Occupant::Task { runs, .. }) if runs == context);
+        let runs = |row: &&Row<Occupant>, at: Position| match at_position(row, at) {
+            Some(Occupant::Task { runs, .. }) => runs == context,
+            _ => false,
+        };
         let at_end = piece.ended.and_then(|at| cores.iter().find(|row| runs(row, at)));
         // The context lost the core with the event that began this time, or earlier.
         let before = Position { seq: piece.from.seq.saturating_sub(1), ..piece.from };

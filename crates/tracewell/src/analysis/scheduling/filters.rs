@@ -88,7 +88,12 @@ fn hides_needed(trace: &Trace, bits: u32) -> bool {
     let needed = |meaning| {
         !matches!(
             meaning,
-            Meaning::Mark | Meaning::Value | Meaning::TimerSet | Meaning::TimerCancelled
+            Meaning::Mark
+                | Meaning::Value
+                | Meaning::StackUsed
+                | Meaning::StackFree
+                | Meaning::TimerSet
+                | Meaning::TimerCancelled
         )
     };
     let mut events = trace.schema.events().iter().filter(|event| event.filter & bits != 0);

@@ -275,6 +275,9 @@ impl<M: Moments> Scheduling<M> {
         for named in [step.subject, step.next].into_iter().flatten() {
             self.name(named, step.ticks).last_ticks = step.ticks;
         }
+        if let Some(Meaning::StackUsed | Meaning::StackFree) = step.meaning {
+            self.stacks.report(trace, &step);
+        }
         let kind = trace.contexts.get(row.context).map(|by| by.kind);
         if matches!(kind, Some(ContextKind::Thread | ContextKind::System)) {
             self.name(row.context, step.ticks).events += 1;

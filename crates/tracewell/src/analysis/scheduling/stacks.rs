@@ -1,25 +1,34 @@
-//! Measures the maximum depth of task stacks from the lowest stack pointer in each task's events.
+//! Measures the maximum depth of task stacks, and finds the events that show it.
 //!
-//! The parameters `stack_start` and `stack_size` of the task's object define the stack, which grows
-//! downwards. An event's argument `stack_ptr` is the stack pointer of the recording task. Between
-//! two events, the pointer may have been lower. Pointers outside the stack are only counted,
-//! because a kernel that is simulated on a host does not use the registered stacks.
+//! Some kernels report the depth themselves: the deepest use ([`Meaning::StackUsed`]), or the
+//! smallest free part ([`Meaning::StackFree`]). For others, the argument `stack_ptr` of an event is
+//! the stack pointer of the recording task. Between two events, the pointer may have been lower.
+//! Pointers outside the stack are only counted, because a kernel that is simulated on a host does
+//! not use the registered stacks.
+//!
+//! The parameters of the task's object define the stack. Its lowest address, towards which it
+//! grows, is `stack_start` or `stack_base`; its size is `stack_size` or `stack_bytes`.
 
+use super::moments::Position;
 use super::per::PerContext;
-use crate::model::{Context, ContextId, Event, Trace};
+use super::step::Step;
+use crate::model::{Context, ContextId, Event, Meaning, Trace};
 
 /// The stack of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stack {
     /// The task that owns it.
     pub context: ContextId,
-    /// The lowest address of the stack. The stack grows towards this end.
-    pub start: u64,
-    /// Size of the stack in bytes.
-    pub size: u64,
-    /// The maximum number of used bytes, and the ticks of the event that shows it; `None` if no
-    /// event has a stack pointer.
-    pub used: Option<(u64, u64)>,
+    /// The lowest address of the stack, if it is known. The stack grows towards this end.
+    pub start: Option<u64>,
+    /// Size of the stack in bytes, if it is known.
+    pub size: Option<u64>,
+    /// The maximum number of used bytes; `None` if no event shows it.
+    pub used: Option<u64>,
+    /// The minimum number of free bytes; `None` if no event shows it.
+    pub free: Option<u64>,
+    /// The event that shows them.
+    pub at: Option<Position>,
     /// Number of events whose pointer is outside the stack.
     pub outside: u64,
 }
@@ -60,7 +69,7 @@ impl Stacks {
     pub(super) fn restart(&mut self) {
         for task in self.tasks.all() {
             if let Followed::Recorded(stack) = task {
-                (stack.used, stack.outside) = (None, 0);
+                *stack = Stack { start: stack.start, size: stack.size, ..Stack::of(stack.context) };
             }
         }
     }
@@ -77,7 +86,20 @@ impl Stacks {
         if let Followed::Recorded(stack) = followed
             && let Some(pointer) = event.argument(argument)
         {
-            stack.note(pointer, row.ticks);
+            stack.point(pointer, Position { ticks: row.ticks, seq: row.seq });
+        }
+    }
+
+    /// Handles an event with which the kernel reports the depth of a stack.
+    pub(super) fn report(&mut self, trace: &Trace, step: &Step) {
+        let (Some(context), Some(bytes)) = (step.subject, step.value) else { return };
+        let followed = self.tasks.at(context);
+        if !matches!(followed, Followed::Recorded(_)) {
+            let stack = stack_of(trace, context).unwrap_or(Stack::of(context));
+            *followed = Followed::Recorded(stack);
+        }
+        if let Followed::Recorded(stack) = followed {
+            stack.report(step.meaning, bytes, Position::of(step));
         }
     }
 
@@ -115,29 +137,78 @@ impl Stacks {
 }
 
 impl Stack {
-    fn note(&mut self, pointer: u64, ticks: u64) {
-        let free = pointer.checked_sub(self.start).filter(|free| *free <= self.size);
-        let Some(free) = free else {
-            self.outside += 1;
-            return;
+    /// Returns the stack of a task of which nothing is known.
+    const fn of(context: ContextId) -> Self {
+        Self { context, start: None, size: None, used: None, free: None, at: None, outside: 0 }
+    }
+
+    /// Handles a stack pointer.
+    fn point(&mut self, pointer: u64, at: Position) {
+        let (Some(start), Some(size)) = (self.start, self.size) else { return };
+        match pointer.checked_sub(start).filter(|free| *free <= size) {
+            Some(free) => self.note(Some(size - free), Some(free), at),
+            None => self.outside += 1,
+        }
+    }
+
+    /// Handles a number of bytes that the kernel reports.
+    fn report(&mut self, meaning: Option<Meaning>, bytes: u64, at: Position) {
+        let rest = self.size.and_then(|size| size.checked_sub(bytes));
+        match meaning {
+            Some(Meaning::StackUsed) if bytes > 0 => self.note(Some(bytes), rest, at),
+            Some(Meaning::StackFree) => self.note(rest, Some(bytes), at),
+            _ => {}
+        }
+    }
+
+    /// Stores a depth if it is the greatest so far.
+    fn note(&mut self, used: Option<u64>, free: Option<u64>, at: Position) {
+        let is_deeper = match (used, self.used, free, self.free) {
+            (Some(used), Some(most), ..) => used > most,
+            (_, _, Some(free), Some(least)) => free < least,
+            _ => true,
         };
-        let used = self.size - free;
-        if self.used.is_none_or(|(most, _)| used > most) {
-            self.used = Some((used, ticks));
+        if is_deeper {
+            (self.used, self.free, self.at) = (used, free, Some(at));
         }
     }
 }
 
-/// Returns the stack of a context if its object has the stack's address.
+/// Returns the stack of a context if its object has the size of the stack.
 fn stack_of(trace: &Trace, context: ContextId) -> Option<Stack> {
     let known = trace.contexts.get(context)?;
-    let (start, size) =
-        (parameter(trace, known, "stack_start")?, parameter(trace, known, "stack_size")?);
-    (size > 0).then_some(Stack { context, start, size, used: None, outside: 0 })
+    let parameter = |names: [&str; 2]| names.iter().find_map(|name| parameter(trace, known, name));
+    let size = parameter(["stack_size", "stack_bytes"]).filter(|size| *size > 0)?;
+    let start = parameter(["stack_start", "stack_base"]);
+    Some(Stack { start, size: Some(size), ..Stack::of(context) })
 }
 
 fn parameter(trace: &Trace, context: &Context, name: &str) -> Option<u64> {
     let object = trace.objects.get(context.object?)?;
     let names = &trace.schema.object_kind(object.kind)?.parameters;
     object.parameters.get(names.iter().position(|known| known == name)?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deepest_report_is_kept_with_its_event() {
+        let mut stack = Stack { size: Some(100), ..Stack::of(ContextId(0)) };
+        let at = |seq| Position { ticks: 10 * seq, seq };
+        let reports = [(0, Meaning::StackUsed), (30, Meaning::StackUsed), (60, Meaning::StackFree)];
+        for (seq, (bytes, meaning)) in (0..).zip(reports) {
+            stack.report(Some(meaning), bytes, at(seq));
+        }
+        stack.report(Some(Meaning::StackUsed), 40, at(3));
+        assert_eq!((stack.used, stack.free, stack.at), (Some(40), Some(60), Some(at(2))));
+        // Without a size, only the reported number is known.
+        let mut unsized_stack = Stack::of(ContextId(0));
+        for (seq, free) in [(0, 50), (1, 20), (2, 20), (3, 35)] {
+            unsized_stack.report(Some(Meaning::StackFree), free, at(seq));
+        }
+        let Stack { used, free, at: found, .. } = unsized_stack;
+        assert_eq!((used, free, found), (None, Some(20), Some(at(1))));
+    }
 }

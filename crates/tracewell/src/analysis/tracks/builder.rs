@@ -4,12 +4,11 @@ use super::contexts::Contexts;
 use super::findings::Inversions;
 use super::jobs::Jobs;
 use super::locks::Locks;
-use super::machines::MachineBuilder;
+use super::machines::{MachineTrackBuilder, MachineTracks};
 use super::{
     Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, Settled,
     State, Tracks,
 };
-use crate::analysis::machines::{Handovers, MachineMoments, Machines};
 use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
 use crate::model::{
     Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink,
@@ -20,21 +19,7 @@ use crate::model::{
 #[derive(Debug)]
 pub struct TrackBuilder {
     scheduling: Scheduling<Builder>,
-    machines: Option<MachineSinks>,
-}
-
-/// The sinks for tracks of machines, levels and messages.
-#[derive(Debug)]
-struct MachineSinks {
-    machines: Machines<MachineBuilder>,
-    handovers: Handovers,
-}
-
-impl Default for MachineSinks {
-    fn default() -> Self {
-        let machines = Machines::with_moments(MachineBuilder::default());
-        Self { machines, handovers: Handovers::default() }
-    }
+    machines: Option<MachineTrackBuilder>,
 }
 
 impl Default for TrackBuilder {
@@ -48,7 +33,7 @@ impl TrackBuilder {
     pub fn with_figures(wanted: Wanted) -> Self {
         Self {
             scheduling: Scheduling::with_moments(wanted, Builder::default()),
-            machines: Some(MachineSinks::default()),
+            machines: Some(MachineTrackBuilder::new(MAX_ENTRIES)),
         }
     }
 
@@ -92,14 +77,14 @@ impl TrackBuilder {
     /// Returns the tracks after all events. `trace` is the trace after the last event.
     pub fn finish(self, trace: &Trace) -> Tracks {
         let (figures, mut builder) = self.scheduling.finish(trace);
-        let sinks = self.machines.unwrap_or_default();
-        let (machine_figures, mut machines) = sinks.machines.finish(trace);
+        let machines = self.machines.unwrap_or_else(|| MachineTrackBuilder::new(MAX_ENTRIES));
+        let MachineTracks { levels, machines, mut messages, left_out, figures: machine_figures } =
+            machines.finish(trace);
         let (contexts, reasons) = builder.contexts.finish();
-        let left_out = builder.left_out + machines.left_out;
-        builder.arrows.append(&mut machines.arrows);
+        let left_out = builder.left_out + left_out;
+        builder.arrows.append(&mut messages);
         // The sort is stable, so the causes of one effect keep their order.
         builder.arrows.sort_by_key(|arrow| arrow.to);
-        let (levels, machines) = machines.finish(&machine_figures);
         let jobs = builder.jobs.finish();
         Tracks {
             span: trace.span,
@@ -123,20 +108,14 @@ impl TrackBuilder {
 
 impl Sink for TrackBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        if let Some(MachineSinks { machines, handovers }) = &mut self.machines {
-            for row in batch.events() {
-                if let Some((sent, taken)) = handovers.take(Event::new(trace, &row)) {
-                    machines.moments().message(sent, taken);
-                }
-            }
+        if let Some(machines) = &mut self.machines {
             machines.events(trace, batch)?;
         }
         self.scheduling.events(trace, batch)
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        if let Some(MachineSinks { machines, handovers }) = &mut self.machines {
-            handovers.gap();
+        if let Some(machines) = &mut self.machines {
             machines.loss(trace, loss)?;
         }
         self.scheduling.loss(trace, loss)

@@ -4,8 +4,11 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::{Arrow, ArrowKind, MAX_ENTRIES, Position, Row};
-use crate::analysis::machines::{Figures, Level, Machine, MachineMoments, Named, Passed};
+use super::{Arrow, ArrowKind, Position, Row};
+use crate::analysis::machines::{
+    Figures, Handovers, Level, Machine, MachineMoments, Machines, Named, Passed,
+};
+use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 
 /// The level of a queue, a pool or a semaphore over time.
 #[derive(Clone, Debug)]
@@ -41,14 +44,70 @@ pub struct StepSpan {
     pub until: Option<Position>,
 }
 
+/// The tracks of machines, levels and messages.
+#[derive(Debug)]
+pub struct MachineTracks {
+    /// Levels of queues, pools and semaphores, in the order of the figures.
+    pub levels: Vec<LevelTrack>,
+    /// State machines, in the order of the figures.
+    pub machines: Vec<MachineTrack>,
+    /// Messages, in the order in which they were taken.
+    pub messages: Vec<Arrow>,
+    /// Number of entries beyond the maximum, which the tracks do not contain.
+    pub left_out: u64,
+    /// The figures of the same trace.
+    pub figures: Figures,
+}
+
+/// A sink for the tracks of machines, levels and messages, without those of the scheduler.
+#[derive(Debug)]
+pub struct MachineTrackBuilder {
+    machines: Machines<MachineBuilder>,
+    handovers: Handovers,
+}
+
+impl MachineTrackBuilder {
+    /// Creates a builder of tracks with at most `max` changes, steps and messages together.
+    pub fn new(max: u64) -> Self {
+        let builder = MachineBuilder { max, ..MachineBuilder::default() };
+        Self { machines: Machines::with_moments(builder), handovers: Handovers::default() }
+    }
+
+    /// Returns the tracks after all events. `trace` is the trace after the last event.
+    pub fn finish(self, trace: &Trace) -> MachineTracks {
+        let (figures, mut builder) = self.machines.finish(trace);
+        let (messages, left_out) = (std::mem::take(&mut builder.arrows), builder.left_out);
+        let (levels, machines) = builder.finish(&figures);
+        MachineTracks { levels, machines, messages, left_out, figures }
+    }
+}
+
+impl Sink for MachineTrackBuilder {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        for row in batch.events() {
+            if let Some((sent, taken)) = self.handovers.take(Event::new(trace, &row)) {
+                self.machines.moments().message(sent, taken);
+            }
+        }
+        self.machines.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.handovers.gap();
+        self.machines.loss(trace, loss)
+    }
+}
+
 /// Receives the moments of machines.
 #[derive(Debug, Default)]
-pub(super) struct MachineBuilder {
+struct MachineBuilder {
+    /// Maximum number of entries.
+    max: u64,
     levels: Table<LevelTrack>,
     machines: Table<Followed>,
-    pub(super) arrows: Vec<Arrow>,
+    arrows: Vec<Arrow>,
     entries: u64,
-    pub(super) left_out: u64,
+    left_out: u64,
 }
 
 /// A machine, and its step in progress.
@@ -91,7 +150,7 @@ impl<T> Table<T> {
 
 impl MachineBuilder {
     fn has_room(&mut self) -> bool {
-        let room = self.entries < MAX_ENTRIES;
+        let room = self.entries < self.max;
         self.left_out += u64::from(!room);
         self.entries += u64::from(room);
         room
@@ -111,7 +170,7 @@ impl MachineBuilder {
     }
 
     /// Returns the tracks of levels and machines that `figures` lists, in the same order.
-    pub(super) fn finish(self, figures: &Figures) -> (Vec<LevelTrack>, Vec<MachineTrack>) {
+    fn finish(self, figures: &Figures) -> (Vec<LevelTrack>, Vec<MachineTrack>) {
         let (mut levels, mut machines) = (self.levels.into_map(), self.machines.into_map());
         // The figures have the current name of each object.
         let level = |level: &Level| {

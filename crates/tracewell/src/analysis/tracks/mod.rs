@@ -52,7 +52,7 @@ pub use builder::TrackBuilder;
 pub use findings::{Finding, FindingKind};
 pub use jobs::Job;
 pub use locks::{Holder, LockTrack, WaitSpan};
-pub use machines::{LevelTrack, MachineTrack, StepSpan};
+pub use machines::{LevelTrack, MachineTrack, MachineTrackBuilder, MachineTracks, StepSpan};
 pub use row::{Change, Row, Span};
 pub(in crate::analysis) use settled::Settled;
 pub use state::{Occupant, Reason, State};

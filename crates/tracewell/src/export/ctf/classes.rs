@@ -1,8 +1,8 @@
 //! The event classes of the output, and the bytes of arguments.
 //!
-//! A class has a fixed list of fields. Our events of one id may lack arguments, and their lists have
-//! items of any type. So the events of an id have as many classes as they have shapes: which
-//! arguments are present, and the types of the items. The first class of an id has the same id.
+//! A class has a fixed list of fields. Our events of one id may lack arguments, and their lists
+//! have items of any type. So the events of an id have as many classes as they have shapes: the
+//! present arguments, and the types of the items. The first class of an id has the same id.
 //!
 //! | argument | field |
 //! |---|---|
@@ -20,6 +20,7 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
+use super::bytes::{put_bytes, put_length, put_text};
 use super::names::identifiers;
 use super::nested::{self, Shape};
 use crate::export::events::argument_count;
@@ -327,25 +328,4 @@ fn put_number(out: &mut Vec<u8>, value: u64, wide: bool) {
     } else {
         out.extend((value as u32).to_le_bytes());
     }
-}
-
-/// Appends text and the byte 0 that ends it.
-pub(super) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
-    for (index, part) in text.split(|byte| *byte == 0).enumerate() {
-        if index > 0 {
-            out.extend(b"\\x00");
-        }
-        out.extend(part);
-    }
-    out.push(0);
-}
-
-pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put_length(out, bytes.len());
-    out.extend(bytes);
-}
-
-pub(super) fn put_length(out: &mut Vec<u8>, length: usize) {
-    // An event is shorter than 4 GiB.
-    out.extend((length as u32).to_le_bytes());
 }

@@ -1,5 +1,5 @@
-//! Imitates the scheduling events of a Linux kernel trace, from which the thread and processor views
-//! of Trace Compass are drawn.
+//! Imitates the scheduling events of a Linux kernel trace. Trace Compass draws its views of threads
+//! and processors from them.
 //!
 //! | change of a track | event |
 //! |---|---|

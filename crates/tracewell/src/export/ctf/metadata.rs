@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::classes::{Class, Items, OPTIONS, Type};
-use super::names::put_quoted;
+use super::names::{length_of, put_quoted};
 use super::nested::declaration;
 use super::stamps::Stamps;
 use crate::model::Trace;
@@ -184,7 +184,7 @@ fn put_field(text: &mut String, trace: &Trace, name: &str, kind: &Type) {
     };
     match items {
         None => put(text, format_args!("{simple} {name};")),
-        Some(()) => put(text, format_args!("u32 _{name}_length; {simple} {name}[_{name}_length];")),
+        Some(()) => put(text, format_args!("u32 {0}; {simple} {name}[{0}];", length_of(name))),
     }
 }
 

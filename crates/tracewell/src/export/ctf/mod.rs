@@ -4,7 +4,8 @@
 //! | file | purpose |
 //! |---|---|
 //! | `writer` | the sink: events and losses to streams |
-//! | `classes` | event classes, and the bytes of arguments |
+//! | `classes` | event classes, and the arguments of events |
+//! | `bytes` | texts and sequences |
 //! | `nested` | structures and arrays in arguments |
 //! | `stream` | packets of one core, and their index |
 //! | `stamps` | ticks to the clock of the output |
@@ -15,6 +16,7 @@
 //! The metadata is written last, when all event classes and names are known. Memory is bounded by
 //! the packets that are not full, and by the number of event classes.
 
+mod bytes;
 mod classes;
 mod kernel;
 mod metadata;

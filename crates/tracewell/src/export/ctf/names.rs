@@ -17,10 +17,16 @@ pub(super) fn identifiers<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
         let is_free =
             |name: &String| !taken.contains(name) && !taken.contains(&format!("_{name}_length"));
         let name = tried.find(is_free).unwrap_or(cleaned);
-        taken.extend([name.clone(), format!("_{name}_length")]);
+        taken.extend([name.clone(), length_of(&name)]);
         format!("_{name}")
     };
     names.map(&mut unique).collect()
+}
+
+/// Returns the identifier of the length of a sequence. Fields of traces hardly have such names:
+/// LTTng's own sequences have `_NAME_length`.
+pub(super) fn length_of(name: &str) -> String {
+    format!("_{name}__length")
 }
 
 fn cleaned(name: &str) -> String {
@@ -48,9 +54,9 @@ mod tests {
 
     #[test]
     fn names_become_different_identifiers() {
-        let names = ["int", "a.b", "a b", "grün", "", "data", "_data_length", "x"];
+        let names = ["int", "a.b", "a b", "grün", "", "data", "_data__length", "x"];
         let found = identifiers(names.into_iter());
-        let expected = ["_int", "_a_b", "_a_b_2", "_gr_n", "_", "_data", "__data_length_2", "_x"];
+        let expected = ["_int", "_a_b", "_a_b_2", "_gr_n", "_", "_data", "__data__length_2", "_x"];
         assert_eq!(found, expected);
     }
 

@@ -5,8 +5,8 @@
 
 use std::iter::Peekable;
 
-use super::classes::{put_bytes, put_length, put_text};
-use super::names::identifiers;
+use super::bytes::{put_bytes, put_length, put_text};
+use super::names::{identifiers, length_of};
 use crate::export::events::put_nested_json;
 use crate::model::values::{ListItem, list_items};
 use crate::text::TextBuffer;
@@ -69,7 +69,7 @@ pub(super) fn declaration(shape: &Shape, name: &str) -> String {
         Shape::Array(Some(element)) => (element_type(element), true),
     };
     match is_sequence {
-        true => format!("u32 _{name}_length; {element} {name}[_{name}_length];"),
+        true => format!("u32 {0}; {element} {name}[{0}];", length_of(name)),
         false => format!("{element} {name};"),
     }
 }

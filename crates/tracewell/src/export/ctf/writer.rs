@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::classes::{Class, Classes, MAX_CLASSES, put_arguments, put_text};
+use super::bytes::put_text;
+use super::classes::{Class, Classes, MAX_CLASSES, put_arguments};
 use super::stamps::Stamps;
 use super::stream::Stream;
 use crate::model::{

@@ -3,9 +3,9 @@
 
 use std::io;
 
-use crate::analysis::machines::Machines;
 use crate::analysis::scheduling::{Figures, Wanted};
 use crate::analysis::spans::Spans;
+use crate::analysis::tracks::{MachineTrackBuilder, MachineTracks};
 use crate::model::{Batch, Flow, Loss, Sink, Trace};
 use crate::report::analyses::AllFigures;
 use crate::report::machines::MachineFigures;
@@ -15,28 +15,37 @@ use crate::report::spans::SpansFigures;
 /// The name of the column with the figures.
 pub(super) const COLUMN: &str = "figures";
 
-/// A sink for the figures that the tracks do not need.
-#[derive(Debug, Default)]
+/// Maximum number of changes, steps and messages of machines and queues.
+const MAX_ENTRIES: u64 = 1 << 20;
+
+/// A sink for the figures that the tracks do not need, and for the tracks of machines and queues.
+#[derive(Debug)]
 pub(super) struct OtherFigures {
-    machines: Machines,
+    machines: MachineTrackBuilder,
     spans: Spans,
 }
 
+impl Default for OtherFigures {
+    fn default() -> Self {
+        Self { machines: MachineTrackBuilder::new(MAX_ENTRIES), spans: Spans::default() }
+    }
+}
+
 impl OtherFigures {
-    /// Returns the content of the column: JSON in UTF-8. `figures` are those of the tracks. Lists
-    /// of single jobs and waits are left out, because the page has them as tracks.
-    pub(super) fn json(self, trace: &Trace, figures: &Figures) -> io::Result<Vec<u8>> {
+    /// Returns the content of the column: JSON in UTF-8; and the tracks. `figures` are those of the
+    /// scheduler. Lists of single jobs and waits are left out, because the page has them as tracks.
+    pub(super) fn finish(
+        self,
+        trace: &Trace,
+        figures: &Figures,
+    ) -> io::Result<(Vec<u8>, MachineTracks)> {
+        let tracks = self.machines.finish(trace);
         let scheduling = SchedulingFigures::new(trace, figures, &Wanted::default());
-        let machines = MachineFigures::new(trace, &self.machines.figures(trace));
+        let machines = MachineFigures::new(trace, &tracks.figures);
         let spans = SpansFigures::new(&self.spans.figures());
-        Ok(serde_json::to_vec(&AllFigures {
-            scheduling,
-            machines,
-            spans,
-            distributions: None,
-            why: None,
-            range: None,
-        })?)
+        let all =
+            AllFigures { scheduling, machines, spans, distributions: None, why: None, range: None };
+        Ok((serde_json::to_vec(&all)?, tracks))
     }
 }
 

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from those before it.
-const MODULES: [&str; 33] = [
+const MODULES: [&str; 34] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -26,6 +26,7 @@ const MODULES: [&str; 33] = [
     include_str!("../../../page/rows.js"),
     include_str!("../../../page/svg.js"),
     include_str!("../../../page/paint.js"),
+    include_str!("../../../page/objects.js"),
     include_str!("../../../page/spans.js"),
     include_str!("../../../page/overlays.js"),
     include_str!("../../../page/timeline.js"),

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `events` | events as columns, and the limits of a page |
 //! | `tracks` | tracks as columns |
+//! | `rows` | changes and waits of rows as columns |
+//! | `machines` | the tracks of machines and queues as columns |
 //! | `figures` | the figures of `analyze` as JSON |
 //! | `columns` | the payload: a header and columns, compressed |
 //! | `html` | the document: text, style, script and payload |
@@ -16,6 +18,8 @@ mod columns;
 mod events;
 mod figures;
 mod html;
+mod machines;
+mod rows;
 mod served;
 mod sha256;
 mod tracks;
@@ -32,10 +36,11 @@ pub use self::events::{MAX_EVENTS, MAX_TEXT};
 use self::figures::OtherFigures;
 pub use self::html::served;
 pub use self::served::{LargePage, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS, ServedBuilder};
+use self::tracks::Shown;
 use super::shown_part::{no_events, shown_range};
 use super::{Export, ExportError, ExportNames, Output};
 use crate::analysis::scheduling::Wanted;
-use crate::analysis::tracks::{TrackBuilder, Tracks};
+use crate::analysis::tracks::{MachineTracks, TrackBuilder, Tracks};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::{
@@ -65,7 +70,7 @@ pub static HTML: Export = Export {
 };
 
 /// The version of the payload.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 fn write(
     input: &mut Input,
@@ -90,7 +95,13 @@ fn write(
 }
 
 /// Returns the facts of the trace. Numbers of ticks are strings, because they may need 64 bits.
-fn header(trace: &Trace, tracks: &Tracks, title: &str, range: &Range<u64>) -> Value {
+fn header(
+    trace: &Trace,
+    tracks: &Tracks,
+    machines: &MachineTracks,
+    title: &str,
+    range: &Range<u64>,
+) -> Value {
     let losses = trace.losses.iter().map(|(cause, count)| {
         json!({
             "cause": cause.as_str(),
@@ -108,7 +119,7 @@ fn header(trace: &Trace, tracks: &Tracks, title: &str, range: &Range<u64>) -> Va
         LossCause::Overwritten,
         LossCause::Truncated,
         LossCause::Damaged,
-        LossCause::NoRoom,
+        LossCause::BufferFull,
         LossCause::Missing,
     ];
     json!({
@@ -127,7 +138,7 @@ fn header(trace: &Trace, tracks: &Tracks, title: &str, range: &Range<u64>) -> Va
         "cpus": trace.cpus,
         "needed": needed,
         "largerIsUrgent": trace.larger_is_urgent,
-        "leftOut": tracks.left_out,
+        "leftOut": tracks.left_out + machines.left_out,
         "moreWaits": tracks.figures.more_waits,
     })
 }
@@ -163,10 +174,12 @@ impl PageBuilder {
         let tracks = tracks.finish(trace);
         let range = shown_range(trace, ticks, &selection);
         let mut columns = Columns::default();
-        let (rows, reasons) = tracks::put(trace, &tracks, &events, &range, &mut columns);
-        let figures = figures.json(trace, &tracks.figures).map_err(ExportError::Write)?;
+        let (figures, machines) =
+            figures.finish(trace, &tracks.figures).map_err(ExportError::Write)?;
+        let shown = Shown { tracks: &tracks, machines: &machines, range: &range, resolution: 0 };
+        let (rows, reasons) = shown.put(trace, &events, &mut columns);
         columns.bytes(figures::COLUMN, figures);
-        let mut header = header(trace, &tracks, title, &range);
+        let mut header = header(trace, &tracks, &machines, title, &range);
         header["rows"] = rows;
         header["reasons"] = reasons;
         header["contexts"] = events.contexts(trace);

@@ -9,8 +9,10 @@ use serde_json::json;
 use super::columns::Columns;
 use super::events::{Events, TooLarge};
 use super::figures::{self, OtherFigures};
-use super::{header, tracks};
+use super::header;
+use super::tracks::Shown;
 use crate::analysis::summary::{Summary, SummaryBuilder};
+use crate::analysis::tracks::MachineTracks;
 use crate::export::ExportError;
 use crate::model::{Batch, Event, Flow, Loss, Processor, Sink, SinkError, Stop, Trace};
 use crate::select::{Bound, Selection, Selector};
@@ -69,11 +71,11 @@ impl ServedBuilder {
         let span = trace.span;
         let summary = self.summary.finish(&trace);
         let tracks = summary.tracks(0..span, span);
-        let figures = self.figures.json(&trace, &tracks.figures);
-        let figures = figures.map_err(ExportError::Write)?;
+        let figures = self.figures.finish(&trace, &tracks.figures);
+        let (figures, machines) = figures.map_err(ExportError::Write)?;
         let (noted, compression) = (self.events, self.compression);
         let title = title.to_owned();
-        let page = LargePage { trace, title, summary, figures, noted, compression };
+        let page = LargePage { trace, title, summary, machines, figures, noted, compression };
         if self.is_large {
             let payload = page.view(0..span, PARTS, None).map_err(ExportError::Write)?;
             return Ok((payload, Some(page)));
@@ -122,6 +124,7 @@ pub struct LargePage {
     trace: Trace,
     title: String,
     summary: Summary,
+    machines: MachineTracks,
     /// The figures of the whole trace, as JSON.
     figures: Vec<u8>,
     /// The facts about all events that the page needs, without a list of the events.
@@ -131,13 +134,14 @@ pub struct LargePage {
 
 impl LargePage {
     fn whole(self) -> std::io::Result<Vec<u8>> {
-        let Self { trace, title, summary, figures, noted, compression } = self;
+        let Self { trace, title, summary, machines, figures, noted, compression } = self;
         let range = 0..trace.span;
         let tracks = summary.tracks(range.clone(), 0);
         let mut columns = Columns::default();
         columns.bytes(figures::COLUMN, figures);
-        let (rows, reasons) = tracks::put(&trace, &tracks, &noted, &range, &mut columns);
-        let mut header = header(&trace, &tracks, &title, &range);
+        let shown = Shown { tracks: &tracks, machines: &machines, range: &range, resolution: 0 };
+        let (rows, reasons) = shown.put(&trace, &noted, &mut columns);
+        let mut header = header(&trace, &tracks, &machines, &title, &range);
         header["rows"] = rows;
         header["reasons"] = reasons;
         header["contexts"] = noted.contexts(&trace);
@@ -157,7 +161,7 @@ impl LargePage {
         parts: u64,
         listed: Option<ListedEvents>,
     ) -> std::io::Result<Vec<u8>> {
-        let Self { trace, title, summary, figures, noted, compression } = self;
+        let Self { trace, title, summary, machines, figures, noted, compression } = self;
         let resolution = (range.end - range.start.min(range.end)) / parts.max(1);
         let tracks = summary.tracks(range.clone(), resolution);
         // The sequence numbers of the shown changes give the approximate number of events.
@@ -174,8 +178,9 @@ impl LargePage {
         if range == (0..trace.span) {
             columns.bytes(figures::COLUMN, figures.clone());
         }
-        let (rows, reasons) = tracks::put(trace, &tracks, noted, &range, &mut columns);
-        let mut header = header(trace, &tracks, title, &(0..trace.span));
+        let shown = Shown { tracks: &tracks, machines, range: &range, resolution };
+        let (rows, reasons) = shown.put(trace, noted, &mut columns);
+        let mut header = header(trace, &tracks, machines, title, &(0..trace.span));
         header["part"] = json!({
             "from": range.start.to_string(),
             "until": range.end.to_string(),

@@ -7,57 +7,72 @@ use serde_json::{Value, json};
 
 use super::columns::{Column, Columns};
 use super::events::Events;
+use super::machines;
+use super::rows::{Rows, maybe, overlaps, put_span, span};
 use crate::analysis::tracks::{
-    ArrowKind, Change, Holder, LockTrack, Occupant, Position, Reason, Row, State, Tracks,
+    Arrow, ArrowKind, Holder, MachineTracks, Occupant, Reason, State, Tracks,
 };
-use crate::model::{ContextId, Trace};
+use crate::model::Trace;
 use crate::report::key_text;
 use crate::report::scheduling::{asked_object, kind_of, resource_label};
 
-/// Adds all columns of the tracks. Returns the members `rows` and `reasons` of the header.
-///
-/// | column | values |
-/// |---|---|
-/// | `change.ticks`, `change.seq` | the event that changed a row |
-/// | `change.state` | the code of the state from this event on, see [`coded`] and [`occupant`] |
-/// | `change.value` | what the state refers to |
-/// | `wait.*` | waits for mutexes and semaphores, by row |
-/// | `job.*`, `mark.*`, `arrow.*`, `gap.*`, `inversion.*` | one value per entry |
-///
-/// The value of a context that may be absent is its number plus 1, or 0 if it is absent. The same
-/// holds for the sequence number of a position that may be absent.
-pub(super) fn put(
-    trace: &Trace,
-    tracks: &Tracks,
-    events: &Events,
-    range: &Range<u64>,
-    columns: &mut Columns,
-) -> (Value, Value) {
-    let mut rows = Rows { range: range.clone(), ..Rows::default() };
-    for (number, row) in tracks.cores.iter().enumerate() {
-        let place = rows.changes(row, occupant);
-        rows.add("core", json!({ "number": number, "changes": place }));
+/// The tracks in a range.
+pub(super) struct Shown<'a> {
+    pub(super) tracks: &'a Tracks,
+    pub(super) machines: &'a MachineTracks,
+    pub(super) range: &'a Range<u64>,
+    /// Ticks of a part. Of the changes of machines and queues in a part, the last one is shown.
+    pub(super) resolution: u64,
+}
+
+impl Shown<'_> {
+    /// Adds all columns of the tracks. Returns the members `rows` and `reasons` of the header.
+    ///
+    /// | column | values |
+    /// |---|---|
+    /// | `change.ticks`, `change.seq` | the event that changed a row |
+    /// | `change.state` | the code of the state from this event on, see [`coded`] and [`occupant`] |
+    /// | `change.value` | what the state refers to |
+    /// | `wait.*` | waits for mutexes and semaphores, by row |
+    /// | `job.*`, `mark.*`, `arrow.*`, `gap.*`, `inversion.*` | one value per entry |
+    ///
+    /// The value of a context that may be absent is its number plus 1, or 0 if it is absent. The
+    /// same holds for the sequence number of a position that may be absent.
+    pub(super) fn put(
+        &self,
+        trace: &Trace,
+        events: &Events,
+        columns: &mut Columns,
+    ) -> (Value, Value) {
+        let Self { tracks, machines, range, resolution } = *self;
+        let mut rows = Rows::new(range.clone());
+        for (number, row) in tracks.cores.iter().enumerate() {
+            let place = rows.changes(row, occupant);
+            rows.add("core", json!({ "number": number, "changes": place }));
+        }
+        for (context, row) in tracks.contexts() {
+            let place = rows.changes(row, coded);
+            rows.add("context", json!({ "context": context.0, "changes": place }));
+        }
+        for lock in &tracks.locks {
+            let held =
+                |state: Holder| (u64::from(state.context().is_some()), maybe(state.context()));
+            let changes = rows.changes(&lock.holder, held);
+            let waits = rows.waits(lock);
+            let name = resource_label(trace, lock.key, lock.kind);
+            let what = kind_of(trace, lock.is_mutex, lock.kind);
+            let key = key_text(trace, lock.key);
+            let row = json!({ "name": name, "key": key, "what": what, "changes": changes, "waits": waits });
+            rows.add("lock", row);
+        }
+        machines::put(trace, machines, resolution, &mut rows);
+        rows.finish(columns);
+        entries(tracks, &machines.messages, range, columns);
+        inversions(tracks, range, columns);
+        let reasons =
+            tracks.reasons.iter().map(|reason| described(trace, events, reason)).collect();
+        (Value::Array(rows.list), reasons)
     }
-    for (context, row) in tracks.contexts() {
-        let place = rows.changes(row, coded);
-        rows.add("context", json!({ "context": context.0, "changes": place }));
-    }
-    for lock in &tracks.locks {
-        let held = |state: Holder| (u64::from(state.context().is_some()), maybe(state.context()));
-        let changes = rows.changes(&lock.holder, held);
-        let waits = rows.waits(lock);
-        let name = resource_label(trace, lock.key, lock.kind);
-        let what = kind_of(trace, lock.is_mutex, lock.kind);
-        let key = key_text(trace, lock.key);
-        let row =
-            json!({ "name": name, "key": key, "what": what, "changes": changes, "waits": waits });
-        rows.add("lock", row);
-    }
-    rows.finish(columns);
-    entries(tracks, range, columns);
-    inversions(tracks, range, columns);
-    let reasons = tracks.reasons.iter().map(|reason| described(trace, events, reason)).collect();
-    (Value::Array(rows.list), reasons)
 }
 
 /// Returns the code of a context's state, and what it refers to: the context on whose behalf it
@@ -88,10 +103,6 @@ fn occupant(state: Occupant) -> (u64, u64) {
     }
 }
 
-fn maybe(context: Option<ContextId>) -> u64 {
-    context.map_or(0, |context| u64::from(context.0) + 1)
-}
-
 /// Returns the reason why a context is blocked: the kind and the name of the object, the context
 /// that holds it, and the state code.
 fn described(trace: &Trace, events: &Events, reason: &Reason) -> Value {
@@ -108,96 +119,8 @@ fn described(trace: &Trace, events: &Events, reason: &Reason) -> Value {
     })
 }
 
-/// Changes and waits of all rows, one row after the other.
-#[derive(Default)]
-struct Rows {
-    range: Range<u64>,
-    list: Vec<Value>,
-    changes: [Column; 4],
-    changed: usize,
-    waits: [Column; 6],
-    waited: usize,
-}
-
-impl Rows {
-    fn add(&mut self, kind: &str, mut row: Value) {
-        row["kind"] = json!(kind);
-        self.list.push(row);
-    }
-
-    /// Adds the changes whose spans overlap the range, and the next change, which ends the last
-    /// span. Returns the index of the first change, and the index after the last.
-    fn changes<S: Copy + PartialEq>(
-        &mut self,
-        row: &Row<S>,
-        code: impl Fn(S) -> (u64, u64),
-    ) -> (usize, usize) {
-        let all = row.changes();
-        let first = all.partition_point(|change| change.at.ticks <= self.range.start);
-        let last = all.partition_point(|change| change.at.ticks <= self.range.end);
-        let shown = &all[first.saturating_sub(1)..all.len().min(last + 1)];
-        for Change { at, state } in shown {
-            let (state, value) = code(*state);
-            let [ticks, seq, states, values] = &mut self.changes;
-            ticks.delta(at.ticks);
-            seq.delta(at.seq);
-            states.number(state);
-            values.number(value);
-        }
-        self.changed += shown.len();
-        (self.changed - shown.len(), self.changed)
-    }
-
-    fn waits(&mut self, lock: &LockTrack) -> (usize, usize) {
-        let start = self.waited;
-        for wait in &lock.waits {
-            if !overlaps(&self.range, wait.from, wait.until) {
-                continue;
-            }
-            let [context, owner, from, from_seq, until, until_seq] = &mut self.waits;
-            context.number(u64::from(wait.context.0));
-            owner.number(maybe(wait.owner));
-            put_span([from, from_seq, until, until_seq], wait.from, wait.until);
-            self.waited += 1;
-        }
-        (start, self.waited)
-    }
-
-    fn finish(&mut self, columns: &mut Columns) {
-        let [ticks, seq, state, value] = std::mem::take(&mut self.changes);
-        columns.deltas("change.ticks", ticks);
-        columns.deltas("change.seq", seq);
-        columns.numbers("change.state", state);
-        columns.numbers("change.value", value);
-        let [context, owner, from, from_seq, until, until_seq] = std::mem::take(&mut self.waits);
-        columns.numbers("wait.context", context);
-        columns.numbers("wait.owner", owner);
-        span(columns, "wait", [from, from_seq, until, until_seq]);
-    }
-}
-
-fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool {
-    from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
-}
-
-/// Adds a span. The sequence number of its end is stored plus 1, or as 0 if the span has no end.
-fn put_span(columns: [&mut Column; 4], from: Position, until: Option<Position>) {
-    let [from_ticks, from_seq, until_ticks, until_seq] = columns;
-    from_ticks.delta(from.ticks);
-    from_seq.delta(from.seq);
-    until_ticks.delta(until.map_or(from.ticks, |until| until.ticks));
-    until_seq.delta(until.map_or(0, |until| until.seq + 1));
-}
-
-fn span(columns: &mut Columns, name: &str, [from, from_seq, until, until_seq]: [Column; 4]) {
-    columns.deltas(&format!("{name}.from"), from);
-    columns.deltas(&format!("{name}.from_seq"), from_seq);
-    columns.deltas(&format!("{name}.until"), until);
-    columns.deltas(&format!("{name}.until_seq"), until_seq);
-}
-
 /// Adds jobs, marks, arrows and gaps.
-fn entries(tracks: &Tracks, range: &Range<u64>, columns: &mut Columns) {
+fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mut Columns) {
     let mut jobs: [Column; 7] = Default::default();
     for job in tracks.jobs.iter().filter(|job| overlaps(range, job.from, job.until)) {
         let [context, missed, missed_seq, from, from_seq, until, until_seq] = &mut jobs;
@@ -226,11 +149,18 @@ fn entries(tracks: &Tracks, range: &Range<u64>, columns: &mut Columns) {
     columns.numbers("mark.context", context);
 
     let mut arrows: [Column; 7] = Default::default();
-    // The page draws no arrows of messages.
-    let shown = tracks.arrows.iter().filter(|arrow| arrow.kind != ArrowKind::Message);
-    for arrow in shown.filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))) {
+    let all = tracks.arrows.iter().chain(messages);
+    let mut shown: Vec<_> =
+        all.filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))).collect();
+    // The page finds arrows by their ends.
+    shown.sort_by_key(|arrow| arrow.to);
+    for arrow in shown {
         let [kind, by, whom, from, from_seq, until, until_seq] = &mut arrows;
-        kind.number(u64::from(arrow.kind == ArrowKind::WaitsFor));
+        kind.number(match arrow.kind {
+            ArrowKind::WakeUp => 0,
+            ArrowKind::WaitsFor => 1,
+            ArrowKind::Message => 2,
+        });
         by.number(maybe(arrow.from_context));
         whom.number(u64::from(arrow.to_context.0));
         put_span([from, from_seq, until, until_seq], arrow.from, Some(arrow.to));

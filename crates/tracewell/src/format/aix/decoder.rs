@@ -302,7 +302,7 @@ impl Delivery<'_, '_> {
         let missed = entry.word(2).unwrap_or(0);
         if entry.id() == ids::BUFFER_WRAP && missed > 0 {
             // Word 2 is the number of entries for which the recorder had no room.
-            return out.loss(Some(missed), LossCause::NoRoom, offset);
+            return out.loss(Some(missed), LossCause::BufferFull, offset);
         }
         if entry.id() == ids::TRACE_UTILITY
             && let Some(conversion) = TimeConversion::of_entry(entry)

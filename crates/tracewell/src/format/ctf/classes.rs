@@ -47,7 +47,7 @@ pub enum Value {
     Text(String),
 }
 
-/// A clock.
+/// A clock that counts cycles.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clock {
     /// Name (CTF 1.8) or id (CTF 2).
@@ -145,7 +145,7 @@ pub struct Structure {
 pub struct Member {
     /// The name as people see it: CTF 1.8 names lose one leading underscore.
     pub name: Arc<str>,
-    /// What the member contains.
+    /// The content of the member.
     pub class: Class,
 }
 
@@ -206,7 +206,7 @@ pub struct Integer {
     pub mappings: Vec<Mapping>,
     /// True if the number is an enumeration, even one without mappings.
     pub is_enumeration: bool,
-    /// What the number says about the packet or the event. Empty for ordinary data.
+    /// The meanings of the number for the packet or the event. Empty for ordinary data.
     pub roles: Vec<Role>,
 }
 
@@ -230,13 +230,13 @@ pub enum IntegerKind {
 pub struct Mapping {
     /// The label as the metadata declares it.
     pub label: Arc<str>,
-    /// First value.
+    /// First value of the range.
     pub low: i128,
     /// Last value, at least `low`.
     pub high: i128,
 }
 
-/// What a number says about the packet or event that contains it. CTF 1.8 assigns roles by names
+/// The meaning of a number for the packet or event that contains it. CTF 1.8 assigns roles by names
 /// and by `map`, CTF 2 by `roles`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {

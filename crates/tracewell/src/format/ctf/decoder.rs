@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::FORMAT;
 use super::classes::Value;
 use super::clocks::Common;
-use super::events::{self, Known};
+use super::events;
 use super::layout::packet_arguments;
 use super::reader::Reader;
 use super::row::{PacketRow, Row};
@@ -97,8 +97,6 @@ fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
 struct Decoding<'a> {
     reader: Reader<'a>,
     files: &'a [TraceFile],
-    /// The entries of all event classes.
-    events: Vec<Known>,
     threads: Threads,
     /// The values of the packet context of each stream, and the number of its packet.
     contexts: Vec<(PacketRow, u64)>,
@@ -107,12 +105,12 @@ struct Decoding<'a> {
 
 impl<'a> Decoding<'a> {
     fn new(mut reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
-        let events = events::define(&mut reader.layouts, Arc::make_mut(&mut trace.schema));
+        events::define(&mut reader.layouts, Arc::make_mut(&mut trace.schema));
         if trace.schema.shows_switches() {
             trace.processor = Processor::Switches;
         }
         let contexts = reader.streams.iter().map(|_| (PacketRow::default(), 0)).collect();
-        Self { reader, files, events, threads: Threads::default(), contexts, rest: Vec::new() }
+        Self { reader, files, threads: Threads::default(), contexts, rest: Vec::new() }
     }
 
     /// Delivers all events.
@@ -140,21 +138,21 @@ impl<'a> Decoding<'a> {
     }
 
     fn event(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
-        let Self { reader, events, threads, contexts, rest, .. } = self;
+        let Self { reader, threads, contexts, rest, .. } = self;
         let Some(stream) = reader.streams.get_mut(index) else { return Flow::Continue(()) };
         let (Some(part), Some(packet)) = (stream.part(), stream.packet) else {
             return Flow::Continue(());
         };
         let found = reader.layouts.get(part.layout).and_then(|layout| {
             let class = layout.streams.get(packet.class)?;
-            let event = class.events.get(stream.event)?;
-            Some((layout, class, event, events.get(event.number)?))
+            Some((layout, class, class.events.get(stream.event)?))
         });
-        let (Some((layout, class, event, known)), Some((context, read))) =
+        let (Some((layout, class, event)), Some((context, read))) =
             (found, contexts.get_mut(index))
         else {
             return Flow::Continue(());
         };
+        let known = &event.known;
         if !event.packet.is_empty() && *read != stream.packets {
             *read = stream.packets;
             context.clear();
@@ -210,7 +208,7 @@ impl<'a> Decoding<'a> {
                     );
                     note(Severity::Note, message);
                 }
-                out.loss(*count, LossCause::NoRoom, at)
+                out.loss(*count, LossCause::BufferFull, at)
             }
             GapKind::Packets(count) => {
                 note(Severity::Warning, format!("{} missing", counted(*count, "packet")));

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use super::classes::{Class, EventClass, Integer, IntegerKind, StreamClass, Structure};
 use super::layout::{Layout, packet_arguments};
 use super::systems::System;
-use super::who::Who;
+use super::who::{Known, Who};
 use crate::model::schema::{Argument, ArgumentKind, EventType, Schema, TableId};
 use crate::model::values::MAX_SLOTS;
 use crate::text::shown;
@@ -22,27 +22,18 @@ const OTHERS: &str = "others";
 /// Maximum number of values with names in a table.
 const MAX_NAMED: i128 = 1 << 12;
 
-/// The id of an event class in the schema, and its fields that show who ran.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    pub(super) id: u32,
-    pub(super) who: Who,
-}
-
-/// Adds the events of all layouts to a schema. Returns their entries, and numbers the
-/// event classes by these entries.
-pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) -> Vec<Known> {
-    let mut known = Vec::new();
-    let mut maker = Maker { system: System::of(layouts), ..Maker::default() };
+/// Adds the events of all layouts to a schema.
+pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
+    let streams = layouts.iter().flat_map(|layout| &layout.metadata.streams);
+    let names = streams.flat_map(|stream| &stream.events).filter_map(|event| event.name.as_deref());
+    let mut maker = Maker { system: System::of(names), ..Maker::default() };
     for layout in layouts {
         for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
             for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
-                compiled.number = known.len();
-                known.push(maker.event(event, class, schema));
+                compiled.known = maker.event(event, class, schema);
             }
         }
     }
-    known
 }
 
 /// Names and types of arguments.
@@ -96,7 +87,8 @@ impl Maker {
         Known { id, who }
     }
 
-    /// Returns the arguments of an event: payload, specific and common context, packet context.
+    /// Returns the arguments of an event: payload, specific context, common context, packet
+    /// context.
     fn arguments(
         &mut self,
         event: &EventClass,

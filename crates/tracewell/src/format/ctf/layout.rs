@@ -9,6 +9,7 @@ use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Stru
 use super::compile::{Compiler, MAX_ALL_OPS, Registers, Visited};
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
+use super::who::Known;
 use crate::model::values::MAX_SLOTS;
 
 /// Maximum number of event ids that are found without hashing.
@@ -47,8 +48,8 @@ pub(super) struct EventLayout {
     pub(super) has_rest: bool,
     /// The places of the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
-    /// Number of the event class among all classes of the trace.
-    pub(super) number: usize,
+    /// The event type of the model.
+    pub(super) known: Known,
 }
 
 /// Returns the fields of a packet context that are arguments of its events: those that do not
@@ -219,7 +220,7 @@ impl EventLayout {
             slots: all.min(MAX_SLOTS) as u8,
             has_rest,
             packet: (0..packet).map(|index| place(payload + specific + common + index)).collect(),
-            number: 0,
+            known: Known::default(),
         }
     }
 }

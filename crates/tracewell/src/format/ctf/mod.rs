@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `folder` | finds the files of a trace |
 //! | `classes` | the types of a trace |
-//! | `metadata` | metadata to types |
-//! | `tsdl`, `json` | the languages of metadata: CTF 1.8 and CTF 2 |
+//! | `tsdl`, `json` | the languages of metadata, CTF 1.8 and CTF 2, to declarations |
+//! | `declared` | declarations, in the form of both languages |
+//! | `metadata` | metadata to the types of a trace: chooses the language, places the types |
 //! | `bits` | reads numbers of any length at any bit |
 //! | `position` | reads fields at a position in a packet |
 //! | `program` | runs compiled layouts |
@@ -30,6 +31,7 @@ mod bits;
 pub mod classes;
 mod clocks;
 mod compile;
+mod declared;
 mod decoder;
 mod events;
 mod folder;

@@ -11,7 +11,6 @@
 use std::sync::{Arc, OnceLock};
 
 use super::RULES;
-use super::layout::Layout;
 use crate::model::schema::{EventType, Extension, Schema};
 
 /// The objects and tables of all systems.
@@ -33,13 +32,9 @@ pub(super) struct System {
 }
 
 impl System {
-    /// Finds the system that recorded a trace.
-    pub(super) fn of(layouts: &[Layout]) -> Self {
-        let names = || {
-            let streams = layouts.iter().flat_map(|layout| &layout.metadata.streams);
-            streams.flat_map(|stream| &stream.events).filter_map(|event| event.name.as_deref())
-        };
-        let has = |name: &str| names().any(|known| known == name);
+    /// Finds the system that recorded events with these names.
+    pub(super) fn of<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Self {
+        let has = |name: &str| names.clone().any(|known| known == name);
         if has("thread_switched_in") {
             return Self { entries: Some(zephyr()), has_addresses: true, has_waking: false };
         }

@@ -7,9 +7,8 @@
 //! | `sched_switch` with `next_tid`, `next_comm` | this thread runs on the processor from then on |
 //! | `thread_switched_in` with `thread_id`, `name` | this thread runs from then on (Zephyr) |
 //!
-//! Events between the beginning and the end of an interrupt on its processor belong to the
-//! interrupt. Other events without such fields belong to the thread that runs on its processor, if
-//! it is known.
+//! Events between the beginning and the end of an interrupt belong to the interrupt. Other events
+//! without such fields belong to the thread that runs on their processor, if it is known.
 
 use super::row::Row;
 use super::systems::System;
@@ -50,6 +49,13 @@ pub(super) struct Who {
     has_addresses: bool,
     /// True if the event is one of an interrupt.
     pub(super) is_interrupt: bool,
+}
+
+/// The id of an event class in the schema, and its fields that show who ran.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known {
+    pub(super) id: u32,
+    pub(super) who: Who,
 }
 
 /// The beginning or the end of an interrupt.
@@ -96,6 +102,8 @@ impl Who {
         let recorder = thread(number("vtid"), "procname");
         let recorder = recorder.or_else(|| thread(number("context_tid"), "procname"));
         let recorder = recorder.or_else(|| thread(number("perf_tid"), "perf_comm"));
+        // The state of a kernel at the beginning of a trace has a `vtid` for each thread.
+        let recorder = recorder.filter(|_| !event.starts_with("lttng_statedump_"));
         let cpu = number("perf_cpu").or_else(|| number("core_id"));
         let mut named = [None; 2];
         if system.is_known() {

@@ -119,7 +119,7 @@ impl NativeDecoder {
         // after the last packets.
         let lost = lanes.saturating_sub(self.merge.lost()).saturating_add(others);
         if lost > 0 {
-            out.loss(Some(lost), LossCause::NoRoom, end)?;
+            out.loss(Some(lost), LossCause::BufferFull, end)?;
         }
         Flow::Continue(())
     }

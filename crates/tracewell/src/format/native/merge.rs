@@ -183,7 +183,7 @@ fn gap_before(lane: &mut Lane, run: &RecordRun, gaps: &mut Vec<(Option<u64>, Los
         gaps.push((Some(header.first_event - expected), cause, at));
     }
     if header.lost_before > lane.lost {
-        gaps.push((Some(header.lost_before - lane.lost), LossCause::NoRoom, at));
+        gaps.push((Some(header.lost_before - lane.lost), LossCause::BufferFull, at));
         lane.lost = header.lost_before;
     }
     lane.expected = Some(header.first_event);

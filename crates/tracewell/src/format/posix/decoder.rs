@@ -176,7 +176,7 @@ fn at_end(header: &LogHeader, status: &LogStatus, end: u64, out: &mut Emitter<'_
     facts::of_status(out.trace, status);
     let reported = |cause| out.trace.losses.iter().any(|(known, _)| known == cause);
     let overwritten = header.stream_policy == StreamPolicy::Loop;
-    let cause = if overwritten { LossCause::Overwritten } else { LossCause::NoRoom };
+    let cause = if overwritten { LossCause::Overwritten } else { LossCause::BufferFull };
     // The status contains flags, but no positions. If the log reported a loss with the same cause
     // earlier, the flag refers to that loss.
     if (status.overrun != 0 || status.log_overrun != 0)

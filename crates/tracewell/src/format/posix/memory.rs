@@ -66,7 +66,7 @@ pub(super) fn read(
     merge(geometry, bytes, rows, out)?;
     if events > 0 {
         let end = bytes.len() as u64;
-        out.loss(Some(events), LossCause::NoRoom, end)?;
+        out.loss(Some(events), LossCause::BufferFull, end)?;
     }
     Flow::Continue(())
 }

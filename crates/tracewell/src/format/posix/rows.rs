@@ -46,7 +46,7 @@ impl Rows {
         // The recorder writes this system event when the stream has room again, so the lost events
         // precede it.
         if id == OVERFLOW && record.head.flags & FLAG_SYSTEM != 0 {
-            out.loss(None, LossCause::NoRoom, offset)?;
+            out.loss(None, LossCause::BufferFull, offset)?;
         }
         let ticks = out.ticks(record.stamp);
         self.order.watch(ticks, offset, out, SET_BACK);

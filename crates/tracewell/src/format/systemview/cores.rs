@@ -3,18 +3,15 @@
 use tracewell_wire::systemview::ids;
 
 use super::names::Names;
+use crate::format::nested::Nested;
 use crate::model::{ContextId, Trace};
-
-/// Maximum nesting of interrupts. Only damaged streams nest deeper.
-const MAX_DEPTH: usize = 64;
 
 /// The activity of a core.
 #[derive(Debug, Default)]
 pub(super) struct Core {
     /// The task, the idle context or the scheduler; `None` if unknown.
     running: Option<ContextId>,
-    /// The interrupts in progress, the outermost first.
-    interrupts: Vec<ContextId>,
+    interrupts: Nested<ContextId>,
     /// The count of the last overflow packet.
     pub(super) drops: Option<u32>,
     /// True if the stream began within a recording. The first count then includes earlier losses.
@@ -34,9 +31,7 @@ impl Core {
 
     #[inline]
     pub(super) fn enter(&mut self, interrupt: ContextId) {
-        if self.interrupts.len() < MAX_DEPTH {
-            self.interrupts.push(interrupt);
-        }
+        self.interrupts.enter(interrupt);
     }
 
     /// Handles missing events: the running context is unknown after them.
@@ -71,7 +66,7 @@ impl Cores {
     pub(super) fn context(&mut self, id: u32, cpu: u16, trace: &mut Trace) -> ContextId {
         let core = self.at(cpu);
         let ends = matches!(id, ids::ISR_EXIT | ids::ISR_TO_SCHEDULER);
-        let interrupt = if ends { core.interrupts.pop() } else { core.interrupts.last().copied() };
+        let interrupt = if ends { core.interrupts.exit() } else { core.interrupts.innermost() };
         match interrupt.or(core.running) {
             Some(context) => context,
             None => Names::unknown(trace),

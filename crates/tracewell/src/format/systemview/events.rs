@@ -405,7 +405,7 @@ impl Events {
         // The lost events may have changed the running task and interrupt.
         core.forget();
         self.row.number(count);
-        out.loss(lost, LossCause::NoRoom, at.offset)
+        out.loss(lost, LossCause::BufferFull, at.offset)
     }
 
     fn sample(&mut self, parameters: Parameters<'_>) {

@@ -12,6 +12,7 @@ use super::FORMAT;
 use super::lanes::{Lanes, Origin};
 use super::rings::Ring;
 use super::rows::Rows;
+use super::sums::Sums;
 use crate::format::{Confidence, Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -73,12 +74,13 @@ enum Kind {
 fn kind(start: &[u8], last: bool) -> Kind {
     let complete = last || start.len() >= EXAMINED;
     let start = start.get(..EXAMINED).unwrap_or(start);
+    let mut sums = Sums::new(start);
     for at in 0..start.len() {
         let rest = start.get(at..).unwrap_or_default();
         if Control::read(rest).is_some() {
             return Kind::Dump;
         }
-        let next = match Lookup::at(rest) {
+        let next = match sums.lookup(at) {
             Lookup::Packet(_) if at == 0 => return Kind::Line,
             Lookup::Packet(packet) => Lookup::at(rest.get(packet.len()..).unwrap_or_default()),
             first => first,
@@ -98,13 +100,14 @@ fn kind(start: &[u8], last: bool) -> Kind {
 /// need.
 fn search(bytes: &[u8]) -> (Kind, usize) {
     let mut packet = None;
+    let mut sums = Sums::new(bytes);
     let mut at = 0;
     while let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= CONTROL) {
         if Control::read(rest).is_some() {
             return (Kind::Dump, at);
         }
         packet = packet.filter(|packet| at - packet <= EXAMINED);
-        match Lookup::at(rest) {
+        match sums.lookup(at) {
             Lookup::Packet(_) if packet.is_some() => return (Kind::Line, 0),
             Lookup::Packet(_) => packet = Some(at),
             Lookup::Incomplete(_) => break,
@@ -177,6 +180,7 @@ impl TargetDecoder {
     /// Decodes the packets of a line.
     fn line(&mut self, input: &Input<'_>, out: &mut Emitter<'_>) -> Flow<Progress> {
         let mut at = 0;
+        let mut sums = Sums::new(input.bytes);
         loop {
             let rest = input.bytes.get(at..).unwrap_or_default();
             let skip = sync(rest, input.last);
@@ -188,7 +192,9 @@ impl TargetDecoder {
             if rest.is_empty() {
                 break;
             }
-            match Lookup::at(rest) {
+            // After a packet, the next one follows almost always, and needs no other checksums.
+            let found = if self.in_noise { sums.lookup(at) } else { Lookup::at(rest) };
+            match found {
                 Lookup::Packet(packet) => {
                     self.packet(&packet, input.offset + at as u64, Origin::Line, out)?;
                     at += packet.len();

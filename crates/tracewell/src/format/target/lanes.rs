@@ -303,7 +303,7 @@ impl Lane {
             (None, Origin::Ring) => LossCause::Overwritten,
             _ => LossCause::Missing,
         };
-        for (events, cause) in [(missing - refused, cause), (refused, LossCause::NoRoom)] {
+        for (events, cause) in [(missing - refused, cause), (refused, LossCause::BufferFull)] {
             if events > 0 {
                 list.push(Missing { events: Some(u64::from(events)), cause, offset });
             }

@@ -19,6 +19,7 @@ mod names;
 mod recent;
 mod rings;
 mod rows;
+mod sums;
 mod tasks;
 mod user;
 

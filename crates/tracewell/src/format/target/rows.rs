@@ -11,6 +11,7 @@ use tracewell_wire::target::{DefinitionKind, RecordedEvent, ids};
 use super::names::Names;
 use super::tasks::{Reason, State, Task, Tasks};
 use super::user::block;
+use crate::format::nested::Nested;
 use crate::model::values::put;
 use crate::model::{Context, ContextId, ContextKind, Emitter, Flow, NewEvent, Priority, Trace};
 
@@ -37,9 +38,6 @@ const START_UP: u64 = 1 << 48;
 const IDLE: u64 = START_UP + 1;
 const UNKNOWN: u64 = START_UP + 2;
 
-/// Maximum depth of nested interrupts. The events of deeper ones have the context of the outer one.
-const MAX_DEPTH: usize = 64;
-
 /// The occupant of a core outside of interrupts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Runs {
@@ -54,7 +52,7 @@ enum Runs {
 #[derive(Clone, Debug, Default)]
 struct Core {
     runs: Runs,
-    interrupts: Vec<u32>,
+    interrupts: Nested<u32>,
 }
 
 /// The counts that `info` shows.
@@ -110,7 +108,9 @@ impl Rows {
         // is the time before the first task. The context of a switch is the task that loses the
         // core, so the state changes after this.
         match event.id {
-            ids::INTERRUPT_ENTER => self.enter(place.core, event.arguments[0] as u32),
+            ids::INTERRUPT_ENTER => {
+                self.core(place.core).interrupts.enter(event.arguments[0] as u32);
+            }
             ids::START => self.core(place.core).runs = Runs::StartUp,
             _ => {}
         }
@@ -156,17 +156,10 @@ impl Rows {
         &mut self.cores[index]
     }
 
-    fn enter(&mut self, core: u8, number: u32) {
-        let interrupts = &mut self.core(core).interrupts;
-        if interrupts.len() < MAX_DEPTH {
-            interrupts.push(number);
-        }
-    }
-
     /// Returns the context that records the next event of a core, and its priority.
     fn context(&mut self, core: u8, trace: &mut Trace) -> (ContextId, Option<u16>) {
         let Core { runs, ref interrupts } = *self.core(core);
-        if let Some(number) = interrupts.last().copied() {
+        if let Some(number) = interrupts.innermost() {
             return (self.names.interrupt(number, trace), None);
         }
         match runs {
@@ -221,7 +214,7 @@ impl Rows {
                 self.task(task, trace);
             }
             ids::INTERRUPT_EXIT | ids::INTERRUPT_EXIT_TO_SCHEDULER => {
-                if self.core(core).interrupts.pop().is_none() {
+                if self.core(core).interrupts.exit().is_none() {
                     self.counts.unmatched_exits += 1;
                     return Some(next.derived(derived::INTERRUPT_EXIT_UNMATCHED));
                 }
@@ -290,7 +283,7 @@ impl Rows {
     /// Handles requests of the running task, and events without effect on the state.
     fn request(&mut self, id: u8, core: u8, object: u32, next: Next, trace: &mut Trace) -> Next {
         let (Runs::Task(number), true) =
-            (self.core(core).runs, self.core(core).interrupts.is_empty())
+            (self.core(core).runs, self.core(core).interrupts.innermost().is_none())
         else {
             return next;
         };

@@ -19,12 +19,12 @@ use crate::model::{did_you_mean, folded, nearest};
 pub struct Rules {
     /// True if the trace itself defines the names of events and assigns ids to them.
     pub names_events: bool,
+    /// True if an entry for an event that the trace defines refers to recorded arguments by name.
+    /// Otherwise it renames them, in order.
+    pub names_arguments: bool,
     /// True if a table with the name of a type of numbered objects names these objects, such as
     /// `[enum.signal]`.
     pub names_objects: bool,
-    /// True if the arguments of an entry for an event that the trace defines name recorded arguments.
-    /// Otherwise they rename them, in order.
-    pub names_arguments: bool,
     /// Returns a message if the dialect has no such encoding of arguments, or if the encoding does
     /// not fit the kind. The text is empty if no encoding is given.
     pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
@@ -38,8 +38,8 @@ impl Rules {
     /// The rules of a dialect whose event ids are fixed and whose arguments are words.
     pub const WORDS: Self = Self {
         names_events: false,
-        names_objects: false,
         names_arguments: false,
+        names_objects: false,
         check_encoding: no_encoding,
         check_unencoded: |_, _| Ok(()),
     };
@@ -365,8 +365,8 @@ impl Schema {
     }
 
     /// Returns an event with the entry of a file of this program for its name, if there is one. The
-    /// recorded event may lack arguments that the entry names. A name in the file that ends with `*`
-    /// stands for all names that begin with it, if they have no entry of their own.
+    /// recorded event may lack arguments that the entry names. A name in the file that ends with
+    /// `*` stands for all names that begin with it and have no entry of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))

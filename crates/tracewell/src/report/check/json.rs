@@ -112,7 +112,7 @@ pub struct ThresholdRow<'a> {
     pub value: Option<u64>,
     /// `<`, `<=`, `>`, `>=`, `=` or `!=`.
     pub comparison: &'static str,
-    /// The limit.
+    /// The limit in the rule.
     pub limit: u64,
     /// The value of the baseline; null if there is none.
     pub baseline: Option<u64>,

@@ -17,8 +17,8 @@ const MAX_PROBABILITY: f64 = 0.01;
 /// Minimum part of the values that differs: the Kolmogorov–Smirnov distance.
 const MIN_DISTANCE: f64 = 0.2;
 
-/// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the error
-/// of a distribution's buckets.
+/// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the
+/// error of a distribution's buckets.
 const MIN_CHANGE: f64 = 0.01;
 
 /// Maximum number of runs of a side that are compared in pairs, because the number of pairs grows
@@ -82,15 +82,15 @@ pub struct Shift {
     pub difference: Difference,
 }
 
-/// The values of one side. Times are in nanoseconds or ticks, loads in millionths of the time, rates
-/// in events per 1000 seconds or per 10^9 ticks.
+/// The values of one side. Times are in nanoseconds or ticks, loads in millionths of the time,
+/// rates in events per 1000 seconds or per 10^9 ticks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
     /// Number of values.
     pub count: u64,
-    /// Their mean.
+    /// The mean of the values.
     pub mean: f64,
-    /// Their median.
+    /// The median of the values.
     pub p50: u64,
     /// The value that 90 % do not exceed.
     pub p90: u64,
@@ -222,64 +222,70 @@ fn in_time(bucket: Bucket, rate: Option<Rate>) -> Bucket {
     }
 }
 
-/// Returns the amounts per slice of both sides, with slices of equal length. The clocks of all runs
-/// have the same rate.
+/// The amounts per slice of a run.
+struct Sliced {
+    amounts: BTreeMap<String, Vec<u64>>,
+    /// Number of slices.
+    count: usize,
+    /// A slice has an amount of `per_slice` if the value is `unit`.
+    unit: u128,
+    per_slice: u128,
+}
+
+impl Sliced {
+    /// Divides a run into slices of `width` ticks.
+    fn new(run: &Profile, kind: FindingKind, slices: &Slices<String>, width: u64) -> Self {
+        let mut slices = slices.clone();
+        while slices.width < width {
+            slices.double();
+        }
+        let within = slices.within(run.range.0, run.range.1);
+        let amounts = within.into_iter().map(|(name, values)| (name.clone(), values)).collect();
+        let first = run.range.0.div_ceil(width) as usize;
+        let count = ((run.range.1 / width) as usize).saturating_sub(first);
+        let (unit, per_slice) = match (kind, run.rate) {
+            (FindingKind::Load, _) => (1_000_000, width),
+            (_, Some(rate)) => (1_000_000_000_000, rate.nanoseconds(width).max(1)),
+            (_, None) => (1_000_000_000, width),
+        };
+        Self { amounts, count, unit, per_slice: per_slice.into() }
+    }
+
+    /// Returns the values of all slices. A context or an event that does not occur in the run has
+    /// the amount 0 in each slice.
+    fn values(&self, name: &str) -> Vec<Bucket> {
+        let none = vec![0; self.count];
+        let value = |amount: &u64| {
+            let value = u128::from(*amount) * self.unit / self.per_slice;
+            let value = u64::try_from(value).unwrap_or(u64::MAX);
+            Bucket { from: value, to: value, count: 1 }
+        };
+        self.amounts.get(name).unwrap_or(&none).iter().map(value).collect()
+    }
+}
+
+/// Returns the amounts per slice of both sides, with slices of equal duration. The clocks of all
+/// runs have the same rate.
 fn sliced(
     old: &[Profile],
     new: &[Profile],
     kind: FindingKind,
     slices: impl Fn(&Profile) -> &Slices<String>,
 ) -> Vec<Compared> {
-    let all = || old.iter().chain(new);
-    let width = all().map(|run| slices(run).width).max().unwrap_or(1);
-    let values = |run: &Profile| -> BTreeMap<String, Vec<u64>> {
-        let mut slices = slices(run).clone();
-        while slices.width < width {
-            slices.double();
-        }
-        let within = slices.within(run.range.0, run.range.1);
-        within.into_iter().map(|(name, values)| (name.clone(), values)).collect()
-    };
-    // A slice of `width` ticks has this duration in the unit of rates.
-    let whole = |run: &Profile| match kind {
-        FindingKind::Load => (1_000_000, u128::from(width)),
-        _ => match run.rate {
-            Some(rate) => (1_000_000_000_000, u128::from(rate.nanoseconds(width)).max(1)),
-            None => (1_000_000_000, u128::from(width)),
-        },
-    };
+    let width = old.iter().chain(new).map(|run| slices(run).width).max().unwrap_or(1);
     let side = |runs: &[Profile]| -> Vec<_> {
-        runs.iter().map(|run| (whole(run), slice_count(run, width), values(run))).collect()
+        runs.iter().map(|run| Sliced::new(run, kind, slices(run), width)).collect()
     };
     let (old, new) = (side(old), side(new));
-    let names: BTreeSet<_> = old.iter().chain(&new).flat_map(|(.., of)| of.keys()).collect();
-    let sample = |side: &[((u128, u128), usize, BTreeMap<String, Vec<u64>>)], name: &String| {
-        let of_run = |((unit, width), count, values): &((u128, u128), usize, BTreeMap<_, _>)| {
-            // A context or event that does not occur in a run has the amount 0 in each slice.
-            let none = vec![0; *count];
-            let values: &Vec<u64> = values.get(name).unwrap_or(&none);
-            let scaled = |amount: &u64| {
-                let value = u64::try_from(u128::from(*amount) * unit / width).unwrap_or(u64::MAX);
-                Bucket { from: value, to: value, count: 1 }
-            };
-            values.iter().map(scaled).collect()
-        };
-        side.iter().map(of_run).collect()
-    };
-    names
-        .iter()
-        .map(|name| Compared {
-            kind,
-            subject: (*name).clone(),
-            old: sample(&old, name),
-            new: sample(&new, name),
-        })
-        .collect()
-}
-
-/// Returns the number of complete slices in a run.
-fn slice_count(run: &Profile, width: u64) -> usize {
-    ((run.range.1 / width) as usize).saturating_sub(run.range.0.div_ceil(width) as usize)
+    let names: BTreeSet<_> = old.iter().chain(&new).flat_map(|run| run.amounts.keys()).collect();
+    let values = |side: &[Sliced], name: &str| side.iter().map(|run| run.values(name)).collect();
+    let compared = names.iter().map(|name| Compared {
+        kind,
+        subject: (*name).clone(),
+        old: values(&old, name),
+        new: values(&new, name),
+    });
+    compared.collect()
 }
 
 /// Adds a finding for each figure whose difference counts.

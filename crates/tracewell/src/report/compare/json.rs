@@ -77,9 +77,9 @@ pub struct FindingRow<'a> {
 pub struct SummaryRow {
     /// Number of values.
     pub count: u64,
-    /// Their mean.
+    /// The mean of the values.
     pub mean: f64,
-    /// Their median.
+    /// The median of the values.
     pub p50: u64,
     /// The value that 90 % do not exceed.
     pub p90: u64,

@@ -1,8 +1,9 @@
 //! Divides a trace into slices of equal duration, and sums up amounts per slice. So even a figure
 //! with one value per trace has a distribution, which shows how much it varies within a run.
 //!
-//! The duration of a slice is a power of two in ticks. It doubles when the trace becomes longer than
-//! [`MAX_SLICES`] slices. So slices of two traces with the same clock can be made equally long.
+//! The duration of a slice is a power of two in ticks. It doubles when the trace becomes longer
+//! than [`MAX_SLICES`] slices. So slices of two traces with the same clock can have the same
+//! duration.
 
 use std::collections::BTreeMap;
 

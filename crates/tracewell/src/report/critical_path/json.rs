@@ -72,7 +72,7 @@ impl<'a> PathRow<'a> {
 pub struct SumRow {
     /// A text that says what happened.
     pub what: String,
-    /// Its ticks.
+    /// Its time in ticks.
     pub ticks: u64,
 }
 
@@ -84,7 +84,7 @@ pub struct PartRow<'a> {
     pub from_ticks: u64,
     /// Number of the event with which it began.
     pub event: u64,
-    /// Its ticks.
+    /// Its length in ticks.
     pub ticks: u64,
     /// The contexts that wait for each other, beginning with the task.
     pub chain: Vec<LinkRow<'a>>,
@@ -92,7 +92,7 @@ pub struct PartRow<'a> {
     pub context: Option<&'a str>,
     /// Name of this context.
     pub name: Option<&'a str>,
-    /// What happened to this context: `runs`; `interrupt` while an interrupt is served; `delayed`
+    /// The activity of this context: `runs`; `interrupt` while an interrupt is served; `delayed`
     /// if it is ready and another context runs; `woken by interrupt` if it waits for an interrupt;
     /// or the name of its state.
     pub activity: &'static str,

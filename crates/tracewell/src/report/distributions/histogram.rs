@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::NamedTimes;
+use super::{NamedTimes, heading};
 use crate::analysis::Bucket;
 use crate::model::Trace;
 use crate::report::Layout;
@@ -50,8 +50,8 @@ pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout
     let buckets = row.times.buckets();
     let buckets = buckets.iter().map(|Bucket { to, count, .. }| (unit.of(*to.min(&max)), *count));
     let counts = count(&bounds, buckets);
-    let heading =
-        format!("{} of {}: {}", row.measure.name(), row.of, layout.count(row.times.count()));
+    let (name, all) = (heading(row.measure).to_lowercase(), layout.count(row.times.count()));
+    let heading = format!("{name} {}: {all}", row.of);
     text.push_str(&format!("\n{}\n", layout.fold(&heading, 2)));
     put_lines(text, &bounds, &counts, unit, layout);
 }

@@ -122,8 +122,8 @@ pub struct Measures {
     pub shares: Vec<Share>,
     /// The levels of queues and pools.
     pub levels: Vec<Level>,
-    /// The number of requests that waited for a mutex with a less urgent owner, per mutex; `None` if
-    /// the trace has no priorities.
+    /// The number of requests that waited for a mutex with a less urgent owner, per mutex; `None`
+    /// if the trace has no priorities.
     pub inversions: Option<Vec<(Subject, u64)>>,
     /// The number of missed deadlines per task; `None` if the trace does not record them.
     pub missed: Option<Vec<(Subject, u64)>>,
@@ -260,13 +260,12 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
 
 fn stacks(trace: &Trace, figures: &Figures) -> Vec<Share> {
     let stacks = figures.stacks.iter().filter_map(|stack| {
-        let (used, at) = stack.used?;
         Some(Share {
             measure: check::Measure::Stack,
             subject: names::of_task(trace, stack.context),
             window: None,
-            millionths: millionths(used, stack.size)?,
-            at: Some(at),
+            millionths: millionths(stack.used?, stack.size?)?,
+            at: stack.at.map(|at| at.ticks),
         })
     });
     stacks.collect()

@@ -199,15 +199,17 @@ pub struct StackRow<'a> {
     /// Name of the task.
     pub name: Option<&'a str>,
     /// The lowest address.
-    pub start: String,
+    pub start: Option<String>,
     /// The size in bytes.
-    pub size: u64,
+    pub size: Option<u64>,
     /// The most used bytes.
     pub used: Option<u64>,
     /// The least free bytes.
     pub free: Option<u64>,
     /// Ticks of the event with the most used bytes.
     pub at_ticks: Option<u64>,
+    /// Number of this event.
+    pub event: Option<u64>,
     /// Number of events whose pointer is outside the stack.
     pub outside: u64,
 }
@@ -217,11 +219,12 @@ impl<'a> StackRow<'a> {
         Self {
             context: key_of(trace, stack.context),
             name: name_of(trace, stack.context),
-            start: key_text(trace, stack.start),
+            start: stack.start.map(|start| key_text(trace, start)),
             size: stack.size,
-            used: stack.used.map(|(used, _)| used),
-            free: stack.used.map(|(used, _)| stack.size - used),
-            at_ticks: stack.used.map(|(_, ticks)| ticks),
+            used: stack.used,
+            free: stack.free,
+            at_ticks: stack.at.map(|at| at.ticks),
+            event: stack.at.map(|at| at.seq),
             outside: stack.outside,
         }
     }

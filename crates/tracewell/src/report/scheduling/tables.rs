@@ -167,19 +167,20 @@ pub(super) fn resource(trace: &Trace, figures: &Figures, resource: &Resource) ->
     ]
 }
 
-pub(in crate::report) const STACKS: [&str; 7] =
-    ["STACK OF", "START", "SIZE", "USED", "FREE", "%", "AT"];
+pub(in crate::report) const STACKS: [&str; 8] =
+    ["STACK OF", "START", "SIZE", "USED", "FREE", "%", "AT", "EVENT"];
 
-pub(in crate::report) fn stack(trace: &Trace, stack: &Stack) -> [Cell; 7] {
-    let used = stack.used.map(|(used, _)| used);
+pub(in crate::report) fn stack(trace: &Trace, stack: &Stack) -> [Cell; 8] {
+    let part = stack.used.zip(stack.size).map(|(used, size)| share(used, size));
     [
         name(trace, stack.context),
-        format!("0x{:08X}", stack.start).into(),
+        stack.start.map(|start| format!("0x{start:08X}")).into(),
         stack.size.into(),
-        used.into(),
-        used.map(|used| stack.size - used).into(),
-        used.map(|used| share(used, stack.size)).into(),
-        stack.used.map(|(_, ticks)| moment(trace, ticks)).into(),
+        stack.used.into(),
+        stack.free.into(),
+        part.into(),
+        stack.at.map(|at| moment(trace, at.ticks)).into(),
+        stack.at.map(|at| at.seq).into(),
     ]
 }
 

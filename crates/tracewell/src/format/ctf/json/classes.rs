@@ -8,11 +8,11 @@ use tracewell_wire::ByteOrder;
 use super::object::Object;
 use super::value::{Kind, Value};
 use crate::format::ctf::classes::{Encoding, Float, Integer, IntegerKind, Mapping, Role, Scope};
-use crate::format::ctf::metadata::fault::{Fault, Log, fault};
-use crate::format::ctf::metadata::types::{
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::limits::{MAX_MAPPINGS, checked_alignment};
+use crate::format::ctf::declared::types::{
     IntegerType, LengthType, MemberType, OptionType, Origin, Reference, Type,
 };
-use crate::format::ctf::metadata::{MAX_MAPPINGS, checked_alignment};
 
 /// The field classes so far.
 #[derive(Default)]
@@ -231,11 +231,10 @@ fn number(object: Object<'_>, kind: IntegerKind, log: &mut Log) -> Result<Intege
         _ => object.get("mappings"),
     };
     let mappings = labels.map_or(Ok(Vec::new()), mappings)?;
-    if matches!(kind, IntegerKind::BitMap | IntegerKind::Unsigned) {
-        if let Some(negative) = mappings.iter().find(|mapping| mapping.low < 0) {
-            let (low, at) = (negative.low, labels.map_or(object.at, |labels| labels.at));
-            return Err(fault(at, format!("expected values from 0, found {low}")));
-        }
+    let negative = mappings.iter().find(|mapping| mapping.low < 0);
+    if let (IntegerKind::BitMap | IntegerKind::Unsigned, Some(negative)) = (kind, negative) {
+        let (low, at) = (negative.low, labels.map_or(object.at, |labels| labels.at));
+        return Err(fault(at, format!("expected values from 0, found {low}")));
     }
     Ok(Integer {
         bits: 64,

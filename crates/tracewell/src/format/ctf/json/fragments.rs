@@ -9,9 +9,9 @@ use super::classes::Classes;
 use super::object::Object;
 use super::value::{Kind, Value as Json};
 use crate::format::ctf::classes::{Clock, LogLevel, Role, Value, Version};
-use crate::format::ctf::metadata::declared::{Declared, DeclaredEvent, DeclaredStream};
-use crate::format::ctf::metadata::fault::{Fault, Log, fault};
-use crate::format::ctf::metadata::types::{StructureType, Type};
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::trace::{Declared, DeclaredEvent, DeclaredStream};
+use crate::format::ctf::declared::types::{StructureType, Type};
 
 /// Reads fragments in order.
 pub(super) struct Reader<'l> {
@@ -203,10 +203,10 @@ impl<'l> Reader<'l> {
         }
         let header = self.root(trace, "packet-header-field-class")?;
         let first = header.as_ref().and_then(|header| header.members.first());
-        if let Some(Type::Integer(magic)) = first.map(|member| &member.class) {
-            if magic.class.roles.contains(&Role::Magic) {
-                self.declared.byte_order = magic.class.order;
-            }
+        if let Some(Type::Integer(magic)) = first.map(|member| &member.class)
+            && magic.class.roles.contains(&Role::Magic)
+        {
+            self.declared.byte_order = magic.class.order;
         }
         self.declared.packet_header = header;
         Ok(())

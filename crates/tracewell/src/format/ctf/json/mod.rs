@@ -2,21 +2,23 @@
 //!
 //! | file | task |
 //! |---|---|
+//! | `places` | positions of JSON values |
 //! | `value` | JSON to values with positions |
 //! | `object` | checked properties of objects |
 //! | `classes` | field classes to types |
 //! | `fragments` | fragments to the declarations of a trace |
 //!
-//! Traces of a draft of the specification (release candidate 7) are read too. Its other words are in
-//! the tables of `classes` and `fragments`.
+//! Traces of a draft of the specification (release candidate 7) are read too. The words that only
+//! the draft has are in `classes` and `fragments`.
 
 mod classes;
 mod fragments;
 mod object;
+mod places;
 mod value;
 
-use super::metadata::declared::Declared;
-use super::metadata::fault::{Fault, Log, fault};
+use super::declared::fault::{Fault, Log, fault};
+use super::declared::trace::Declared;
 
 /// The byte before each JSON text.
 const SEPARATOR: u8 = 0x1E;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::value::{Kind, Value};
-use crate::format::ctf::metadata::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
 
 /// An object.
 #[derive(Clone, Copy)]
@@ -50,11 +50,10 @@ impl<'v> Object<'v> {
         if let Some(value) = DRAFT.iter().find_map(|name| object.get(name)) {
             log.warn_draft(value.at);
         }
-        if let Some(extensions) = object.get("extensions") {
-            if let Some((name, value)) = Self::of(extensions)?.properties.first() {
-                let message = format!("expected no extension, found '{name}', which is unknown");
-                return Err(fault(value.at, message));
-            }
+        let extensions = object.get("extensions").map(Self::of).transpose()?;
+        if let Some((name, value)) = extensions.and_then(|object| object.properties.first()) {
+            let message = format!("expected no extension, found '{name}', which is unknown");
+            return Err(fault(value.at, message));
         }
         Ok(object)
     }

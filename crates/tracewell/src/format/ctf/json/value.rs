@@ -1,15 +1,14 @@
 //! JSON values with positions, in the order of the text.
 //!
-//! `serde_json` parses. Values that borrow their text say where they are.
+//! `serde_json` parses. It does not report positions, so `places` finds them before.
 
 use std::fmt;
+use std::vec::IntoIter;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::format::ctf::metadata::fault::{Fault, fault};
-use crate::format::ctf::metadata::{MAX_DEPTH, MAX_FIELDS};
+use super::places::places;
+use crate::format::ctf::declared::fault::{Fault, fault};
 
 /// A JSON value and its position.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ pub(super) struct Value {
 pub(super) enum Kind {
     Null,
     Boolean(bool),
-    /// A number without fraction and exponent.
+    /// A number of at most 64 bits without fraction and exponent.
     Integer(i128),
     /// Another number.
     Real,
@@ -42,7 +41,7 @@ impl Value {
             Kind::Null => "null".to_owned(),
             Kind::Boolean(boolean) => boolean.to_string(),
             Kind::Integer(number) => number.to_string(),
-            Kind::Real => "a number with a fraction or an exponent".to_owned(),
+            Kind::Real => "a number with a fraction, an exponent or over 64 bits".to_owned(),
             Kind::Text(text) => format!("\"{}\"", text.escape_debug()),
             Kind::List(_) => "an array".to_owned(),
             Kind::Object(_) => "an object".to_owned(),
@@ -90,14 +89,19 @@ impl Value {
 /// # Errors
 /// Returns the position of the first error.
 pub(super) fn parse(text: &str, start: u32) -> Result<Value, Fault> {
-    let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
+    let places = places(text, start)?;
+    let wrong = |error: serde_json::Error| {
         let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
         let before: usize = lines.map(str::len).sum();
         let column = error.column().saturating_sub(1);
         let message = message(&error);
         Fault { is_end: error.is_eof(), ..fault(start + (before + column) as u32, message) }
-    })?;
-    Parser { text, start, left: MAX_FIELDS }.value(raw, 1)
+    };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let mut places = places.into_iter();
+    let value = Next(&mut places).deserialize(&mut deserializer).map_err(wrong)?;
+    deserializer.end().map_err(wrong)?;
+    Ok(value)
 }
 
 /// Returns the message of an error without its position.
@@ -107,71 +111,70 @@ fn message(error: &serde_json::Error) -> String {
     format!("expected JSON, found: {}", &message[..end])
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    start: u32,
-    /// Number of values that may follow.
-    left: u64,
-}
+/// Deserializes the next value. It takes the next of the places.
+struct Next<'p>(&'p mut IntoIter<u32>);
 
-impl<'a> Parser<'a> {
-    fn value(&mut self, raw: &'a RawValue, depth: u32) -> Result<Value, Fault> {
-        let raw = raw.get();
-        // The value borrows its text from the fragment.
-        let at = self.start + (raw.as_ptr().addr() - self.text.as_ptr().addr()) as u32;
-        if depth > MAX_DEPTH {
-            return Err(fault(at, format!("expected JSON with at most {MAX_DEPTH} levels")));
-        }
-        let left = self.left.checked_sub(1);
-        self.left = left.ok_or_else(|| {
-            fault(at, format!("expected at most {MAX_FIELDS} values in a fragment, found more"))
-        })?;
-        let wrong = |error: serde_json::Error| fault(at, message(&error));
-        let kind = match raw.as_bytes().first() {
-            Some(b'{') => {
-                let Properties(properties) = serde_json::from_str(raw).map_err(wrong)?;
-                let mut values = Vec::with_capacity(properties.len());
-                for (name, value) in properties {
-                    values.push((name, self.value(value, depth + 1)?));
-                }
-                Kind::Object(values)
-            }
-            Some(b'[') => {
-                let elements: Vec<&RawValue> = serde_json::from_str(raw).map_err(wrong)?;
-                let values = elements.into_iter().map(|value| self.value(value, depth + 1));
-                Kind::List(values.collect::<Result<_, _>>()?)
-            }
-            Some(b'"') => Kind::Text(serde_json::from_str(raw).map_err(wrong)?),
-            Some(b't') => Kind::Boolean(true),
-            Some(b'f') => Kind::Boolean(false),
-            Some(b'n') => Kind::Null,
-            _ => raw.parse().map_or(Kind::Real, Kind::Integer),
-        };
+impl<'de> DeserializeSeed<'de> for Next<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let at = self.0.next().unwrap_or_default();
+        let kind = deserializer.deserialize_any(Content(self.0))?;
         Ok(Value { at, kind })
     }
 }
 
-/// The properties of an object, in the order of the text.
-struct Properties<'a>(Vec<(String, &'a RawValue)>);
+/// Deserializes the content of a value.
+struct Content<'p>(&'p mut IntoIter<u32>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Properties<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Vec<(String, &'de RawValue)>;
+impl<'de> Visitor<'de> for Content<'_> {
+    type Value = Kind;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(entries)
-            }
+    fn visit_unit<E>(self) -> Result<Kind, E> {
+        Ok(Kind::Null)
+    }
+
+    fn visit_bool<E>(self, boolean: bool) -> Result<Kind, E> {
+        Ok(Kind::Boolean(boolean))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Kind, E> {
+        Ok(Kind::Integer(number.into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Kind, E> {
+        Ok(Kind::Integer(number.into()))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Kind, E> {
+        Ok(Kind::Real)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Kind, E> {
+        Ok(Kind::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Kind, E> {
+        Ok(Kind::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Kind, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = elements.next_element_seed(Next(self.0))? {
+            values.push(value);
         }
-        deserializer.deserialize_map(Entries).map(Properties)
+        Ok(Kind::List(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut properties: A) -> Result<Kind, A::Error> {
+        let mut values = Vec::new();
+        while let Some(name) = properties.next_key()? {
+            values.push((name, properties.next_value_seed(Next(self.0))?));
+        }
+        Ok(Kind::Object(values))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::types::{LengthType, StructureType, Type};
+use crate::format::ctf::declared::types::{LengthType, StructureType, Type};
 
 /// Returns true if none of the structures can contain a bit.
 pub(super) fn are_empty(structures: &[Option<Arc<StructureType>>]) -> bool {

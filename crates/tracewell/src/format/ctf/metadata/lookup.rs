@@ -8,10 +8,12 @@
 
 use std::sync::Arc;
 
-use super::fault::{Fault, fault};
-use super::ranges::without_underscore;
-use super::types::{ChoiceType, IntegerType, Origin, Reference, StructureType, Type};
 use crate::format::ctf::classes::{Location, Scope};
+use crate::format::ctf::declared::fault::{Fault, fault};
+use crate::format::ctf::declared::ranges::without_underscore;
+use crate::format::ctf::declared::types::{
+    ChoiceType, IntegerType, Origin, Reference, StructureType, Type,
+};
 
 /// Maximum number of fields that one reference names, in different options.
 const MAX_TARGETS: usize = 1 << 10;
@@ -32,7 +34,7 @@ pub(super) type Roots = [Option<Arc<StructureType>>; 6];
 /// The fields that a reference names.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// Their place.
+    /// The place of the fields.
     pub location: Location,
     /// Their types, at least one.
     pub integers: Vec<Arc<IntegerType>>,
@@ -58,7 +60,7 @@ pub(super) fn find(
             origin
         }
         Origin::Scope(_) => {
-            search.from_frame(0)?;
+            search.inside_frame(0)?;
             scope
         }
         Origin::Up(levels) => {
@@ -72,12 +74,12 @@ pub(super) fn find(
                     ),
                 )
             })?;
-            search.from_frame(index)?;
+            search.inside_frame(index)?;
             scope
         }
         Origin::Nearest => {
             let index = search.nearest();
-            search.from_frame(index.ok_or_else(|| search.missing(&reference.names[0]))?)?;
+            search.inside_frame(index.ok_or_else(|| search.missing(&reference.names[0]))?)?;
             scope
         }
     };
@@ -119,7 +121,7 @@ impl Search<'_> {
     }
 
     /// Goes down from the structure of a frame.
-    fn from_frame(&mut self, index: usize) -> Result<(), Fault> {
+    fn inside_frame(&mut self, index: usize) -> Result<(), Fault> {
         self.path.extend(self.frames[..index].iter().filter_map(|frame| match frame {
             Frame::Structure(_, index) | Frame::Choice(index) => Some(*index as u32),
             Frame::Array => None,

@@ -3,40 +3,20 @@
 //! Recognises the language, cuts packets, and converts positions to lines and columns. The folders
 //! `tsdl` and `json` read the languages; `place` resolves the references between fields.
 
-pub(crate) mod declared;
 mod empty;
-pub(crate) mod fault;
 mod lookup;
 mod packets;
 mod place;
-pub(crate) mod ranges;
 mod roles;
-pub(crate) mod types;
 
 use std::borrow::Cow;
 
-use self::fault::{Fault, Log};
 use super::classes::Metadata;
+use super::declared::fault::{Fault, Log};
+pub use super::declared::limits::{
+    MAX_ALIGNMENT, MAX_DEPTH, MAX_FIELDS, MAX_LEN, MAX_MAPPINGS, MAX_WARNINGS,
+};
 use super::{json, tsdl};
-
-/// Maximum length of metadata in bytes.
-pub const MAX_LEN: usize = 64 << 20;
-
-/// Maximum number of fields of all scopes of a trace, and maximum number of parts of the syntax
-/// tree. A structure that is used several times counts each time.
-pub const MAX_FIELDS: u64 = 1 << 20;
-
-/// Maximum nesting of types, of parentheses and of JSON.
-pub const MAX_DEPTH: u32 = 64;
-
-/// Maximum alignment in bits.
-pub const MAX_ALIGNMENT: u32 = 1 << 16;
-
-/// Maximum number of ranges with labels of one class.
-pub const MAX_MAPPINGS: usize = 1 << 16;
-
-/// Maximum number of warnings. Further ones are only counted.
-pub const MAX_WARNINGS: usize = 100;
 
 /// Metadata and the warnings about it.
 #[derive(Clone, Debug)]
@@ -124,12 +104,6 @@ pub fn read(bytes: &[u8]) -> Result<Parsed, MetadataError> {
 fn trimmed(text: &[u8]) -> &[u8] {
     let length = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &text[..length]
-}
-
-/// Returns an alignment if it is a power of two within the limit.
-pub(crate) fn checked_alignment(alignment: u64) -> Option<u32> {
-    let alignment = u32::try_from(alignment).ok()?;
-    (alignment.is_power_of_two() && alignment <= MAX_ALIGNMENT).then_some(alignment)
 }
 
 /// Adds the line and the column to a fault.

@@ -76,7 +76,7 @@ fn header(bytes: &[u8], first: &[u8], order: ByteOrder) -> Result<(usize, usize)
     if header[35..37] != [1, 8] {
         return Err(format!("expected version 1.8, found {}.{}", header[35], header[36]));
     }
-    if content % 8 != 0 || size % 8 != 0 {
+    if !content.is_multiple_of(8) || !size.is_multiple_of(8) {
         return Err(format!("expected sizes in whole bytes, found {content} and {size} bits"));
     }
     if (content as usize) < HEADER_LEN * 8 || content > size || u64::from(size) > available {

@@ -8,18 +8,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::declared::{Declared, DeclaredEvent, DeclaredStream};
-use super::fault::{Fault, Log, fault};
+use super::empty;
 use super::lookup::{self, Found, Frame, Roots};
 use super::roles::{self, Place};
-use super::types::{
-    ArrayType, ChoiceType, IntegerType, LengthType, MemberType, OptionType, Reference,
-    StructureType, Type,
-};
-use super::{MAX_FIELDS, empty, ranges};
 use crate::format::ctf::classes::{
     Array, Choice, ChoiceOption, Class, Clock, EventClass, IntegerKind, Length, Member, Metadata,
     Role, Scope, StreamClass, Structure, Version,
+};
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::limits::MAX_FIELDS;
+use crate::format::ctf::declared::ranges;
+use crate::format::ctf::declared::trace::{Declared, DeclaredEvent, DeclaredStream};
+use crate::format::ctf::declared::types::{
+    ArrayType, ChoiceType, IntegerType, LengthType, MemberType, OptionType, Reference,
+    StructureType, Type,
 };
 
 /// Returns the metadata with all types placed.
@@ -184,10 +186,9 @@ impl Placer<'_> {
             is_first,
             is_in_array: self.is_in_array,
         };
-        if place.is_root && place.scope == Scope::PacketHeader && place.name == "uuid" {
-            if is_uuid(&member.class) {
-                return Ok(Class::Blob { length: Length::Fixed(16), is_uuid: true });
-            }
+        let is_named = place.is_root && place.scope == Scope::PacketHeader && place.name == "uuid";
+        if self.version == Version::Ctf1 && is_named && is_uuid(&member.class) {
+            return Ok(Class::Blob { length: Length::Fixed(16), is_uuid: true });
         }
         self.class(&member.class, place)
     }

@@ -1,14 +1,14 @@
-//! What numbers say about packets and events: by names and clocks in CTF 1.8, by roles in CTF 2.
+//! The roles of numbers in packets and events: by names and clocks in CTF 1.8, by roles in CTF 2.
 
 use std::sync::Arc;
 
-use super::types::IntegerType;
 use crate::format::ctf::classes::{Integer, IntegerKind, Role, Scope};
+use crate::format::ctf::declared::types::IntegerType;
 
 /// The place of a number.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    /// The scope.
+    /// The scope that contains the number.
     pub scope: Scope,
     /// Name of the member, as the metadata declares it; empty in an array or an option.
     pub name: &'a str,

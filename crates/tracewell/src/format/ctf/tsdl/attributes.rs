@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::tree::{Attribute, Value};
-use crate::format::ctf::metadata::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
 
 /// Checks that no two attributes have one name.
 ///

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use tracewell_wire::ByteOrder;
 
 use super::attributes::check_names;
-use super::resolve::{Resolver, byte_order};
+use super::resolve::Resolver;
 use super::tree::{Attribute, Block, BlockKind, Entry, Part, Value as Written};
+use super::words::byte_order;
 use crate::format::ctf::classes::{Clock, LogLevel, Value, Version};
-use crate::format::ctf::metadata::declared::{Declared, DeclaredEvent, DeclaredStream};
-use crate::format::ctf::metadata::fault::{Fault, Log, fault};
-use crate::format::ctf::metadata::types::{StructureType, Type};
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::trace::{Declared, DeclaredEvent, DeclaredStream};
+use crate::format::ctf::declared::types::{StructureType, Type};
 
 /// Returns the declarations of a syntax tree.
 ///

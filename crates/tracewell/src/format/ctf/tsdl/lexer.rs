@@ -1,13 +1,13 @@
 //! Cuts metadata of CTF 1.8 into words, numbers, strings and marks.
 
-use crate::format::ctf::metadata::fault::{Fault, fault};
+use crate::format::ctf::declared::fault::{Fault, fault};
 
 /// A token and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Token<'a> {
     /// Offset of the first byte in the text.
     pub at: u32,
-    /// The content.
+    /// The kind of token and its value.
     pub kind: Kind<'a>,
 }
 

@@ -5,7 +5,7 @@
 //! | `lexer` | text to tokens |
 //! | `parser`, `parse_types` | tokens to a syntax tree |
 //! | `tree` | the syntax tree |
-//! | `attributes` | values of attributes |
+//! | `attributes`, `words` | values of attributes |
 //! | `scopes`, `resolve` | names of types to types |
 //! | `blocks` | blocks to the declarations of a trace |
 
@@ -17,9 +17,10 @@ mod parser;
 mod resolve;
 mod scopes;
 mod tree;
+mod words;
 
-use super::metadata::declared::Declared;
-use super::metadata::fault::{Fault, Log};
+use super::declared::fault::{Fault, Log};
+use super::declared::trace::Declared;
 
 /// Returns the declarations of a text.
 ///

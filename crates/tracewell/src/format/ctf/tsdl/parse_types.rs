@@ -6,8 +6,8 @@ use super::tree::{
     Declarator, KEYWORDS, LabelTree, LengthTree, MemberTree, PathTree, TYPE_WORDS, TypeKind,
     TypeTree,
 };
-use crate::format::ctf::metadata::MAX_MAPPINGS;
-use crate::format::ctf::metadata::fault::{Fault, fault};
+use crate::format::ctf::declared::fault::{Fault, fault};
+use crate::format::ctf::declared::limits::MAX_MAPPINGS;
 
 impl<'a> Parser<'a> {
     /// Parses a type without declarator.

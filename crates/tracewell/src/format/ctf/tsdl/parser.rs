@@ -8,8 +8,8 @@ use super::tree::{
     Attribute, Block, BlockKind, Declaration, Declarator, Entry, KEYWORDS, Part, TYPE_WORDS,
     TypeTree, Value,
 };
-use crate::format::ctf::metadata::fault::{Fault, Log, fault};
-use crate::format::ctf::metadata::{MAX_DEPTH, MAX_FIELDS};
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::limits::{MAX_DEPTH, MAX_FIELDS};
 
 /// Parses a text.
 ///

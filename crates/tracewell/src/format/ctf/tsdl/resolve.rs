@@ -11,13 +11,14 @@ use super::tree::{
     Attribute, Declaration, Declarator, LabelTree, LengthTree, MemberTree, PathTree, TypeKind,
     TypeTree, Value as Written,
 };
+use super::words::{ALIGNMENT, alignment_of, base_of, byte_order, is_text, size_of};
 use crate::format::ctf::classes::{
     Clock, Encoding, Float, Integer, IntegerKind, Mapping, Scope, Value,
 };
-use crate::format::ctf::metadata::checked_alignment;
-use crate::format::ctf::metadata::fault::{Fault, Log, fault};
-use crate::format::ctf::metadata::ranges::without_underscore;
-use crate::format::ctf::metadata::types::{
+use crate::format::ctf::declared::fault::{Fault, Log, fault};
+use crate::format::ctf::declared::limits::checked_alignment;
+use crate::format::ctf::declared::ranges::without_underscore;
+use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, LengthType, MemberType, OptionType, Origin, Reference, Type,
 };
 
@@ -27,11 +28,11 @@ pub(super) struct Resolver<'l> {
     pub native: ByteOrder,
     /// All clocks of the metadata.
     pub clocks: Vec<Clock>,
-    /// The environment.
+    /// The environment of the whole metadata, for lengths.
     pub environment: Vec<(String, Value)>,
     /// The names of types.
     pub scopes: Scopes,
-    /// Receives warnings.
+    /// The warnings so far.
     pub log: &'l mut Log,
     /// Number of structure bodies so far.
     bodies: u32,
@@ -177,7 +178,7 @@ impl<'l> Resolver<'l> {
         }
         class.bits =
             size.ok_or_else(|| fault(at, "expected the attribute 'size' of an integer"))?;
-        class.alignment = alignment.unwrap_or(if class.bits % 8 == 0 { 8 } else { 1 });
+        class.alignment = alignment.unwrap_or(if class.bits.is_multiple_of(8) { 8 } else { 1 });
         Ok(Type::Integer(Arc::new(IntegerType {
             class: Arc::new(class),
             is_variable: false,
@@ -444,9 +445,6 @@ impl<'l> Resolver<'l> {
     }
 }
 
-/// The words for an alignment in messages.
-const ALIGNMENT: &str = "a power of two up to 65536 as alignment";
-
 /// Returns an array of a type. An array of characters is a text.
 fn array(at: u32, length: LengthType, element: Type) -> Result<Type, Fault> {
     if let Type::Integer(integer) = &element {
@@ -456,47 +454,4 @@ fn array(at: u32, length: LengthType, element: Type) -> Result<Type, Fault> {
         }
     }
     Type::array(at, 1, length, element)
-}
-
-fn size_of(attribute: &Attribute<'_>) -> Result<u8, Fault> {
-    match attribute.unsigned()? {
-        size @ 1..=64 => Ok(size as u8),
-        _ => Err(attribute.expected("1 to 64 bits")),
-    }
-}
-
-fn alignment_of(attribute: &Attribute<'_>) -> Result<u32, Fault> {
-    checked_alignment(attribute.unsigned()?).ok_or_else(|| attribute.expected(ALIGNMENT))
-}
-
-/// Returns the byte order of a word.
-///
-/// # Errors
-/// Returns an error for another word.
-pub(super) fn byte_order(attribute: &Attribute<'_>) -> Result<ByteOrder, Fault> {
-    match attribute.word() {
-        Some("le") => Ok(ByteOrder::Little),
-        Some("be" | "network") => Ok(ByteOrder::Big),
-        _ => Err(attribute.expected("le or be")),
-    }
-}
-
-fn base_of(attribute: &Attribute<'_>) -> Result<u8, Fault> {
-    use Written::Number;
-    match (&attribute.value, attribute.word()) {
-        (Number(2), _) | (_, Some("b" | "bin" | "binary")) => Ok(2),
-        (Number(8), _) | (_, Some("o" | "oct" | "octal")) => Ok(8),
-        (Number(10), _) | (_, Some("d" | "i" | "u" | "dec" | "decimal")) => Ok(10),
-        (Number(16), _) | (_, Some("x" | "X" | "p" | "hex" | "hexadecimal")) => Ok(16),
-        _ => Err(attribute.expected("base 2, 8, 10 or 16")),
-    }
-}
-
-/// Returns true if the encoding is one of characters.
-fn is_text(attribute: &Attribute<'_>) -> Result<bool, Fault> {
-    match attribute.word() {
-        Some("none") => Ok(false),
-        Some("UTF8" | "utf8" | "UTF-8" | "utf-8" | "ASCII" | "ascii") => Ok(true),
-        _ => Err(attribute.expected("encoding none, UTF8 or ASCII")),
-    }
 }

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::format::ctf::metadata::fault::{Fault, fault};
-use crate::format::ctf::metadata::types::Type;
+use crate::format::ctf::declared::fault::{Fault, fault};
+use crate::format::ctf::declared::types::Type;
 
 /// The scopes around a place, the outermost first.
 pub(super) struct Scopes {

@@ -14,9 +14,9 @@ pub(super) enum Part<'a> {
 pub(super) struct Block<'a> {
     /// Offset in the text.
     pub at: u32,
-    /// The keyword.
+    /// The kind, from the keyword.
     pub kind: BlockKind,
-    /// The content.
+    /// The entries, in the order of the text.
     pub entries: Vec<Entry<'a>>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Attribute<'a> {
     pub name: String,
     /// Offset of the value in the text.
     pub value_at: u32,
-    /// The value.
+    /// The value as it is written.
     pub value: Value<'a>,
 }
 
@@ -142,7 +142,7 @@ pub(super) enum MemberTree<'a> {
 pub(super) struct LabelTree {
     /// Offset in the text.
     pub at: u32,
-    /// The label.
+    /// The label, without quotes.
     pub label: String,
     /// The first and the last value, if they are written.
     pub values: Option<(i128, i128)>,

@@ -8,7 +8,7 @@ use crate::format::ctf::classes::Mapping;
 /// Returns the values that select each option. A label selects the option of its name, with one
 /// leading underscore ignored on either side. If a value has several labels, its first label with
 /// an option decides, so the values of different options do not overlap.
-pub(super) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec<(i128, i128)>> {
+pub(crate) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec<(i128, i128)>> {
     let mut exact = HashMap::new();
     let mut stripped = HashMap::new();
     for (index, option) in options.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Claimed {
 mod tests {
     use super::*;
     use crate::format::ctf::classes::Encoding;
-    use crate::format::ctf::metadata::types::Type;
+    use crate::format::ctf::declared::types::Type;
 
     fn values(mappings: &[(&str, i128, i128)], names: &[&str]) -> Vec<Vec<(i128, i128)>> {
         let mappings: Vec<_> = mappings

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::fault::{Fault, fault};
-use super::{MAX_DEPTH, MAX_FIELDS};
+use super::limits::{MAX_DEPTH, MAX_FIELDS};
 use crate::format::ctf::classes::{Encoding, Float, Integer, IntegerKind, Scope};
 
 /// A declared type.
@@ -59,7 +59,7 @@ pub(crate) struct IntegerType {
 pub(crate) struct StructureType {
     /// Number of the body in the metadata: each body has a different one.
     pub body: u32,
-    /// The members.
+    /// The members, in the order of the bytes.
     pub members: Vec<MemberType>,
     /// Index of each member by its name, if the structure has many members.
     by_name: HashMap<Arc<str>, usize>,
@@ -76,7 +76,7 @@ pub(crate) struct MemberType {
     pub name: Arc<str>,
     /// The name as people see it.
     pub shown: Arc<str>,
-    /// The type.
+    /// The type of the field.
     pub class: Type,
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct ChoiceType {
     pub is_optional: bool,
     /// The number that selects. `None` for a variant without tag, which no field can have.
     pub selector: Option<Arc<Reference>>,
-    /// The options.
+    /// The options, in the order of the text.
     pub options: Arc<[OptionType]>,
     /// Depth, size and alignment.
     pub shape: Shape,
@@ -115,7 +115,7 @@ pub(crate) struct OptionType {
     pub shown: Arc<str>,
     /// The selecting values. `None` if the labels of the selector decide, as in CTF 1.8.
     pub values: Option<Vec<(i128, i128)>>,
-    /// The type.
+    /// The type of the field.
     pub class: Type,
 }
 

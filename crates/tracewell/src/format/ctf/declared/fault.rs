@@ -1,7 +1,7 @@
 //! Errors and warnings while metadata is read: a position in the text and a message. `mod` converts
 //! positions to lines and columns.
 
-use super::MAX_WARNINGS;
+use super::limits::MAX_WARNINGS;
 
 /// An error or a warning at a position.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,0 +1,51 @@
+//! Two tasks of a machine that share a bus, recorded by the recorder for small targets. A kernel in
+//! Rust calls the recorder in the same way.
+
+use tracewell_record::target::{Error, Options, Recorder};
+use tracewell_wire::target::{DefinitionKind, ids};
+
+const CONTROL: u32 = 1;
+const AXIS: u32 = 2;
+const BUS: u32 = 1;
+const POSITION: u32 = 1;
+
+/// Number of movements.
+const MOVEMENTS: i32 = 60;
+
+/// Records the movements of an axis in `memory`. Copies the packets for a line to `line`, and
+/// returns their length in bytes. The clock advances by 40 ticks for each event.
+///
+/// # Errors
+/// Returns an error if the memory is too small.
+pub(crate) fn record(memory: &mut [u8], line: &mut [u8]) -> Result<usize, Error> {
+    let mut ticks = 0_u32;
+    let clock = || {
+        ticks = ticks.wrapping_add(40);
+        ticks
+    };
+    let options = Options { rate: 1_000_000, kernel: "example", ..Options::default() };
+    let mut recorder = Recorder::new(memory, &options, clock)?;
+    recorder.define(DefinitionKind::Task, CONTROL, 1024, 1, "control");
+    recorder.define(DefinitionKind::Task, AXIS, 1024, 2, "axis");
+    recorder.define(DefinitionKind::Mutex, BUS, 0, 0, "bus");
+    recorder.define(DefinitionKind::Channel, POSITION, 0, 0, "position");
+    for movement in 0..MOVEMENTS {
+        recorder.event(0, ids::RUNS, [AXIS, 0]);
+        recorder.event(0, ids::MUTEX_LOCK, [BUS, 0]);
+        recorder.value(0, POSITION, movement * movement - 900);
+        recorder.event(0, ids::READY, [CONTROL, 0]);
+        recorder.event(0, ids::RUNS, [CONTROL, 0]);
+        recorder.event(0, ids::MUTEX_WAIT, [BUS, 0]);
+        recorder.event(0, ids::RUNS, [AXIS, 0]);
+        recorder.event(0, ids::MUTEX_UNLOCK, [BUS, 0]);
+        recorder.event(0, ids::READY, [CONTROL, 0]);
+        recorder.event(0, ids::DELAY, [1, 0]);
+        recorder.event(0, ids::RUNS, [CONTROL, 0]);
+        recorder.event(0, ids::MUTEX_LOCK, [BUS, 0]);
+        recorder.event(0, ids::MUTEX_UNLOCK, [BUS, 0]);
+        recorder.event(0, ids::DELAY, [2, 0]);
+        recorder.event(0, ids::RUNS, [0, 0]);
+    }
+    recorder.flush();
+    Ok(recorder.read(line))
+}

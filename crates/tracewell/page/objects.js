@@ -1,0 +1,90 @@
+// Draws state machines, their steps, and the levels of queues, pools and semaphores.
+
+import { Strip, fitted, hatch } from "./paint.js";
+import { stateColour } from "./theme.js";
+
+/** @typedef {import("./spans.js").Frame} Frame */
+/** @typedef {{ y: number, height: number }} Box */
+
+/** Spans that are examined for the level of one pixel. */
+const LEVEL_SAMPLES = 24;
+
+/** Draws the current state of a machine. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number, row: any) => void} */
+export function stateSpan({ ink, colours }, spans, index, { y, height }, x, width, row) {
+    const isKnown = spans.state[index] === 1;
+    ink.fillStyle = isKnown ? stateColour(spans.value[index]) : hatch(ink, colours.unknown);
+    ink.fillRect(x, y, Math.max(width - (width > 3 ? 0.5 : 0), 1), height);
+    if (!isKnown) return;
+    ink.fillStyle = colours.onColour;
+    fitted(ink, row.states[spans.value[index]], x + 7, y + height / 2 + 0.5, width - 10);
+}
+
+/** @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[]) => void} */
+export function statePixel({ ink, colours }, spans, from, to, { y, height }, x, strips) {
+    const index = spans.find((from + to) / 2);
+    if (index < 0) return;
+    strips[0] ??= new Strip(ink);
+    strips[0].add(x, y, height, spans.state[index] === 1 ? stateColour(spans.value[index]) : colours.unknown);
+}
+
+/** Draws a step. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number) => void} */
+export function stepSpan({ ink, colours }, spans, index, { y, height }, x, width) {
+    if (spans.state[index] !== 1) return;
+    ink.fillStyle = colours.soft;
+    ink.fillRect(x, y, Math.max(width, 1), height);
+}
+
+/** @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[]) => void} */
+export function stepPixel({ ink, colours }, spans, from, to, { y, height }, x, strips) {
+    const share = (spans.before(1, to) - spans.before(1, from)) / (to - from);
+    if (share <= 0) return;
+    strips[0] ??= new Strip(ink);
+    const part = Math.max(1, Math.round(height * share));
+    strips[0].add(x, y + height - part, part, colours.soft);
+}
+
+/** Returns the height of a level: an empty queue has a line. @type {(level: number, most: number, height: number) => number} */
+function levelHeight(level, most, height) {
+    return level === 0 ? 1 : Math.max(2, Math.round((height * level) / Math.max(most, 1)));
+}
+
+/** Draws a level as a step. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number, row: any) => void} */
+export function levelSpan({ ink, colours }, spans, index, { y, height }, x, width, row) {
+    const level = spans.value[index];
+    if (spans.state[index] !== 1) {
+        ink.fillStyle = hatch(ink, colours.unknown);
+        ink.fillRect(x, y, Math.max(width, 1), height);
+        return;
+    }
+    const part = levelHeight(level, row.most, height);
+    ink.fillStyle = colours.level;
+    ink.fillRect(x, y + height - part, Math.max(width, 1), part);
+    ink.fillStyle = colours.text;
+    if (part > 12 && width > 22) fitted(ink, String(level), x + 5, y + height - part / 2 + 0.5, width - 8);
+}
+
+/** Draws the highest level of a pixel. @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[], row: any) => void} */
+export function levelPixel({ ink, colours }, spans, from, to, { y, height }, x, strips, row) {
+    const [first, last] = spans.within(from, to);
+    const stride = Math.max(1, Math.floor((last - first) / LEVEL_SAMPLES));
+    let most = -1;
+    for (let i = first; i < last; i += stride) {
+        if (spans.state[i] === 1) most = Math.max(most, spans.value[i]);
+    }
+    if (most < 0) return;
+    strips[0] ??= new Strip(ink);
+    const part = levelHeight(most, row.most, height);
+    strips[0].add(x, y + height - part, part, colours.level);
+}
+
+/**
+ * Says in which state a machine or a queue is.
+ * @param {any} row
+ * @param {number} state
+ * @param {number} value
+ */
+export function objectText({ kind, name, states, unit, most }, state, value) {
+    if (kind === "machine") return `${name} ${state === 1 ? `in state ${states[value]}` : "in an unknown state"}`;
+    if (kind === "steps") return `${name} ${state === 1 ? "makes a step" : "between steps"}`;
+    return `${name}: ${state === 1 ? `${value} ${unit}, at most ${most}` : "level unknown"}`;
+}

@@ -1,0 +1,26 @@
+//! Limits of metadata. They bound the time and the memory that any text can cost.
+
+/// Maximum length of metadata in bytes.
+pub const MAX_LEN: usize = 64 << 20;
+
+/// Maximum number of fields of all scopes of a trace, and maximum number of parts of the syntax
+/// tree. A structure that is used several times counts each time.
+pub const MAX_FIELDS: u64 = 1 << 20;
+
+/// Maximum nesting of types, of parentheses and of JSON.
+pub const MAX_DEPTH: u32 = 64;
+
+/// Maximum alignment in bits.
+pub const MAX_ALIGNMENT: u32 = 1 << 16;
+
+/// Maximum number of ranges with labels of one class.
+pub const MAX_MAPPINGS: usize = 1 << 16;
+
+/// Maximum number of warnings. Further ones are only counted.
+pub const MAX_WARNINGS: usize = 100;
+
+/// Returns an alignment if it is a power of two within the limit.
+pub(crate) fn checked_alignment(alignment: u64) -> Option<u32> {
+    let alignment = u32::try_from(alignment).ok()?;
+    (alignment.is_power_of_two() && alignment <= MAX_ALIGNMENT).then_some(alignment)
+}

@@ -1,0 +1,15 @@
+//! All that a text of metadata declares, before types are placed. Both languages have this form.
+//!
+//! | file | content |
+//! |---|---|
+//! | `trace` | the trace, its streams and events |
+//! | `types` | the declared types |
+//! | `limits` | limits of metadata |
+//! | `ranges` | the values that labels select |
+//! | `fault` | errors and warnings at a position |
+
+pub(crate) mod fault;
+pub(crate) mod limits;
+pub(crate) mod ranges;
+pub(crate) mod trace;
+pub(crate) mod types;
