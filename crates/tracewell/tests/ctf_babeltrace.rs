@@ -38,8 +38,8 @@ fn answer(folder: &Path, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Parts of answers that are wrong: the folder, the answer, and the right text. Babeltrace shows the
-/// content of the previous event for an empty file name.
+/// Parts of answers that are wrong: the folder, the answer, and the right text. Babeltrace shows
+/// the content of the previous event for an empty file name.
 const WRONG_ANSWERS: [(&str, &str, &str); 3] = [
     (
         "bug446190",
@@ -72,8 +72,8 @@ fn printed(folder: &Path, trace: &Path) -> Result<(String, Vec<Message>), String
     Ok((without_addresses(&String::from_utf8_lossy(&text)), messages))
 }
 
-/// Replaces `0x` and nine or more decimal digits by `0x0`, as in the answers: they were made so that
-/// addresses in messages do not differ.
+/// Replaces `0x` and nine or more decimal digits by `0x0`, as in the answers: they were made so
+/// that addresses in messages do not differ.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut replaced = parts.next().unwrap_or_default().to_owned();

@@ -1,7 +1,8 @@
 //! The program of a layout: flat instructions that read the fields of a scope.
 //!
 //! [`compile`](super::compile) makes programs. A program runs on the bytes of a packet, keeps the
-//! numbers that later fields refer to, and passes each field to an [`Output`]. It allocates nothing.
+//! numbers that later fields refer to, and passes each field to an [`Output`]. It allocates no
+//! memory.
 
 use std::sync::Arc;
 
@@ -92,8 +93,8 @@ pub(super) enum Op {
     Align {
         mask: u64,
     },
-    /// Reads numbers that begin with a byte: the entries of `fixed` from `first` on, which have this
-    /// number of bits together.
+    /// Reads numbers that begin with a byte: the entries of `fixed` from `first` on, which
+    /// have this number of bits together.
     Fixed {
         first: u32,
         count: u32,

@@ -565,7 +565,8 @@ impl Schema {
     /// use tracewell::model::schema::Schema;
     ///
     /// let mut schema = Schema::parse("", "mine.toml").unwrap();
-    /// let table = schema.add_table("state", [(0, "off".to_owned()), (1, "on".to_owned())]).unwrap();
+    /// let names = [(0, "off".to_owned()), (1, "on".to_owned())];
+    /// let table = schema.add_table("state", names).unwrap();
     /// assert_eq!(schema.enum_name(table, 1), Some("on"));
     /// ```
     pub fn add_table(
