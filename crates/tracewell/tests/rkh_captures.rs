@@ -231,6 +231,7 @@ fn user_event(trace: &Trace, row: &Row) -> String {
         ListItem::Object(key, 6) => format!("fun={}", object(Some(6), key)),
         ListItem::Object(key, 9) => format!("sig={}", object(Some(9), key)),
         ListItem::Object(key, _) => format!("obj={}", object(None, key)),
+        other => panic!("{other:?} is in no RKH stream"),
     });
     items.collect::<Vec<_>>().join(" ")
 }
