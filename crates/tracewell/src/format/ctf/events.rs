@@ -9,6 +9,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Integer, IntegerKind, StreamClass, Structure};
+use super::field::{Field, encoding};
 use super::layout::{Layout, packet_arguments};
 use super::systems::System;
 use super::who::{Known, Who};
@@ -36,8 +37,8 @@ pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
     }
 }
 
-/// Names and types of arguments.
-type Arguments = Vec<(String, ArgumentKind)>;
+/// The arguments of an event.
+type Arguments = Vec<Field>;
 
 /// The event types and tables so far.
 #[derive(Debug, Default)]
@@ -64,10 +65,10 @@ impl Maker {
         let id = self.next;
         self.next += 1;
         let (name, args) = key.clone();
-        let args = args.into_iter().map(|(name, kind)| Argument {
+        let args = args.into_iter().map(|Field { name, kind, encoding }| Argument {
             name,
             kind,
-            encoding: String::new(),
+            encoding: encoding.to_owned(),
             zero: None,
         });
         let family = name.split_once(':').map_or("event", |(provider, _)| provider).to_owned();
@@ -109,12 +110,12 @@ impl Maker {
         for (scope, (name, class)) in all {
             let name = unique(&args, scope, &shown(name));
             let kind = self.kind(class, schema);
-            args.push((name, kind));
+            args.push(Field { name, kind, encoding: encoding(class) });
         }
         if args.len() > MAX_SLOTS {
             args.truncate(MAX_SLOTS - 1);
             let name = unique(&args, "all", OTHERS);
-            args.push((name, ArgumentKind::Nested));
+            args.push(Field { name, kind: ArgumentKind::Nested, encoding: "" });
         }
         args
     }
@@ -169,8 +170,8 @@ impl Maker {
 }
 
 /// Returns a name that no other argument has: the name itself, or with its scope, or with a number.
-fn unique(args: &[(String, ArgumentKind)], scope: &str, name: &str) -> String {
-    let is_taken = |name: &str| args.iter().any(|(known, _)| known == name);
+fn unique(args: &[Field], scope: &str, name: &str) -> String {
+    let is_taken = |name: &str| args.iter().any(|known| known.name == name);
     if !is_taken(name) {
         return name.to_owned();
     }

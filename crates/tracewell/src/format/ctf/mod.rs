@@ -17,6 +17,7 @@
 //! | `stream` | reads the packets and events of one stream |
 //! | `reader` | merges all streams by time |
 //! | `events` | makes event types of event classes |
+//! | `field` | the arguments of events, before they are in the schema |
 //! | `systems` | finds the system that recorded a trace, and the meanings of its events |
 //! | `who` | finds the thread that recorded an event |
 //! | `row` | writes the rows of arguments |
@@ -34,6 +35,7 @@ mod compile;
 mod declared;
 mod decoder;
 mod events;
+mod field;
 mod folder;
 mod json;
 mod layout;

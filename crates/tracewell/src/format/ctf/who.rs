@@ -10,6 +10,7 @@
 //! Events between the beginning and the end of an interrupt belong to the interrupt. Other events
 //! without such fields belong to the thread that runs on their processor, if it is known.
 
+use super::field::Field;
 use super::row::Row;
 use super::systems::System;
 use crate::model::schema::{ArgumentKind, EventType};
@@ -79,14 +80,14 @@ const NAMED: [(&str, &str); 8] = [
     ("thread_id", "name"),
 ];
 
-fn slot(args: &[(String, ArgumentKind)], name: &str, is: fn(ArgumentKind) -> bool) -> Option<u8> {
-    let found = args.iter().position(|(known, kind)| known == name && is(*kind));
+fn slot(args: &[Field], name: &str, is: fn(ArgumentKind) -> bool) -> Option<u8> {
+    let found = args.iter().position(|known| known.name == name && is(known.kind));
     found.and_then(|slot| u8::try_from(slot).ok())
 }
 
 impl Who {
     /// Finds the arguments of an event that name threads.
-    pub(super) fn new(event: &str, args: &[(String, ArgumentKind)], system: &System) -> Self {
+    pub(super) fn new(event: &str, args: &[Field], system: &System) -> Self {
         let number = |name: &str| {
             slot(args, name, |kind| matches!(kind, ArgumentKind::Unsigned | ArgumentKind::Signed))
         };
