@@ -128,7 +128,8 @@ mod tests {
     fn intervals_begin_at_round_times() {
         assert_eq!(bounds(0..0), [0]);
         assert_eq!(bounds(7..7), [7]);
-        assert_eq!(bounds(100..131), [100, 105, 110, 115, 120, 125, 130]);
+        assert_eq!(bounds(100..131), (50..66).map(|half| 2 * half).collect::<Vec<_>>());
+        assert_eq!(bounds(100..171), (20..35).map(|fifth| 5 * fifth).collect::<Vec<_>>());
         assert_eq!(bounds(3..70), [2, 5, 10, 20, 50]);
         assert_eq!(bounds(0..20), [0, 1, 2, 5, 10, 20]);
     }
