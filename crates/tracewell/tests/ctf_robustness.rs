@@ -89,6 +89,37 @@ fn any_changed_byte_is_read() {
     }
 }
 
+/// Reads a stream of events with these fields.
+fn read_fields(fields: &str, stream: &[u8]) -> (u64, Trace) {
+    let metadata = format!(
+        "/* CTF 1.8 */\n\
+         typealias integer {{ size = 8; align = 8; }} := u8;\n\
+         typealias integer {{ size = 64; align = 8; }} := u64;\n\
+         trace {{ major = 1; minor = 8; byte_order = le; }};\n\
+         stream {{ }};\n\
+         event {{ name = \"e\"; fields := struct {{ {fields} }}; }};\n"
+    );
+    read(metadata.as_bytes(), stream)
+}
+
+#[test]
+fn elements_without_bits_are_limited() {
+    // Alone, each array is small enough.
+    let (events, trace) = read_fields("u8 a; struct { } x[65000][65000];", &[1, 2, 3]);
+    assert_eq!((events, trace.losses.damaged()), (0, 1));
+    // Only the first element has bits, those before the alignment.
+    let empty_later = "u64 n; u8 a; enum : u8 { A = 0 } t; \
+                       variant <t> { struct { u8 b[0]; struct { } c[0]; } align(64) A; } v[n];";
+    let stream = [&[0xFF; 8][..], &[1, 0], &[0; 64]].concat();
+    let (events, trace) = read_fields(empty_later, &stream);
+    assert_eq!((events, trace.losses.damaged()), (0, 1));
+    // Several events together.
+    let (events, trace) = read_fields("u8 a; struct { } x[65000];", &[1; 1000]);
+    assert_eq!((events, trace.losses.damaged()), (1, 1));
+    let (events, trace) = read_fields("u8 a; struct { } x[9];", &[1; 10_000]);
+    assert!(events == 10_000 && trace.losses.damaged() == 0, "{events}");
+}
+
 #[test]
 fn zeros_after_the_last_event_are_no_damage() {
     let (metadata, stream) = files("zephyr", "channel0_0");
