@@ -14,7 +14,7 @@ use super::position::{Fault, FaultKind};
 use super::program::{Case, Count, Field, FixedNumber, Op, Place, Program, Shape};
 
 /// Maximum number of instructions of one program.
-const MAX_OPS: usize = 1 << 16;
+pub(super) const MAX_OPS: usize = 1 << 16;
 
 /// Maximum number of instructions of all programs of a trace, so that a small text cannot declare
 /// programs that fill memory.
