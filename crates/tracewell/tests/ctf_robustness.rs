@@ -129,3 +129,26 @@ fn zeros_after_the_last_event_are_no_damage() {
     assert_eq!(events, before + 1);
     assert_eq!((trace.losses.damaged(), cut.losses.damaged()), (0, 1));
 }
+
+#[test]
+fn the_fields_of_a_context_are_limited_over_all_events() {
+    // Each of the events has the fields of the context: 10^8 together.
+    let fields: String = (0..20_000).map(|field| format!("u8 f{field}; ")).collect();
+    let events: String = (0..5_000)
+        .map(|id| format!("event {{ id = {id}; name = \"e\"; fields := struct {{ u8 a; }}; }};\n"))
+        .collect();
+    let metadata = format!(
+        "/* CTF 1.8 */\n\
+         typealias integer {{ size = 8; align = 8; }} := u8;\n\
+         typealias integer {{ size = 16; align = 8; }} := u16;\n\
+         trace {{ major = 1; minor = 8; byte_order = le; }};\n\
+         stream {{ event.header := struct {{ u16 id; }}; event.context := struct {{ {fields} }}; }};\n\
+         {events}"
+    );
+    let first = [&[0, 0][..], &[7; 20_001]].concat();
+    let last = [&4999_u16.to_le_bytes()[..], &[7; 20_001]].concat();
+    let (events, trace) = read(metadata.as_bytes(), &first);
+    assert_eq!((events, trace.losses.damaged()), (1, 0));
+    let (events, trace) = read(metadata.as_bytes(), &last);
+    assert_eq!((events, trace.losses.damaged()), (0, 1));
+}

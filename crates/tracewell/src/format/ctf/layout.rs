@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
-use super::compile::{Compiler, MAX_ALL_OPS, MAX_OPS, Registers, Visited};
+use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Visited};
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
 use super::who::Known;
@@ -101,7 +101,7 @@ impl Layout {
             }));
         structures.for_each(|structure| registers.add(structure, &mut visited));
         let header = hidden(&registers, Scope::PacketHeader, metadata.packet_header.as_ref())?;
-        let mut budget = MAX_ALL_OPS;
+        let mut budget = MAX_SIZE;
         let streams = metadata.streams.iter();
         let streams = streams.map(|stream| StreamLayout::new(stream, &registers, &mut budget));
         let streams = streams.collect::<Result<_, _>>()?;
@@ -215,12 +215,12 @@ impl EventLayout {
         let fault = Fault { at: 0, kind: FaultKind::Layout };
         let programs: Result<[Program; 3], Fault> =
             if *budget > 0 { programs() } else { Err(fault) };
-        let ops = programs.as_ref().map_or(MAX_OPS, |programs| {
-            packet + programs.iter().map(|program| program.ops.len()).sum::<usize>()
-        });
+        let size = programs
+            .as_ref()
+            .map_or(MAX_OPS, |programs| packet + programs.iter().map(Program::size).sum::<usize>());
         let programs =
-            programs.and_then(|programs| if ops <= *budget { Ok(programs) } else { Err(fault) });
-        *budget = budget.saturating_sub(ops);
+            programs.and_then(|programs| if size <= *budget { Ok(programs) } else { Err(fault) });
+        *budget = budget.saturating_sub(size);
         // Only events with programs are read.
         let packet = if programs.is_ok() { packet } else { 0 };
         Self {

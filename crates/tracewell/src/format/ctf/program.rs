@@ -286,6 +286,11 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// Returns the number of instructions, of fields, and of other entries.
+    pub(super) fn size(&self) -> usize {
+        self.ops.len() + self.fields.len() + self.fixed.len() + self.cases.len()
+    }
+
     /// Reads the fields from the position of `bits` on, and moves the position after them.
     ///
     /// # Errors
