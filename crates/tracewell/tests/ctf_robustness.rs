@@ -89,6 +89,37 @@ fn any_changed_byte_is_read() {
     }
 }
 
+/// Reads a stream of events with these fields.
+fn read_fields(fields: &str, stream: &[u8]) -> (u64, Trace) {
+    let metadata = format!(
+        "/* CTF 1.8 */\n\
+         typealias integer {{ size = 8; align = 8; }} := u8;\n\
+         typealias integer {{ size = 64; align = 8; }} := u64;\n\
+         trace {{ major = 1; minor = 8; byte_order = le; }};\n\
+         stream {{ }};\n\
+         event {{ name = \"e\"; fields := struct {{ {fields} }}; }};\n"
+    );
+    read(metadata.as_bytes(), stream)
+}
+
+#[test]
+fn elements_without_bits_are_limited() {
+    // Alone, each array is small enough.
+    let (events, trace) = read_fields("u8 a; struct { } x[65000][65000];", &[1, 2, 3]);
+    assert_eq!((events, trace.losses.damaged()), (0, 1));
+    // Only the first element has bits, those before the alignment.
+    let empty_later = "u64 n; u8 a; enum : u8 { A = 0 } t; \
+                       variant <t> { struct { u8 b[0]; struct { } c[0]; } align(64) A; } v[n];";
+    let stream = [&[0xFF; 8][..], &[1, 0], &[0; 64]].concat();
+    let (events, trace) = read_fields(empty_later, &stream);
+    assert_eq!((events, trace.losses.damaged()), (0, 1));
+    // Several events together.
+    let (events, trace) = read_fields("u8 a; struct { } x[65000];", &[1; 1000]);
+    assert_eq!((events, trace.losses.damaged()), (1, 1));
+    let (events, trace) = read_fields("u8 a; struct { } x[9];", &[1; 10_000]);
+    assert!(events == 10_000 && trace.losses.damaged() == 0, "{events}");
+}
+
 #[test]
 fn zeros_after_the_last_event_are_no_damage() {
     let (metadata, stream) = files("zephyr", "channel0_0");
@@ -97,4 +128,27 @@ fn zeros_after_the_last_event_are_no_damage() {
     // The first 2048 bytes end within an event, whose rest reads as zeros.
     assert_eq!(events, before + 1);
     assert_eq!((trace.losses.damaged(), cut.losses.damaged()), (0, 1));
+}
+
+#[test]
+fn the_fields_of_a_context_are_limited_over_all_events() {
+    // Each of the events has the fields of the context: 10^8 together.
+    let fields: String = (0..20_000).map(|field| format!("u8 f{field}; ")).collect();
+    let events: String = (0..5_000)
+        .map(|id| format!("event {{ id = {id}; name = \"e\"; fields := struct {{ u8 a; }}; }};\n"))
+        .collect();
+    let metadata = format!(
+        "/* CTF 1.8 */\n\
+         typealias integer {{ size = 8; align = 8; }} := u8;\n\
+         typealias integer {{ size = 16; align = 8; }} := u16;\n\
+         trace {{ major = 1; minor = 8; byte_order = le; }};\n\
+         stream {{ event.header := struct {{ u16 id; }}; event.context := struct {{ {fields} }}; }};\n\
+         {events}"
+    );
+    let first = [&[0, 0][..], &[7; 20_001]].concat();
+    let last = [&4999_u16.to_le_bytes()[..], &[7; 20_001]].concat();
+    let (events, trace) = read(metadata.as_bytes(), &first);
+    assert_eq!((events, trace.losses.damaged()), (1, 0));
+    let (events, trace) = read(metadata.as_bytes(), &last);
+    assert_eq!((events, trace.losses.damaged()), (0, 1));
 }

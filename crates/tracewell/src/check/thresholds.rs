@@ -163,7 +163,9 @@ impl Threshold {
     fn lost(&self, trace: &Trace) -> Result<Value, String> {
         let count = trace.losses.events().or_else(|| {
             // If only a part of the number is known, the part may already be beyond the limit.
-            let least = trace.losses.iter().map(|(_, count)| count.events + count.unknown).sum();
+            let counts = trace.losses.iter();
+            let counts = counts.map(|(_, count)| count.events.saturating_add(count.unknown));
+            let least = counts.fold(0, u64::saturating_add);
             (!self.holds(least) && self.is_upper()).then_some(least)
         });
         let count = count.ok_or("the number of missing events is unknown")?;

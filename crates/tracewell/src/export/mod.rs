@@ -87,7 +87,8 @@ impl Export {
     /// Reads the input and writes it into an empty folder in this format.
     ///
     /// # Errors
-    /// As [`Export::write`], but returns an error if the format is a file.
+    /// As [`Export::write`], but returns an error if the format is a file, or if the folder has
+    /// content.
     pub fn write_folder(
         &self,
         input: &mut Input,
@@ -96,7 +97,14 @@ impl Export {
         folder: &Path,
     ) -> Result<Trace, ExportError> {
         match self.output {
-            Output::Folder(write) => write(input, options, names, folder),
+            Output::Folder(write) => {
+                // A format may remove all files to write them again.
+                if std::fs::read_dir(folder).map_err(ExportError::Write)?.next().is_some() {
+                    let message = "expected an empty folder, found a folder with content";
+                    return Err(ExportError::NotPossible(message.to_owned()));
+                }
+                write(input, options, names, folder)
+            }
             Output::File(_) => {
                 let message = format!("{} is a file, not a folder", self.name);
                 Err(ExportError::NotPossible(message))

@@ -53,9 +53,14 @@ pub(super) struct MarkFile {
 }
 
 impl MarkFile {
-    /// Returns the file for a trace.
+    /// Returns the file for a trace. A trace can be a folder, and the file is next to it.
     pub(super) fn of(trace: &Path) -> Self {
-        let mut path = trace.as_os_str().to_owned();
+        // `trace/` has the name `trace`. `.` and `..` have no name.
+        let named = match trace.file_name() {
+            Some(name) => trace.with_file_name(name),
+            None => fs::canonicalize(trace).unwrap_or_else(|_| trace.to_owned()),
+        };
+        let mut path = named.into_os_string();
         path.push(".marks.txt");
         Self { path: path.into(), writing: Mutex::new(()) }
     }
@@ -139,6 +144,21 @@ mod tests {
         let content = fs::read(folder.path().join("a.trx.marks.txt")).unwrap();
         assert_eq!(content, text("6 x\n"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_marks_of_a_folder_are_next_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        fs::create_dir_all(trace.join("sub")).unwrap();
+        for name in ["trace", "trace/", "trace/sub/.."] {
+            let file = MarkFile::of(&folder.path().join(name));
+            let version = file.read().unwrap().version;
+            file.write(text(name), version).unwrap();
+            let content = fs::read(folder.path().join("trace.marks.txt")).unwrap();
+            assert_eq!(content, text(name), "{name}");
+        }
+        assert_eq!(fs::read_dir(&trace).unwrap().count(), 1);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::clocks;
 use super::folder::METADATA;
 use super::position::{Bits, Fault};
 use super::print::Printer;
+use super::program::State;
 use super::reader::Reader;
 use super::stream::{Gap, GapKind, Next};
 use crate::format::{ReadError, TraceFile};
@@ -150,7 +151,8 @@ impl Lines {
                 *read = stream.packets;
                 let mut bits = Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
                 self.printer.begin();
-                class.context.run(&mut bits, &mut stream.state.clone(), &mut self.printer)?;
+                let mut state = State { empty_elements: 0, ..stream.state.clone() };
+                class.context.run(&mut bits, &mut state, &mut self.printer)?;
                 let is_empty = self.printer.end() == 0;
                 context.clear();
                 if !is_empty {

@@ -64,11 +64,19 @@ impl Common {
     /// Returns the conversion of a clock's values.
     pub(super) fn timing(&self, clock: &Clock) -> Timing {
         let (rate, from) = (self.rate.unwrap_or(clock.frequency), clock.frequency.max(1));
-        let cycles = (i128::from(clock.offset_seconds) - self.seconds) * i128::from(from)
-            + i128::from(clock.offset_cycles);
-        let cycles = cycles * i128::from(rate) / i128::from(from);
         let scale = (from != rate).then_some((from, rate));
-        Timing { offset: u64::try_from(cycles.max(0)).unwrap_or(u64::MAX), scale }
+        let seconds = i128::from(clock.offset_seconds) - self.seconds;
+        // Metadata can have offsets whose cycles do not fit into 128 bits.
+        let cycles = seconds.checked_mul(i128::from(from));
+        let cycles = cycles.and_then(|cycles| cycles.checked_add(i128::from(clock.offset_cycles)));
+        let cycles = match scale {
+            None => cycles,
+            Some((from, to)) => cycles
+                .and_then(|cycles| cycles.checked_mul(i128::from(to)))
+                .map(|cycles| cycles / i128::from(from)),
+        };
+        let cycles = cycles.unwrap_or(i128::MAX).max(0);
+        Timing { offset: u64::try_from(cycles).unwrap_or(u64::MAX), scale }
     }
 
     /// Returns the clock of the model.
@@ -135,6 +143,16 @@ mod tests {
         let stamps = clocks.each_ref().map(|clock| common.timing(clock).stamp(1));
         assert_eq!(stamps, [301, 2001]);
         assert_eq!(common.wall_clock(), WallClock::at(5_000_000_000, 0));
+    }
+
+    #[test]
+    fn offsets_beyond_all_stamps_are_clamped() {
+        let (low, high) = (i64::MIN, i64::MAX);
+        for (first, second) in [(u64::MAX, u64::MAX), (1 << 60, 1 << 60), (u64::MAX, 1)] {
+            let clocks = [clock(first, low, low), clock(second, high, high)];
+            let common = Common::new(clocks.iter());
+            assert_eq!(common.timing(&clocks[1]).stamp(1), u64::MAX);
+        }
     }
 
     #[test]

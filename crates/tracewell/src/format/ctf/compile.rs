@@ -14,11 +14,11 @@ use super::position::{Fault, FaultKind};
 use super::program::{Case, Count, Field, FixedNumber, Op, Place, Program, Shape};
 
 /// Maximum number of instructions of one program.
-const MAX_OPS: usize = 1 << 16;
+pub(super) const MAX_OPS: usize = 1 << 16;
 
-/// Maximum number of instructions of all programs of a trace, so that a small text cannot declare
-/// programs that fill memory.
-pub(super) const MAX_ALL_OPS: usize = 1 << 21;
+/// Maximum size of all programs of events of a trace ([`Program::size`]), so that a small text cannot
+/// declare programs that fill memory.
+pub(super) const MAX_SIZE: usize = 1 << 21;
 
 /// Maximum depth of fields in fields.
 const MAX_DEPTH: usize = 80;

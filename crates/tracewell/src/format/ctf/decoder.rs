@@ -7,6 +7,7 @@ use super::classes::Value;
 use super::clocks::Common;
 use super::events;
 use super::layout::packet_arguments;
+use super::program::State;
 use super::reader::Reader;
 use super::row::{PacketRow, Row};
 use super::stream::{Gap, GapKind, Next};
@@ -159,7 +160,8 @@ impl<'a> Decoding<'a> {
             let mut bits =
                 super::position::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
             // The context was read before, when the packet was opened.
-            let _ = class.context.run(&mut bits, &mut stream.state.clone(), context);
+            let mut state = State { empty_elements: 0, ..stream.state.clone() };
+            let _ = class.context.run(&mut bits, &mut state, context);
         }
         let stamp = stream.timing.stamp(stream.time);
         let mut row = Row::begin(&mut out.buffer.payloads, event.slots, rest);

@@ -107,7 +107,8 @@ impl Maker {
         let packet = packet.map(|(_, name, class)| ("packet", (&**name, class)));
         let all = payload.chain(specific).chain(common).chain(packet);
         let mut args = Arguments::new();
-        for (scope, (name, class)) in all {
+        // One more than the maximum shows that there are too many.
+        for (scope, (name, class)) in all.take(MAX_SLOTS + 1) {
             let name = unique(&args, scope, &shown(name));
             let kind = self.kind(class, schema);
             args.push(Field { name, kind, encoding: encoding(class) });

@@ -85,8 +85,12 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Returns true if a file exists and begins as metadata does.
+/// Returns true if a regular file exists and begins as metadata does. Does not wait for the writer
+/// of a pipe.
 fn begins_as_metadata(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
     read.is_ok() && super::is_metadata(&start)

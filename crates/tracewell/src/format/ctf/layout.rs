@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
-use super::compile::{Compiler, MAX_ALL_OPS, Registers, Visited};
+use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Visited};
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
 use super::who::Known;
@@ -101,7 +101,7 @@ impl Layout {
             }));
         structures.for_each(|structure| registers.add(structure, &mut visited));
         let header = hidden(&registers, Scope::PacketHeader, metadata.packet_header.as_ref())?;
-        let mut budget = MAX_ALL_OPS;
+        let mut budget = MAX_SIZE;
         let streams = metadata.streams.iter();
         let streams = streams.map(|stream| StreamLayout::new(stream, &registers, &mut budget));
         let streams = streams.collect::<Result<_, _>>()?;
@@ -145,10 +145,11 @@ impl StreamLayout {
             })?;
         }
         let event_header = hidden(registers, Scope::EventHeader, class.event_header.as_ref())?;
+        let packet = packet_arguments(class).count();
         let events: Vec<_> = class
             .events
             .iter()
-            .map(|event| EventLayout::new(event, class, registers, budget))
+            .map(|event| EventLayout::new(event, class, packet, registers, budget))
             .collect();
         let (mut dense, mut others) = (Vec::new(), HashMap::default());
         for (index, event) in class.events.iter().enumerate() {
@@ -178,16 +179,18 @@ impl StreamLayout {
 }
 
 impl EventLayout {
+    /// Compiles the layout of an event. `packet` is the number of arguments from the packet's
+    /// context.
     fn new(
         event: &EventClass,
         stream: &StreamClass,
+        packet: usize,
         registers: &Registers,
         budget: &mut usize,
     ) -> Self {
         let count = |structure: &Option<Arc<Structure>>| members(structure.as_ref()).count();
         let (payload, specific, common) =
             (count(&event.payload), count(&event.specific_context), count(&stream.common_context));
-        let packet = packet_arguments(stream).count();
         let all = payload + specific + common + packet;
         let has_rest = all > MAX_SLOTS;
         let place = |position: usize| match u8::try_from(position) {
@@ -208,13 +211,18 @@ impl EventLayout {
                 compile(Scope::Payload, &event.payload, 0)?,
             ])
         };
-        let programs: Result<[Program; 3], Fault> = programs();
-        let programs = programs.and_then(|programs| {
-            let ops = programs.iter().map(|program| program.ops.len()).sum();
-            let left = budget.checked_sub(ops).ok_or(Fault { at: 0, kind: FaultKind::Layout })?;
-            *budget = left;
-            Ok(programs)
-        });
+        // The contexts of a stream belong to each event. So even events that are too large count.
+        let fault = Fault { at: 0, kind: FaultKind::Layout };
+        let programs: Result<[Program; 3], Fault> =
+            if *budget > 0 { programs() } else { Err(fault) };
+        let size = programs
+            .as_ref()
+            .map_or(MAX_OPS, |programs| packet + programs.iter().map(Program::size).sum::<usize>());
+        let programs =
+            programs.and_then(|programs| if size <= *budget { Ok(programs) } else { Err(fault) });
+        *budget = budget.saturating_sub(size);
+        // Only events with programs are read.
+        let packet = if programs.is_ok() { packet } else { 0 };
         Self {
             programs,
             slots: all.min(MAX_SLOTS) as u8,

@@ -52,6 +52,7 @@ pub(super) fn read<'a>(
     let all = rest.len() as u64 * 8;
     let mut bits = Bits { bytes: rest, at: 0, end: all };
     state.packet = PacketNumbers::default();
+    state.empty_elements = 0;
     let fault = |fault| PacketFault::new(format!("expected a packet, {fault}"));
     layout.header.run(&mut bits, state, &mut Nothing).map_err(fault)?;
     if let Some(magic) = state.packet.magic.filter(|magic| *magic != MAGIC) {

@@ -12,7 +12,8 @@ use super::bits::{Form, ones, signed};
 use super::classes::{Encoding, Integer, Role};
 use super::position::{Bits, Fault, FaultKind, end_of_text, number_at};
 
-/// Maximum number of elements of an array whose elements have no bits.
+/// Maximum number of array elements without bits in a packet, in addition to one for each bit of the
+/// packet up to the element. Such elements take time and memory, but no bytes of the file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
 /// The kind of a field that has fields in it.
@@ -208,6 +209,8 @@ pub(super) struct State {
     pub(super) is_timed: bool,
     /// Id of the event's class.
     pub(super) event: u64,
+    /// Number of array elements without bits so far in the packet.
+    pub(super) empty_elements: u64,
     /// The numbers of the packet.
     pub(super) packet: PacketNumbers,
 }
@@ -283,6 +286,11 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// Returns the number of instructions, of fields, and of other entries.
+    pub(super) fn size(&self) -> usize {
+        self.ops.len() + self.fields.len() + self.fixed.len() + self.cases.len()
+    }
+
     /// Reads the fields from the position of `bits` on, and moves the position after them.
     ///
     /// # Errors
@@ -383,12 +391,16 @@ impl Program {
                 Op::Array { length, mask, end } => {
                     bits.align(mask)?;
                     let length = count(length, state, bits)?;
-                    let (end, before) = (end as usize, bits.at);
-                    for index in 0..length {
-                        if index == MAX_EMPTY_ELEMENTS && bits.at == before {
-                            return Err(bits.fault(FaultKind::TooMany));
-                        }
+                    let end = end as usize;
+                    for _ in 0..length {
+                        let before = bits.at;
                         self.part(next, end, bits, state, out)?;
+                        if bits.at == before {
+                            state.empty_elements += 1;
+                            if state.empty_elements > MAX_EMPTY_ELEMENTS + bits.at {
+                                return Err(bits.fault(FaultKind::TooMany));
+                            }
+                        }
                     }
                     next = end;
                 }

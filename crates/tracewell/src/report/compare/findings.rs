@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::profile::Profile;
-use super::slices::Slices;
+use super::slices::{MAX_SLICES, Slices};
 use crate::analysis::{Bucket, Difference, Measure, Sample, corrected, difference};
 use crate::model::Rate;
 
@@ -272,7 +272,13 @@ fn sliced(
     kind: FindingKind,
     slices: impl Fn(&Profile) -> &Slices<String>,
 ) -> Vec<Compared> {
-    let width = old.iter().chain(new).map(|run| slices(run).width).max().unwrap_or(1);
+    let all = || old.iter().chain(new);
+    let mut width = all().map(|run| slices(run).width).max().unwrap_or(1);
+    // A run can be much longer than the time up to its last amount.
+    let until = all().map(|run| run.range.1).max().unwrap_or(0);
+    while until / width > MAX_SLICES as u64 {
+        width *= 2;
+    }
     let side = |runs: &[Profile]| -> Vec<_> {
         runs.iter().map(|run| Sliced::new(run, kind, slices(run), width)).collect()
     };

@@ -244,7 +244,7 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
     });
     // Without the times of cores, the share of interrupts is known, and idle time is not.
     let cores = &figures.cores;
-    let idle = cores.iter().map(|core| core.idle).sum();
+    let idle = cores.iter().map(|core| core.idle).fold(0, u64::saturating_add);
     let idle = (!cores.is_empty())
         .then(|| load(names::alone("idle"), idle, of_each.saturating_mul(cores.len() as u64), None))
         .flatten();

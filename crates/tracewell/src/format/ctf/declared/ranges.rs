@@ -18,8 +18,9 @@ pub(crate) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec
     let mut values = vec![Vec::new(); options.len()];
     let mut claimed = Claimed::default();
     for Mapping { label, low, high } in mappings {
-        let bare = without_underscore(label);
-        let index = exact.get(&**label).or_else(|| exact.get(bare)).or_else(|| stripped.get(bare));
+        let plain = without_underscore(label);
+        let index = exact.get(&**label).or_else(|| exact.get(plain));
+        let index = index.or_else(|| stripped.get(&**label)).or_else(|| stripped.get(plain));
         if let Some(index) = index {
             claimed.claim((*low, *high), &mut values[*index]);
         }
