@@ -231,7 +231,7 @@ fn completions_have_shipped_templates_and_files() {
 fn completions_and_help_have_the_names_of_formats() {
     let text = |arguments: &[&str]| String::from_utf8(run(arguments).stdout).unwrap();
     let bash = text(&["completions", "bash"]);
-    assert!(bash.contains("threadx aix tracex-dump jsonl tsv csv"), "convert --format");
+    assert!(bash.contains("threadx aix ctf tracex-dump jsonl tsv csv"), "convert --format");
     for verb in [&["convert"][..], &["info"], &["template", "check"]] {
         let help = text(&[verb, &["--help"]].concat());
         // Lines are cut at the width of the terminal.

@@ -193,7 +193,8 @@ impl Routes {
     /// Answers with the figures of a range.
     fn analysis(&self, query: &Query) -> Result<Response, Response> {
         let selection = query.selection()?;
-        let mut figures = Analyses::new(Wanted { waits: true, distributions: true, ..Wanted::default() });
+        let mut figures =
+            Analyses::new(Wanted { waits: true, distributions: true, ..Wanted::default() });
         let trace = if selection.is_all() {
             self.read(|input| input.read(&mut figures))?
         } else {
