@@ -16,8 +16,8 @@ use super::program::{Case, Count, Field, FixedNumber, Op, Place, Program, Shape}
 /// Maximum number of instructions of one program.
 pub(super) const MAX_OPS: usize = 1 << 16;
 
-/// Maximum size of all programs of events of a trace ([`Program::size`]), so that a small text cannot
-/// declare programs that fill memory.
+/// Maximum size of all programs of events of a trace ([`Program::size`]), so that a small text
+/// cannot declare programs that fill memory.
 pub(super) const MAX_SIZE: usize = 1 << 21;
 
 /// Maximum depth of fields in fields.

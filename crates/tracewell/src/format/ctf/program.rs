@@ -12,8 +12,8 @@ use super::bits::{Form, ones, signed};
 use super::classes::{Encoding, Integer, Role};
 use super::position::{Bits, Fault, FaultKind, end_of_text, number_at};
 
-/// Maximum number of array elements without bits in a packet, in addition to one for each bit of the
-/// packet up to the element. Such elements take time and memory, but no bytes of the file.
+/// Maximum number of array elements without bits in a packet, in addition to one for each bit of
+/// the packet up to the element. Such elements take time and memory, but no bytes of the file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
 /// The kind of a field that has fields in it.
