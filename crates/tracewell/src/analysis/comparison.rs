@@ -4,7 +4,7 @@
 //! distributions, and it detects changes in any part of the values, not only of the middle. The
 //! probability is that of the asymptotic distribution with the correction for small samples by
 //! M. A. Stephens (Journal of the Royal Statistical Society B 32, 1970, pages 115 to 122). With
-//! equal values, the test is conservative: the true probability is lower than the result.
+//! equal values, the test is conservative: the true probability is not higher than the result.
 //!
 //! A small probability alone does not show that a change matters: if there are many values, even a
 //! tiny change has a small probability. So the result also has two effect sizes.

@@ -159,7 +159,8 @@ impl Walk<'_> {
     }
 
     /// Adds the parts of a time in which a context waits for the context `on`. If `on` is unknown
-    /// or already in the chain, adds one part in which the context is blocked.
+    /// or already in the chain, or the chain is full, adds one part in which the context is
+    /// blocked.
     fn depends(
         &mut self,
         context: ContextId,
