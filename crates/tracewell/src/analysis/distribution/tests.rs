@@ -21,13 +21,13 @@ fn values() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![few, lengths, prop::collection::vec(close, MAX_EXACT - 2..3000)]
 }
 
-/// Returns the quantile as its definition states it.
+/// Returns the quantile, computed directly from its definition.
 fn exact(sorted: &[u64], millionths: u64) -> u64 {
     let reached = |value: u64| sorted.iter().filter(|other| **other <= value).count() as u64;
     let enough = |value: u64| {
         u128::from(reached(value)) * 1_000_000 >= sorted.len() as u128 * u128::from(millionths)
     };
-    // The part of the values that do not exceed a value grows with the value.
+    // `enough` is monotonic in the value, so a binary search finds the first such value.
     sorted[sorted.partition_point(|value| !enough(*value))]
 }
 

@@ -6,8 +6,8 @@
 //! Pointers outside the stack are only counted, because a kernel that is simulated on a host does
 //! not use the registered stacks.
 //!
-//! The parameters of the task's object define the stack. `stack_start` or `stack_base` is the lowest
-//! address, towards which the stack grows. `stack_size` or `stack_bytes` is the size.
+//! The parameters of the task's object define the stack. `stack_start` or `stack_base` is the
+//! lowest address, towards which the stack grows. `stack_size` or `stack_bytes` is the size.
 
 use super::moments::Position;
 use super::per::PerContext;
