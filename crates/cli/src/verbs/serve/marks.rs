@@ -2,7 +2,7 @@
 //! that the server writes.
 //!
 //! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces
-//! a file only if its first line is this one, and if its content is the one that the page has seen.
+//! a file only if it has this first line and its content has not changed since the page read it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,11 +25,11 @@ pub(super) enum MarkError {
     Content(String),
     /// The file has changed since the page read it.
     Changed(String),
-    /// The file cannot be used.
+    /// The file cannot be read or written, or is not a file of marks.
     File(String),
 }
 
-/// The content of the file, and a number that differs for other contents.
+/// The content of the file. The version is a hash of the content.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Marks {
     pub(super) content: String,
@@ -93,7 +93,7 @@ impl MarkFile {
         Ok(Marks::new(content))
     }
 
-    /// Writes a new file, and renames it, so that the old content stays if writing fails.
+    /// Writes a new file and renames it. If this fails, the old content stays.
     fn replace(&self, content: &[u8]) -> io::Result<()> {
         let mut new = self.path.as_os_str().to_owned();
         new.push(format!(".{}", std::process::id()));

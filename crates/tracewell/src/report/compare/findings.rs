@@ -77,8 +77,8 @@ pub struct Shift {
     pub old: Summary,
     /// The new values.
     pub new: Summary,
-    /// The change of the mean as a part of the old mean: 0.5 is an increase by one half. Infinite if
-    /// the old mean was 0.
+    /// The change of the mean as a part of the old mean: 0.5 is an increase by one half. Infinite
+    /// if the old mean was 0.
     pub change: f64,
     /// The result of the test and the effect sizes. The probability is corrected for the number of
     /// comparisons.
@@ -104,8 +104,8 @@ pub struct Summary {
 }
 
 impl Finding {
-    /// Returns true if times became longer or the load of a context rose. Returns false for periods,
-    /// gaps and rates of events, because an increase of these may be good or bad.
+    /// Returns true if times became longer or the load of a context rose. Returns false for
+    /// periods, gaps and rates of events, because an increase of these may be good or bad.
     pub fn is_worse(&self) -> bool {
         let is_judged = match self.kind {
             FindingKind::Time(measure) => !matches!(
