@@ -224,7 +224,7 @@ fn a_question_without_an_answer_has_a_reason() {
     };
     assert_eq!(ask("worst:contrl"), "no task 'contrl'; did you mean 'control'?");
     assert_eq!(ask("0"), "no completed job and no completed wait contains it");
-    // If the clock's rate is unknown, a question for a time has no answer.
+    // There is no answer if the clock's rate is unknown, or if the trace ends before the time.
     let unknown = "the trace does not reach this time, or the rate of its clock is unknown";
     assert_eq!((ask("5ms").as_str(), ask("tick:5876191").as_str()), (unknown, unknown));
     let (mill, of_mill) = tracks(example("mill.bin"));
