@@ -1,5 +1,5 @@
-//! The file with the marks of the user, `FILE.marks.txt` next to the trace. It is the only file
-//! that the server writes.
+//! The file with the marks of the user, `FILE.marks.txt` next to the trace. Apart from the private
+//! file of `redirect`, it is the only file that the server writes.
 //!
 //! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces
 //! a file only if it has this first line and its content has not changed since the page read it.
@@ -29,7 +29,7 @@ pub(super) enum MarkError {
     File(String),
 }
 
-/// The content of the file. The version is a hash of the content.
+/// The content of the file. The version, a hash of the content, identifies it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Marks {
     pub(super) content: String,
@@ -79,7 +79,7 @@ impl MarkFile {
         Ok(Marks::new(content))
     }
 
-    /// Replaces the file, if its version is still `was`. Returns the new marks.
+    /// Replaces the file if its version is still `was`. Returns the new marks.
     pub(super) fn write(&self, content: Vec<u8>, was: u64) -> Result<Marks, MarkError> {
         let content = marks(content).map_err(MarkError::Content)?;
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,7 +107,7 @@ impl MarkFile {
     }
 }
 
-/// Returns the content of a file of marks as text, or a message.
+/// Returns the content of a file of marks as text, or an error message if it is not such a file.
 fn marks(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("a file of marks has at most {MAX_BYTES} bytes"));
