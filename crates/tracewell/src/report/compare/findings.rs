@@ -17,7 +17,7 @@ use crate::model::Rate;
 /// Maximum probability of at least one difference by chance among all comparisons.
 const MAX_PROBABILITY: f64 = 0.01;
 
-/// Minimum part of the values that differs: the Kolmogorov–Smirnov distance.
+/// Minimum Kolmogorov–Smirnov distance between the old and the new values.
 const MIN_DISTANCE: f64 = 0.2;
 
 /// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the

@@ -1,8 +1,8 @@
 //! The figures of a trace for rules and comparisons: distributions of the times of tasks and
 //! objects, shares, levels and counts.
 //!
-//! The analyses derive the figures. `names` gives their subjects the same names as in tables.
-//! `values` has the values for the thresholds of [`crate::check`].
+//! The analyses derive the figures. `names` has the names of their subjects. `values` has the
+//! values for the thresholds of [`crate::check`].
 
 mod names;
 mod values;

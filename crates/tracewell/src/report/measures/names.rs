@@ -1,4 +1,5 @@
-//! Gives the subjects of figures the same names as in tables.
+//! Gives the subjects of figures the same names as in tables, except interrupts without a number,
+//! which are named `interrupts`.
 
 use std::borrow::Cow;
 
