@@ -83,8 +83,8 @@ impl Draft {
             let mut unfinished = unfinished();
             let made = create_partial(&target, |path| {
                 let file = File::create_new(path)?;
-                // The lock shows that the draft is in use. Without locks, drafts of killed
-                // processes stay.
+                // The lock shows that the draft is in use, so that a later `record` does not
+                // remove it.
                 let _ = file.try_lock();
                 Ok(file)
             })?;
@@ -160,8 +160,8 @@ impl Drop for Draft {
     }
 }
 
-/// A folder that is filled under a temporary name and renamed at the end. It never replaces a
-/// folder with content.
+/// A folder that has a temporary name while it is filled, and is renamed at the end. It never
+/// replaces a folder with content.
 #[derive(Debug)]
 pub(crate) struct DraftFolder {
     target: PathBuf,
@@ -170,10 +170,10 @@ pub(crate) struct DraftFolder {
 }
 
 impl DraftFolder {
-    /// Creates the draft. At `path` there must be nothing, or an empty folder.
+    /// Creates the draft. Fails if `path` exists and is not an empty folder.
     pub(crate) fn create(path: &Path, inputs: &Inputs) -> Result<Self, Failure> {
         inputs.refuse(path)?;
-        // A path may end with a separator.
+        // `components` removes a separator at the end of the path.
         let target: PathBuf = path.components().collect();
         let is_free = match fs::read_dir(&target) {
             Ok(mut content) => content.next().is_none(),
@@ -203,7 +203,8 @@ impl DraftFolder {
     pub(crate) fn commit(&mut self) -> io::Result<()> {
         let mut unfinished = unfinished();
         if let Some(partial) = &self.partial {
-            // Some systems do not rename a folder to an existing one, even if that is empty.
+            // Remove the empty folder, because some systems do not rename a folder to an existing
+            // one.
             match fs::remove_dir(&self.target) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => fs::rename(partial, &self.target)?,
@@ -227,7 +228,7 @@ impl Drop for DraftFolder {
 
 /// Removes a draft, if possible.
 fn remove(partial: &Path) {
-    // While a signal removes a folder, its writer may still create files in it.
+    // Repeat the removal, because the writer may create files while a signal removes its folder.
     for _ in 0..MAX_REMOVALS {
         let removed =
             if partial.is_dir() { fs::remove_dir_all(partial) } else { fs::remove_file(partial) };

@@ -119,7 +119,7 @@ pub(crate) fn write_whole<T>(
 /// Runs `write` on the path of an empty draft folder, which becomes the folder at `path` if `write`
 /// succeeds.
 ///
-/// Fails if there is something other than an empty folder.
+/// Fails if `path` exists and is not an empty folder.
 pub(crate) fn write_folder<T>(
     path: &Path,
     inputs: &Inputs,

@@ -1,5 +1,5 @@
-//! Tests `tracewell diff`: its forms, its exit status and its errors. The tests of the library have
-//! those of the comparison itself.
+//! Tests `tracewell diff`: its forms, its exit status and its errors. The library tests the
+//! comparison itself.
 
 mod program;
 mod validation;

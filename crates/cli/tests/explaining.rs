@@ -1,5 +1,5 @@
-//! Distributions of times and explanations of single ones, as `analyze` prints them. The goldens
-//! are in `tests/golden/`; `BLESS=1 cargo test` writes them. Check the difference.
+//! Tests the distributions of times and the explanations of single times that `analyze` prints. The
+//! expected outputs are in `tests/golden/`. `BLESS=1 cargo test` writes them; review the diff.
 
 mod bless;
 mod validation;
@@ -71,7 +71,7 @@ fn documents_have_distributions_and_explanations() {
     };
     assert_eq!((sum(&why["parts"]), sum(&why["sums"])), (68_555, 68_555));
     assert_eq!(why["parts"][1]["chain"][0]["object"], "mutex log file");
-    // Without the options, neither the buckets nor an explanation are in the document.
+    // Without the options, the document has neither buckets nor an explanation.
     let document = json(&[], &trace);
     assert!(document.get("why").is_none() && document["distributions"][0].get("buckets").is_none());
 }

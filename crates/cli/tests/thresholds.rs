@@ -1,4 +1,4 @@
-//! Tests thresholds of figures in rules, in each form of `tracewell check`, and baselines.
+//! Tests thresholds in rules with each form of `tracewell check`, and baselines.
 
 mod program;
 mod validation;
@@ -177,7 +177,7 @@ fn a_baseline_fails_figures_that_are_worse_by_more_than_the_tolerance() {
         timed(folder.path(), rules, &["--baseline", "old.json", "--tolerance", tolerance])
     };
     assert_eq!(status(&with("0%")), Some(0));
-    // The baseline was 5 % better: 1.1832 ms is 1.05 times 1.126857 ms.
+    // The value of 1.1832 ms is 5 % more than the baseline of 1.126857 ms.
     let threshold = &mut baseline["traces"][0]["rules"][0]["threshold"];
     threshold["value"] = 1_126_857.into();
     write(&baseline);

@@ -57,8 +57,8 @@ fn time<S: Copy + PartialEq>(row: &Row<S>, part: &Part, end: u64, of: impl Fn(S)
     row.time(part.from.ticks..part.until, end, of)
 }
 
-/// Asserts that the parts follow each other and add up to the whole, that chains connect the task
-/// with the context of the part, and that cores did what parts say.
+/// Asserts that the parts are consecutive and add up to the whole, that chains connect the task
+/// with the context of the part, and that the tracks of cores agree with the parts.
 fn check(place: &str, trace: &Trace, tracks: &Tracks, path: &CriticalPath) {
     let place = format!("{place}: {:?} of {:?}", path.kind, path.context);
     let whole = path.until.ticks - path.from.ticks;
@@ -81,7 +81,7 @@ fn check(place: &str, trace: &Trace, tracks: &Tracks, path: &CriticalPath) {
             on_cores(&|state| matches!(state, Occupant::Task { runs, .. } if runs == context))
         };
         match part.activity {
-            // A thread that moves can be on two cores for some ticks.
+            // A thread that migrates can be on two cores for some ticks.
             Activity::Runs => assert!(runs(part.context) >= part.ticks(), "{place}"),
             Activity::Delayed(by) => assert!(runs(by) >= part.ticks(), "{place}"),
             Activity::Interrupt(number) => {
@@ -193,16 +193,16 @@ fn the_inversion_of_the_example_is_explained() {
             (841, control, Activity::Delayed(logger), 0),
         ]
     );
-    // Any event within the wait, and its time, lead to the same wait.
+    // A question for any event within the wait, or for its time, selects this wait.
     for question in [Question::Event(838), "tick:4610000".parse().unwrap()] {
         assert_eq!(explain(&trace, &tracks, &question, ALL).unwrap(), path);
     }
-    // A wait that ends after the range is not the longest in it.
+    // A wait that ends after the range cannot be the longest wait of the range.
     let before = explain(&trace, &tracks, &question, 0..path.until.ticks).unwrap();
     assert!(before.until < path.until && before.ticks() < path.ticks());
 }
 
-/// A thread that waits is woken by a second one, which was delayed by an interrupt.
+/// A second thread, which an interrupt delayed, wakes a waiting thread.
 #[test]
 fn a_wake_up_leads_to_the_context_that_woke() {
     let (trace, tracks) = tracks(example("mill.bin"));
@@ -224,7 +224,7 @@ fn a_question_without_an_answer_has_a_reason() {
     };
     assert_eq!(ask("worst:contrl"), "no task 'contrl'; did you mean 'control'?");
     assert_eq!(ask("0"), "no completed job and no completed wait contains it");
-    // Without a rate, there are no times.
+    // There is no answer if the clock's rate is unknown, or if the trace ends before the time.
     let unknown = "the trace does not reach this time, or the rate of its clock is unknown";
     assert_eq!((ask("5ms").as_str(), ask("tick:5876191").as_str()), (unknown, unknown));
     let (mill, of_mill) = tracks(example("mill.bin"));

@@ -1,5 +1,5 @@
-//! Compares distributions of times with lists of the same times: with the tracks, the listed jobs
-//! and waits, the ranges of the figures, and a simulation of random traces.
+//! Compares distributions of times with the same times from other sources: the tracks, the listed
+//! jobs and waits, the ranges of the figures, and a simulation of random traces.
 
 mod support;
 
@@ -109,7 +109,7 @@ fn compare_figures(place: &str, figures: &Figures) -> u64 {
 }
 
 /// Asserts that distributions contain exactly the listed jobs and waits, and the jobs and waits of
-/// the tracks, with their places.
+/// the tracks, with their positions.
 fn compare_lists(place: &str, tracks: &Tracks) {
     let figures = &tracks.figures;
     type Values = Vec<(u64, Option<Position>)>;
@@ -206,8 +206,8 @@ fn distributions_of_messages_are_those_of_their_flows() {
     assert!(compared > 100, "{compared}");
 }
 
-/// Returns the wake-up latencies of each task: from an activation of a task that does not run to
-/// the record with which it runs.
+/// Returns the wake-up latencies of each task: from its activation while it does not run, until the
+/// event with which it runs.
 fn wake_ups(records: &[Record]) -> BTreeMap<u16, Vec<u64>> {
     let (mut runs, mut chosen, mut served) = (TASKS[0], None, false);
     let mut woken: BTreeMap<u16, u64> = BTreeMap::new();

@@ -244,7 +244,7 @@ fn any_record() -> impl Strategy<Value = (u8, u16, u16)> {
 }
 
 /// Compares the tracks of a trace of S.Ha.R.K. with its figures. An event is a code with two
-/// parameters, and the ticks since the event before.
+/// parameters, and the ticks since the previous event.
 fn compare_events(events: Vec<((u8, u16, u16), u64)>) {
     let mut tsc = 1;
     let code_word = ids::TRACE_START.into();

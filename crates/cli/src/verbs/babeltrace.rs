@@ -12,7 +12,7 @@ use super::{Made, for_each_file};
 use crate::args::InputArgs;
 use crate::outcome::Failure;
 
-/// A sink that ignores all events. The reading only collects the diagnostics.
+/// A sink that ignores all events. Reading into it collects the diagnostics.
 struct Nothing;
 
 impl Sink for Nothing {
@@ -39,7 +39,7 @@ pub(super) fn files(
             return Err(Failure::usage(message));
         }
         print_to(input, out).map_err(|error| Failure::reading(error, output))?;
-        // The messages of damage follow from a second reading, as for every other output.
+        // A second reading reports damage in the same way as for every other output.
         Ok(input.read(&mut Nothing)?)
     })
 }

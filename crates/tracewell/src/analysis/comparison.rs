@@ -1,13 +1,13 @@
-//! Compares two distributions: do their values differ by more than chance?
+//! Compares two distributions, and determines if the difference is likely to be chance.
 //!
 //! The test is the two-sample Kolmogorov–Smirnov test. It makes no assumption about the form of the
-//! distributions, and it finds changes of any part of the values, not only of the middle. The
+//! distributions, and it detects changes in any part of the values, not only of the middle. The
 //! probability is that of the asymptotic distribution with the correction for small samples by
-//! M. A. Stephens (Journal of the Royal Statistical Society B 32, 1970, pages 115 to 122). Equal
-//! values make the test more cautious, never less.
+//! M. A. Stephens (Journal of the Royal Statistical Society B 32, 1970, pages 115 to 122). With
+//! equal values, the test is conservative: the true probability is not higher than the result.
 //!
-//! A small probability alone says little: with many values, the smallest change has one. So the
-//! result also has two effect sizes.
+//! A small probability alone does not show that a change matters: if there are many values, even a
+//! tiny change has a small probability. So the result also has two effect sizes.
 
 use super::Bucket;
 
@@ -26,7 +26,8 @@ pub const MIN_VALUES: u64 = 8;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sample {
-    /// Sorted by their lower limits. Buckets of different runs may overlap.
+    /// The values, sorted by the lower limits of the buckets. Buckets of different runs may
+    /// overlap.
     buckets: Vec<Bucket>,
     count: u64,
 }
@@ -50,7 +51,7 @@ impl Sample {
         self.count
     }
 
-    /// Returns the mean, or 0 without values. Values of a bucket count as its middle.
+    /// Returns the mean, or 0 without values. Each value counts as the middle of its bucket.
     pub fn mean(&self) -> f64 {
         let sum = self.buckets.iter().map(|bucket| {
             let middle = bucket.from as f64 / 2.0 + bucket.to as f64 / 2.0;
@@ -59,8 +60,8 @@ impl Sample {
         sum.sum::<f64>() / self.count.max(1) as f64
     }
 
-    /// Returns the lowest value such that at least this part of all values, in millionths, does not
-    /// exceed it; 0 without values.
+    /// Returns the quantile for a part in millionths, or 0 without values: the lowest value such
+    /// that at least this part of all values does not exceed it.
     pub fn part(&self, millionths: u32) -> u64 {
         let rank = (u128::from(self.count) * u128::from(millionths)).div_ceil(1_000_000).max(1);
         let mut below = 0;
@@ -80,16 +81,17 @@ impl Sample {
 /// The difference between the values of two sides, old and new.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
-    /// The Kolmogorov–Smirnov distance, from 0 to 1: the part of the values that lies differently.
+    /// The Kolmogorov–Smirnov distance, from 0 to 1: the largest difference between the
+    /// distribution functions of both sides.
     pub distance: f64,
     /// Cliff's delta, from -1 to 1: the probability that a new value is larger than an old one,
     /// minus the probability that it is smaller.
     pub delta: f64,
-    /// The probability of a distance this large if both sides are samples of the same values.
+    /// The probability of at least this distance if both sides are samples of one distribution.
     pub probability: f64,
 }
 
-/// Returns the difference between two samples, or `None` if a side has less than [`MIN_VALUES`]
+/// Returns the difference between two samples, or `None` if a side has fewer than [`MIN_VALUES`]
 /// values.
 ///
 /// ```
@@ -122,8 +124,8 @@ pub fn difference(old: &Sample, new: &Sample) -> Option<Difference> {
     Some(Difference { distance, delta, probability })
 }
 
-/// Returns the number of old and new values in each group of values that cannot be distinguished,
-/// in ascending order. Equal values are one group, and so are buckets that overlap.
+/// Returns the number of old and of new values in each group of values whose order is unknown.
+/// Equal values and overlapping buckets form one group. The groups are in ascending order.
 fn groups(old: &[Bucket], new: &[Bucket]) -> Vec<(u64, u64)> {
     let old = old.iter().map(|bucket| (bucket, bucket.count, 0));
     let mut all: Vec<_> = old.chain(new.iter().map(|bucket| (bucket, 0, bucket.count))).collect();
@@ -142,8 +144,8 @@ fn groups(old: &[Bucket], new: &[Bucket]) -> Vec<(u64, u64)> {
 
 /// Returns the probability that the Kolmogorov distribution exceeds `x`.
 fn tail(x: f64) -> f64 {
-    // For small `x` the alternating series converges slowly, and the probability is 1 to more than
-    // nine digits.
+    // For small `x`, the alternating series converges slowly, and the probability differs from 1
+    // by less than 3e-8.
     if x < 0.25 {
         return 1.0;
     }
@@ -154,8 +156,9 @@ fn tail(x: f64) -> f64 {
     (2.0 * terms.sum::<f64>()).clamp(0.0, 1.0)
 }
 
-/// Corrects probabilities of several comparisons by the method of Holm: the result is the
-/// probability of at least one such difference among all of them by chance.
+/// Corrects the probabilities of several comparisons by the method of Holm. If all differences with
+/// a corrected probability of at most `p` are accepted, the probability that at least one of them
+/// is chance is at most `p`.
 ///
 /// ```
 /// use tracewell::analysis::corrected;

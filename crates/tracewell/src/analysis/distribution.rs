@@ -1,14 +1,14 @@
 //! Distributions of durations: quantiles, mean, standard deviation, buckets for a histogram, and
-//! the places of the longest durations.
+//! the positions of the longest durations.
 //!
 //! [`Range`](super::Range) is smaller and has only count, minimum, mean and maximum.
 //!
-//! A distribution stores its first [`MAX_EXACT`] values and is exact so far. The next value turns
-//! it into buckets, which are the same for every distribution: a bucket contains the numbers with
-//! the same highest [`PRECISION`] + 1 binary digits and the same length. So numbers below 256 have
-//! a bucket of their own, and the width of any other bucket is less than 1/128 of each of its
-//! numbers. Count, minimum, maximum, mean, standard deviation and the longest durations stay exact.
-//! Buckets fill at most 58 KiB.
+//! A distribution with at most [`MAX_EXACT`] values stores each value, and is exact. The next value
+//! moves all values into buckets, whose limits are the same for every distribution. A bucket
+//! contains the numbers with the same number of bits and the same highest [`PRECISION`] + 1 bits.
+//! So each number below 256 has a bucket of its own, and the width of any other bucket is at most
+//! 1/128 of its lowest number. Count, minimum, maximum, mean, standard deviation and the longest
+//! durations stay exact. The counts of all buckets have at most 58 KiB.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,13 +18,13 @@ use super::position::Position;
 /// Number of values for which a distribution is exact.
 pub const MAX_EXACT: usize = 1024;
 
-/// Number of binary digits after the first that a bucket keeps.
+/// Number of bits after the highest set bit that are the same in all numbers of a bucket.
 const PRECISION: u32 = 7;
 
-/// Number of longest durations whose places are stored.
+/// Number of longest durations whose positions are stored.
 pub const WORST: usize = 3;
 
-/// Durations, or other numbers, with the places where the longest ones ended.
+/// Durations, or other numbers, with the positions at which the longest ones ended.
 ///
 /// ```
 /// use tracewell::analysis::{Distribution, Position, Quantile};
@@ -60,7 +60,7 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// Returns the time of its beginning, in ticks since the first event.
+    /// Returns the time at which it began, in ticks since the first event.
     pub fn began(&self) -> u64 {
         self.at.ticks.saturating_sub(self.value)
     }
@@ -155,13 +155,13 @@ impl Distribution {
         u64::try_from(mean).ok()
     }
 
-    /// Returns the standard deviation of the values, or `None` if there are no values. It is that
-    /// of exactly these values: the divisor is their count.
+    /// Returns the population standard deviation, or `None` if there are no values. The divisor is
+    /// the number of values.
     pub fn standard_deviation(&self) -> Option<f64> {
         let (count, mean) = (u128::from(self.count), u128::from(self.mean()?));
         let width = u128::from(self.max - self.min);
-        // The sum of the squares of all distances from `mean`. If it is less than 2^128, the
-        // result modulo 2^128 is exact.
+        // `distances` is the sum of the squares of all distances from `mean`. If it is less than
+        // 2^128, the computation modulo 2^128 is exact.
         let fits = width.checked_mul(width).and_then(|most| most.checked_mul(count)).is_some();
         let distances = if fits {
             let twice = self.sum.wrapping_mul(mean).wrapping_mul(2);
@@ -174,14 +174,14 @@ impl Distribution {
             };
             self.buckets().into_iter().map(square).sum()
         };
-        // `mean` was rounded down.
+        // `mean` was rounded down. Subtract the square of the rounding error.
         let rest = (self.sum - mean * count) as f64 / count as f64;
         Some((distances / count as f64 - rest * rest).max(0.0).sqrt())
     }
 
     /// Returns a quantile, or `None` if there are no values: the lowest value such that at least
     /// the given part of all values does not exceed it. If there are more than [`MAX_EXACT`]
-    /// values, the result is never lower than the exact quantile, and higher by less than 1/128
+    /// values, the result is never lower than the exact quantile, and exceeds it by less than 1/128
     /// (0.8 %).
     pub fn quantile(&self, quantile: Quantile) -> Option<u64> {
         let mut rank = quantile.rank(self.count)?;
@@ -218,7 +218,7 @@ impl Distribution {
         }
     }
 
-    /// Returns true if quantiles and buckets are exact, because there are few values.
+    /// Returns true if quantiles and buckets are exact: there are at most [`MAX_EXACT`] values.
     pub fn is_exact(&self) -> bool {
         matches!(self.values, Values::Exact(_))
     }
@@ -260,7 +260,7 @@ impl Values {
 
 /// Returns the index of the bucket of a value.
 fn index(value: u64) -> usize {
-    // The number of binary digits that the bucket drops.
+    // The number of lowest bits that may differ within the bucket.
     let shift = (u64::BITS - value.leading_zeros()).saturating_sub(PRECISION + 1);
     ((shift as usize) << PRECISION) + (value >> shift) as usize
 }

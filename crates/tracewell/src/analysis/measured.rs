@@ -1,7 +1,7 @@
-//! The times that analyses collect as distributions, and the collection itself.
+//! The kinds of times that analyses measure, and their collection as distributions.
 //!
-//! An analysis that measures times has a [`Distributions`] of its own. It collects nothing unless
-//! the caller wants distributions, so the usual figures do not pay for them.
+//! Each part of an analysis that measures times has its own [`Distributions`]. It stores nothing
+//! unless the caller requests distributions, because they need memory and time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,8 +11,8 @@ use foldhash::fast::RandomState;
 use super::distribution::Distribution;
 use super::position::Position;
 
-/// Maximum number of distributions of an analysis. Traces of real systems have some hundreds; only
-/// damaged traces have more.
+/// Maximum number of distributions of a [`Distributions`]. Traces of real systems have some
+/// hundreds; only damaged traces have more.
 const MAX_DISTRIBUTIONS: usize = 1 << 12;
 
 /// Kind of a time. docs/analysis.md defines each.
@@ -26,7 +26,7 @@ pub enum Measure {
     Execution,
     /// From one release of a task to the next.
     Period,
-    /// The distance of a release from its expected time, if the task's period is known.
+    /// The difference between a release and its expected time, if the task's period is known.
     Jitter,
     /// From one completion of a task to the next.
     CompletionPeriod,
@@ -34,11 +34,11 @@ pub enum Measure {
     Lateness,
     /// From the event that makes a task ready until the task has the processor.
     WakeUp,
-    /// From the request of an object to the continuation of the task that had to wait.
+    /// From the request of an object until the task that had to wait continues.
     Wait,
     /// The waits of one task for any mutex.
     MutexWait,
-    /// The part of a wait for a mutex in which others ran on behalf of the waiting task.
+    /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
     /// From lock to unlock of a mutex.
     Hold,
@@ -103,7 +103,7 @@ pub struct Measured<S> {
     pub times: Distribution,
 }
 
-/// The distributions of an analysis, in the order of their first times.
+/// The distributions of a part of an analysis, in the order of their first times.
 #[derive(Debug)]
 pub(in crate::analysis) struct Distributions<S> {
     wanted: bool,
@@ -158,7 +158,7 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         self.rows[index].times.add(ticks, at);
     }
 
-    /// Begins a range: forgets all times so far.
+    /// Begins a range: removes all times so far.
     pub(in crate::analysis) fn restart(&mut self) {
         *self = Self { wanted: self.wanted, ..Self::default() };
     }

@@ -40,7 +40,7 @@ pub struct SpanFigures {
     pub duration: Range,
     /// The parts of the durations in which at least one thread was in the span, in ticks.
     pub busy: Range,
-    /// The distribution of the durations, if wanted.
+    /// The distribution of the durations, if requested.
     pub distribution: Option<Distribution>,
 }
 

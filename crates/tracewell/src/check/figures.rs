@@ -1,7 +1,7 @@
-//! The figures that thresholds name, and the values that they have in a trace.
+//! The figures that thresholds name, and their values in a trace.
 //!
-//! This module knows the names and the units of figures. The values come from the caller, who
-//! derives them from the analyses of the same trace ([`Figures`]).
+//! This module defines the names and the units of figures. The caller derives the values from the
+//! analyses of the same trace ([`Figures`]).
 
 use std::fmt::{self, Display, Formatter};
 
@@ -23,33 +23,34 @@ use crate::text::{counted, spoken_time};
 pub enum Measure {
     /// Time from the release of a job to its completion.
     Response,
-    /// Time from the release of a job to the scheduler's first choice of its task.
+    /// Time from the release of a job until the scheduler first chooses its task.
     Start,
-    /// Time from the event that makes a task ready until the task runs.
+    /// Time from the event that makes a task ready until it has the processor.
     Wake,
-    /// Execution time of a job.
+    /// Execution time of a task for a job.
     Execution,
-    /// Time in which a job waited for tasks that are less urgent.
+    /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
-    /// Time for which tasks waited for an object.
+    /// Time from the request of an object until the task that had to wait continues.
     Wait,
-    /// Time for which tasks held an object.
+    /// Time from lock to unlock of a mutex.
     Held,
-    /// Duration of an interrupt.
+    /// Duration of an interrupt without nested interrupts.
     Interrupt,
-    /// Time from the post of a message until its receiver takes it.
+    /// Time from the post of a message until it is taken or dispatched.
     Message,
-    /// Distance of a release from its expected time, for a given period.
+    /// Difference between a release and its expected time, for a given period.
     Jitter,
     /// Time from one mark to another.
     Between,
-    /// Share of the time that a task or interrupts ran; with a window, the maximum in any window.
+    /// Share of the time in which a task or interrupts ran; with a window, the maximum in any
+    /// window of this length.
     Load,
-    /// Share of a stack that was used.
+    /// Maximum use of a stack as a share of its size.
     Stack,
-    /// Fill level of a queue.
+    /// Fill level of a queue or a pool.
     Queue,
-    /// Number of requests that waited for a mutex whose owner was less urgent.
+    /// Number of requests that waited for a mutex whose owner had a lower priority.
     Inversions,
     /// Number of missed deadlines.
     Missed,
@@ -127,7 +128,7 @@ impl Measure {
         matches!(self.unit(), Unit::Time)
     }
 
-    /// Returns the least and the greatest number of names in parentheses.
+    /// Returns the minimum and the maximum number of names in parentheses.
     pub(super) const fn names(self) -> (usize, usize) {
         match self {
             Self::Lost => (0, 0),
@@ -219,7 +220,7 @@ impl Statistic {
 pub struct Name(pub(super) Text);
 
 impl Name {
-    /// Returns true if a name of the trace is meant.
+    /// Returns true if a name in the trace matches.
     pub fn matches(&self, name: &str) -> bool {
         match &self.0 {
             Text::Exactly(written) => written == name,
@@ -227,7 +228,7 @@ impl Name {
         }
     }
 
-    /// Returns the name as it is written, without quotation marks.
+    /// Returns the name as in the rule, without quotation marks.
     pub fn as_str(&self) -> &str {
         let (Text::Exactly(written) | Text::Like(written)) = &self.0;
         written
@@ -248,7 +249,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Returns the unit of the figure: a count of times is a number.
+    /// Returns the unit of the figure. The statistic `.count` has no unit of time.
     pub const fn unit(&self) -> Unit {
         match self.statistic {
             Some(Statistic::Count) => Unit::Count,
@@ -257,8 +258,8 @@ impl Figure {
     }
 }
 
-/// Writes the figure in the form of a rule, always in the same way. Baselines find figures by this
-/// text.
+/// Writes the figure in the form of a rule. Equal figures have equal texts, by which baselines find
+/// them.
 impl Display for Figure {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let names = self.names.iter().map(|name| match &name.0 {
@@ -342,27 +343,27 @@ impl Display for Quantity {
 /// The value of a figure in a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value {
-    /// The task or object with this value, if the figure is about one.
+    /// The task or object with this value; `None` if the figure has no subject.
     pub subject: Option<String>,
     /// The value. Times are in ticks.
     pub quantity: Quantity,
     /// The same time in nanoseconds; `None` for other values, and if the clock has no known rate
     /// or several.
     pub nanoseconds: Option<u64>,
-    /// The worst single value and its place, if the analysis has it.
+    /// The worst single value and its position, if the analysis has it.
     pub worst: Option<Worst>,
 }
 
-/// The place of the worst single value of a figure.
+/// The worst single value of a figure, and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Worst {
-    /// Number of the event at which the value was known, if the analysis stores it.
+    /// Number of the event that shows the value, if the analysis stores it.
     pub seq: Option<u64>,
     /// Ticks of this event since the first event.
     pub ticks: u64,
     /// Nanoseconds since the first event, if the clock's rate is known.
     pub time_ns: Option<u64>,
-    /// The value there.
+    /// The value.
     pub quantity: Quantity,
 }
 

@@ -411,8 +411,8 @@ impl<'r> RuleRun<'r> {
         failures
     }
 
-    /// Returns the results of all thresholds, each with its failure if it failed and the failure
-    /// was not reported while the trace was read.
+    /// Returns the results of all thresholds. A failed threshold also has its failure, unless the
+    /// failure was reported while the trace was read.
     fn thresholds(&self, known: Known<'_>) -> Vec<(RuleResult, Option<Failure>)> {
         let thresholds = self.rule.thresholds.iter().zip(&self.broken_thresholds);
         let decided = thresholds.map(|(threshold, was_reported)| {

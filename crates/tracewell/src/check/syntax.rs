@@ -42,7 +42,7 @@ impl Rules {
         }
     }
 
-    /// Returns the figures that thresholds compare, without the number of missing events, which
+    /// Returns the figures that thresholds compare, except the number of missing events, which
     /// needs no analysis. If there are none, a check needs no [`Figures`](super::Figures).
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         let thresholds = self.rules.iter().flat_map(|rule| &rule.thresholds);

@@ -1,7 +1,7 @@
 //! Compares figures with the limits of thresholds, and with the figures of earlier runs.
 //!
-//! `figures` has the names of figures; their values come from the caller. Only the number of
-//! missing events comes from the trace itself.
+//! `figures` has the names of figures. The caller supplies their values, except the number of
+//! missing events, which the trace has.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -35,7 +35,7 @@ pub(super) struct Threshold {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
-    /// All values of each figure, by the text of the figure.
+    /// All values of each figure. The key is the text of the figure.
     figures: HashMap<String, Vec<Quantity>, RandomState>,
     tolerance: u64,
 }
@@ -53,7 +53,7 @@ impl Baseline {
         self.figures.entry(figure.to_owned()).or_default().push(quantity);
     }
 
-    /// Returns true if there is no figure.
+    /// Returns true if there are no figures.
     pub fn is_empty(&self) -> bool {
         self.figures.is_empty()
     }
@@ -64,7 +64,7 @@ impl Baseline {
 pub struct ThresholdResult {
     /// The figure in the form of a rule.
     pub figure: String,
-    /// The task or object with the worst value, if the figure is about one.
+    /// The task or object with the worst value; `None` if the figure has no subject.
     pub subject: Option<String>,
     /// The value in the unit of the limit; `None` if it is unknown.
     pub value: Option<Quantity>,
@@ -72,13 +72,13 @@ pub struct ThresholdResult {
     pub comparison: &'static str,
     /// The limit in the rule.
     pub limit: Quantity,
-    /// The place of the worst single value.
+    /// The worst single value, and its position.
     pub worst: Option<Worst>,
     /// The value of the baseline, if there is one.
     pub baseline: Option<Quantity>,
 }
 
-/// The way in which a threshold was decided.
+/// The decision about a threshold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Decision {
     Held,
@@ -162,7 +162,7 @@ impl Threshold {
     /// Returns the number of missing events.
     fn lost(&self, trace: &Trace) -> Result<Value, String> {
         let count = trace.losses.events().or_else(|| {
-            // If only a part of the number is known, the part may already be beyond the limit.
+            // If only a part of the number is known, this part may already break an upper limit.
             let counts = trace.losses.iter();
             let counts = counts.map(|(_, count)| count.events.saturating_add(count.unknown));
             let least = counts.fold(0, u64::saturating_add);
@@ -225,8 +225,7 @@ impl Threshold {
         else {
             return Decision::Held;
         };
-        // The tolerance is a part of the baseline's value. Use 128 bits, because the product of
-        // both may exceed 64 bits.
+        // Use 128 bits, because the product may exceed 64 bits.
         let allowed = u128::from(before.amount()) * u128::from(tolerance) / 1_000_000;
         let distance = u128::from(value.amount().abs_diff(before.amount()));
         if !self.is_worse(value, before) || distance <= allowed {
@@ -249,7 +248,7 @@ impl Threshold {
     }
 }
 
-/// Appends the task or object of a value, and the place of the worst single value.
+/// Appends the task or object of a value, and the position of the worst single value.
 fn put_place(message: &mut String, subject: Option<&str>, worst: Option<Worst>) {
     if let Some(subject) = subject {
         let _ = write!(message, " ({})", subject.escape_debug());

@@ -85,7 +85,7 @@ pub struct RuleResult {
     pub matched: u64,
     /// The reason why the trace does not decide the statement; `None` if it held or failed.
     pub open_because: Option<String>,
-    /// The value, the limit and the worst place of a threshold; `None` for other rules.
+    /// The value and the limit of a threshold, and its worst single value; `None` for other rules.
     pub threshold: Option<ThresholdResult>,
 }
 
@@ -232,7 +232,7 @@ impl FailureKind {
         matches!(self, Self::Undecided | Self::Unknown)
     }
 
-    /// Returns true if an event caused the failure, or an event that did not occur.
+    /// Returns true if an event or a missing event caused the failure.
     pub const fn is_about_events(self) -> bool {
         !self.is_about_rules() && !matches!(self, Self::Exceeded | Self::Worse)
     }
@@ -262,7 +262,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns a failure that no event shows.
+    /// Returns a failure that no single event caused.
     pub(super) fn of_rules(
         rule: Option<String>,
         kind: FailureKind,

@@ -109,8 +109,7 @@ impl Analyses {
         Self { scheduling, machines, spans, wanted, histograms: false, why: None, covered: None }
     }
 
-    /// Also writes a histogram of each distribution. The caller must have selected
-    /// [`Wanted::distributions`].
+    /// Also writes a histogram of each distribution. [`Wanted::distributions`] must be true.
     #[must_use]
     pub fn with_histograms(self) -> Self {
         Self { histograms: true, ..self }
@@ -229,7 +228,7 @@ struct Results {
 }
 
 impl Results {
-    /// Returns the options without effect that `scheduling` does not know.
+    /// Returns the options without effect, except those that `scheduling` reports.
     fn without_effect(&self, has_no_times: bool) -> Vec<WithoutEffect> {
         let histogram = (self.histograms && has_no_times).then(|| WithoutEffect {
             option: "--histogram".to_owned(),

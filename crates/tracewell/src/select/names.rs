@@ -84,12 +84,12 @@ pub(crate) fn argument(wanted: &str, args: &[Argument]) -> Option<usize> {
 pub(crate) enum ArgumentPlace {
     /// The argument with this index.
     Argument(usize),
-    /// A value in the nested argument with this index: the names on the way to it.
+    /// A value in the nested argument with this index, and the names on the path to the value.
     Within(usize, Arc<[String]>),
 }
 
-/// Returns the place of a value by its name: an argument, or names between dots that lead from a
-/// nested argument to a value in it.
+/// Returns the place of a value by its name: the name of an argument, or the path of a value in a
+/// nested argument, with dots between the names.
 pub(crate) fn argument_place(wanted: &str, args: &[Argument]) -> Option<ArgumentPlace> {
     if let Some(index) = argument(wanted, args) {
         return Some(ArgumentPlace::Argument(index));

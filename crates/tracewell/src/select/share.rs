@@ -31,7 +31,7 @@ impl FromStr for Share {
 
     fn from_str(text: &str) -> Result<Self, ShareError> {
         let number = text.strip_suffix('%').map(str::trim_end);
-        // A percent is 10,000 millionths.
+        // One percent is 10^4 millionths.
         let millionths = number.and_then(|number| scaled(number, 4));
         let error = || ShareError { found: text.to_owned() };
         millionths.map(|millionths| Self { millionths }).ok_or_else(error)

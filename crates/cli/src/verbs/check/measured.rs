@@ -1,5 +1,5 @@
-//! Derives the figures of a trace in the same pass in which its events are checked, for rules with
-//! thresholds.
+//! Derives the figures of a trace for rules with thresholds, in the same pass that checks its
+//! events.
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ pub(super) struct Measured<'r, W> {
     checked: Selected<FailurePrinter<'r, W>>,
     /// The analyses; `None` after the end of the trace.
     measuring: Option<Ranged<Measuring>>,
-    /// True if the rules, and the analyses, need no further events.
+    /// The first is true if the rules need no further events, the second if the analyses need none.
     is_complete: [bool; 2],
 }
 

@@ -31,7 +31,7 @@ pub(super) struct FailurePrinter<'r, W> {
     wrong: &'r AtomicBool,
 }
 
-/// The rules, with their text and the figures of earlier runs.
+/// The rules, their text, and the figures of earlier runs.
 #[derive(Clone, Copy)]
 pub(super) struct Rulebook<'r> {
     pub(super) source: &'r Source,

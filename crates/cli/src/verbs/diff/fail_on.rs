@@ -1,4 +1,4 @@
-//! The differences that are failures.
+//! The kinds of differences for which `diff --fail-on` fails.
 
 use std::str::FromStr;
 

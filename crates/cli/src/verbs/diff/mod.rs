@@ -54,7 +54,7 @@ pub(crate) struct Diff {
     input: InputArgs,
 }
 
-/// The runs of a side: the paths and the figures of the traces that could be read.
+/// The runs of one side: the paths and the figures of the readable traces.
 #[derive(Default)]
 struct Side {
     files: Vec<String>,

@@ -1,8 +1,8 @@
-//! Finds files that a killed `tracewell record` left under a temporary name. A file without events
-//! is removed. A file with events stays, and a note names it.
+//! Finds files with a temporary name that a killed `tracewell record` left. Removes files without
+//! events. Keeps files with events, and prints a note with their names.
 //!
-//! A file is abandoned if the process in its name has ended and no process holds its lock. The lock
-//! protects recordings of other containers, where the same process ids belong to other processes.
+//! A file is abandoned if the process in its name has ended and no process holds the lock of the
+//! file. The lock protects recordings in other containers, whose process ids are unknown here.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn remove_abandoned(target: &Path) {
         }
         let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
         if is_empty || !has_events(&path) {
-            // If this fails, the file stays, as before.
+            // An error is not reported, because the file does not affect the new recording.
             let _ = fs::remove_file(&path);
         } else {
             note!("{}: a `tracewell record` that was killed left these events", shown_path(&path));

@@ -99,7 +99,7 @@ impl PosixTrace {
     }
 }
 
-/// Returns true if a recording has events of a program, or if it cannot be read again.
+/// Returns true if a recording has events of a program, or if it cannot be read.
 pub(super) fn has_events(path: &Path) -> bool {
     if !super::is_file(path) {
         return true;

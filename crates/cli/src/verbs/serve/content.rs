@@ -250,7 +250,7 @@ impl Content {
     }
 }
 
-/// Reports a failure when the thread that reads the trace ends. It ends only by a panic.
+/// Reports a failure when the thread that reads the trace ends, which happens only on a panic.
 struct Ended<'a>(&'a Content);
 
 impl Drop for Ended<'_> {

@@ -245,12 +245,13 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
     Ok(Some(Request { path: path.to_owned(), query: query.to_owned(), host, origin, body }))
 }
 
-/// Returns the response to a request with a method that its address does not have.
+/// Returns the response to a request with a method that its address does not support.
 pub(super) fn wrong_method() -> Response {
     Response::error(METHOD, "expected the method GET; only api/v1/marks also has PUT")
 }
 
-/// Reads the body of a request, or returns the response that refuses it.
+/// Reads the body of a request. Returns the response that refuses the request if the body has more
+/// than `max` bytes, ends early, or arrives too slowly.
 pub(super) fn read_body(
     mut stream: &TcpStream,
     body: &Body,

@@ -1,8 +1,8 @@
-//! The file with the marks of the user, `FILE.marks.txt` next to the trace. It is the only file
-//! that the server writes.
+//! The file with the marks of the user, `FILE.marks.txt` next to the trace. Apart from the private
+//! file of `redirect`, it is the only file that the server writes.
 //!
 //! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces
-//! a file only if its first line is this one, and if its content is the one that the page has seen.
+//! a file only if it has this first line and its content has not changed since the page read it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,11 +25,11 @@ pub(super) enum MarkError {
     Content(String),
     /// The file has changed since the page read it.
     Changed(String),
-    /// The file cannot be used.
+    /// The file cannot be read or written, or is not a file of marks.
     File(String),
 }
 
-/// The content of the file, and a number that differs for other contents.
+/// The content of the file. The version, a hash of the content, identifies it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Marks {
     pub(super) content: String,
@@ -84,7 +84,7 @@ impl MarkFile {
         Ok(Marks::new(content))
     }
 
-    /// Replaces the file, if its version is still `was`. Returns the new marks.
+    /// Replaces the file if its version is still `was`. Returns the new marks.
     pub(super) fn write(&self, content: Vec<u8>, was: u64) -> Result<Marks, MarkError> {
         let content = marks(content).map_err(MarkError::Content)?;
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ impl MarkFile {
         Ok(Marks::new(content))
     }
 
-    /// Writes a new file, and renames it, so that the old content stays if writing fails.
+    /// Writes a new file and renames it. If this fails, the old content stays.
     fn replace(&self, content: &[u8]) -> io::Result<()> {
         let mut new = self.path.as_os_str().to_owned();
         new.push(format!(".{}", std::process::id()));
@@ -112,7 +112,7 @@ impl MarkFile {
     }
 }
 
-/// Returns the content of a file of marks as text, or a message.
+/// Returns the content of a file of marks as text, or an error message if it is not such a file.
 fn marks(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("a file of marks has at most {MAX_BYTES} bytes"));

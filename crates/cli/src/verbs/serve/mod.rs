@@ -11,8 +11,8 @@
 //! | `redirect` | the private file that leads the browser to the address |
 //! | `content` | the trace: reads it, and again when it has changed |
 //!
-//! The server opens only the files of the command line, and the file of the marks. It never opens a
-//! path from a request.
+//! For requests, the server opens only the files of the command line and the file of the marks. It
+//! never opens a path from a request.
 
 mod content;
 mod guard;

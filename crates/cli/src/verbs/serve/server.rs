@@ -25,8 +25,8 @@ pub(super) trait Answer: Send + Sync + 'static {
     ) -> io::Result<()>;
 }
 
-/// Maximum number of connections that are being refused at the same time. Further ones are closed
-/// without a response.
+/// Maximum number of simultaneous refusals. The server closes further connections without a
+/// response.
 const MAX_REFUSALS: usize = 16;
 
 /// A server of one page.
@@ -45,7 +45,7 @@ struct Counted<A> {
 }
 
 impl<A> Counted<A> {
-    /// Counts a connection, unless the counter has reached its maximum.
+    /// Counts a connection. Returns `None` if the counter has reached its maximum.
     fn new(
         server: &Arc<Server<A>>,
         counter: fn(&Server<A>) -> &AtomicUsize,
@@ -81,8 +81,8 @@ impl<A: Answer> Server<A> {
         }
     }
 
-    /// Answers or refuses a connection in a thread. If the system cannot start a thread, the
-    /// connection ends, and the client can try again.
+    /// Answers or refuses a connection in a thread. If the system cannot start a thread, closes the
+    /// connection, so that the client can try again.
     fn connect(self: &Arc<Self>, stream: TcpStream) {
         let builder = thread::Builder::new().name("request".to_owned());
         let max = self.limits.connections;

@@ -1,4 +1,4 @@
-//! Finds the responses and waits of a trace, and the one that a question is about.
+//! Finds the responses and waits of a trace, and selects the one that a question asks for.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -22,7 +22,8 @@ impl Interval {
         self.until.ticks.saturating_sub(self.from.ticks)
     }
 
-    /// Returns the preference among the times of a task: responses, waits for mutexes, others.
+    /// Returns the rank among the times of a task: 2 for a response, 1 for a wait for a mutex, 0
+    /// for another wait. A question about a task selects the highest rank first.
     fn rank(&self) -> u8 {
         match self.kind {
             Explained::Response => 2,
@@ -32,8 +33,8 @@ impl Interval {
     }
 }
 
-/// Returns the response or wait that a question is about. `range` is the range in which the longest
-/// one must end.
+/// Returns the response or wait that a question asks for. The longest one of a task must end within
+/// `range`, in ticks.
 pub(super) fn find(
     trace: &Trace,
     tracks: &Tracks,
@@ -99,7 +100,7 @@ fn all(tracks: &Tracks) -> Vec<Interval> {
     intervals
 }
 
-/// Returns the waits for a mutex or a semaphore, from request to continuation.
+/// Returns the waits for a mutex or a semaphore, from the request until the context continues.
 fn requests(lock: &LockTrack) -> impl Iterator<Item = Interval> + '_ {
     let request = Some(if lock.is_mutex { Meaning::Lock } else { Meaning::Wait });
     lock.waits.iter().filter_map(move |wait| {
@@ -115,8 +116,8 @@ fn requests(lock: &LockTrack) -> impl Iterator<Item = Interval> + '_ {
 fn blocked<'a>(tracks: &'a Tracks, context: ContextId) -> impl Iterator<Item = Interval> + 'a {
     let changes = tracks.context(context).map_or(&[][..], |row| row.changes());
     let mut began = None;
-    // A wait for a mutex or a semaphore that is not known was no wait: the context got the object,
-    // and lost the processor for another reason.
+    // `requests` returns all waits for mutexes and semaphores. If a context with such a reason is
+    // in none of them, it got the object and lost the processor for another reason.
     let is_request =
         |reason: &Reason| matches!(reason.request, Some(Meaning::Lock | Meaning::Wait));
     changes.iter().filter_map(move |change| match change.state {

@@ -1,5 +1,5 @@
-//! Explains one response or wait of a task: the chain of contexts that ran, held an object or woke
-//! another one. The parts follow each other, so their times add up to the whole.
+//! Explains one response or wait of a task by the chain of contexts that ran, held an object or
+//! woke another context. The parts are consecutive, so their times add up to the whole.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -9,8 +9,9 @@
 //!
 //! All facts come from [`super::tracks`]. A part shows the activity of the last context of its
 //! chain. While a context waits for a mutex, the chain continues with the holder. While it waits
-//! for something else, the chain continues with the context that wakes it. Both may wait for others
-//! in turn. If the last context of a chain is ready, the part shows who has the processor instead.
+//! for something else, the chain continues with the context that wakes it. Both may wait for other
+//! contexts. If the last context of a chain is ready, the part shows which context has the
+//! processor instead.
 //!
 //! ```
 //! use tracewell::analysis::critical_path::{Explainer, Question};
@@ -38,7 +39,7 @@ use crate::model::{Batch, ContextId, Flow, Loss, Processor, Sink, Trace};
 /// Maximum number of listed parts.
 pub const MAX_PARTS: usize = 1 << 16;
 
-/// Maximum number of links of a chain. A longer chain ends with a context that is blocked.
+/// Maximum number of links of a chain. A longer chain is cut, and its last context is blocked.
 pub const MAX_LINKS: usize = 16;
 
 /// The explanation of a response or a wait.
@@ -52,16 +53,17 @@ pub struct CriticalPath {
     pub from: Position,
     /// The event with which it ended.
     pub until: Position,
-    /// Its parts in order of time, each directly after the one before.
+    /// Its parts in order of time, without gaps.
     pub parts: Vec<Part>,
     /// Number of parts beyond [`MAX_PARTS`], and their ticks.
     pub more: (u64, u64),
-    /// Why contexts were blocked; [`Link::reason`] and [`State::Blocked`] have indices into it.
+    /// The reasons for which contexts were blocked. [`Link::reason`] and [`State::Blocked`] are
+    /// indices into this list.
     pub reasons: Vec<Reason>,
 }
 
 impl CriticalPath {
-    /// Returns the ticks of the whole.
+    /// Returns the length of the explained time in ticks.
     pub fn ticks(&self) -> u64 {
         self.until.ticks.saturating_sub(self.from.ticks)
     }
@@ -104,7 +106,7 @@ impl Part {
 pub struct Link {
     /// The context that waits.
     pub context: ContextId,
-    /// Index of its reason in [`CriticalPath::reasons`].
+    /// Index of the reason of the wait in [`CriticalPath::reasons`].
     pub reason: u32,
     /// The context that holds the object, or that wakes the waiting one.
     pub on: ContextId,
@@ -117,11 +119,11 @@ pub struct Link {
 pub enum Activity {
     /// It ran.
     Runs,
-    /// It had the processor or could have had it, but an interrupt with this number was served.
+    /// It was ready or had the processor, but the core served an interrupt with this number.
     Interrupt(Option<u32>),
     /// It was ready, but this context had the processor.
     Delayed(ContextId),
-    /// It was ready, and it is not known that anything ran.
+    /// It was ready, and the trace does not show that a task or an interrupt ran.
     Ready,
     /// It waited for an interrupt with this number, which woke it.
     WokenByInterrupt(Option<u32>),
@@ -167,8 +169,8 @@ impl Explainer {
     }
 }
 
-/// Explains a response or a wait of a trace whose tracks are known. The longest time of a task must
-/// end within `range`, in ticks.
+/// Explains a response or a wait of a trace with these tracks. The longest time of a task must end
+/// within `range`, in ticks.
 ///
 /// # Errors
 /// Returns an error if the trace does not show what runs, or does not contain the response or the

@@ -1,4 +1,4 @@
-//! Which response or wait to explain, and why there is no explanation.
+//! Questions for the explanation of a response or a wait, and errors for those without an answer.
 
 use std::str::FromStr;
 
@@ -20,19 +20,19 @@ use crate::select::Bound;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// The longest one that ends with the event of this number; or, without one, the longest that
-    /// begins with it; or the shortest that contains it.
+    /// The longest one that ends with the event of this number. If there is none, the longest that
+    /// begins with it; otherwise the shortest that contains it.
     Event(u64),
     /// The shortest one that contains this time.
     Time(Bound),
-    /// The longest response of a task. A task without responses: its longest wait for a mutex. A
-    /// task without those: its longest wait. The task has this name, or its context this key.
+    /// The longest response of the task with this name, or whose context has this key. If the task
+    /// has no responses, its longest wait for a mutex; otherwise its longest wait.
     Worst(String),
 }
 
 impl Question {
-    /// Returns the first tick of a time; `None` if the trace's clock does not reach it or has no
-    /// known rate.
+    /// Returns the first tick of a time, or `None` if the trace ends before the time or the rate of
+    /// its clock is unknown.
     pub(super) fn tick(trace: &Trace, time: Bound) -> Option<u64> {
         let (mut from, mut until) = (0, trace.span);
         if time.is_after(trace, until) {
@@ -77,7 +77,7 @@ impl FromStr for Question {
     }
 }
 
-/// Error for a response or wait without an explanation.
+/// Error for a question without an answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoPath {
     /// The trace does not show when tasks get and lose the processor.
@@ -106,10 +106,10 @@ pub enum NoPath {
     /// No response and no wait contains the event or the time.
     #[error("no completed job and no completed wait contains it")]
     NothingThere,
-    /// The clock does not reach the time, or its rate is unknown.
+    /// The trace ends before the time, or the rate of its clock is unknown.
     #[error("the trace does not reach this time, or the rate of its clock is unknown")]
     UnknownTime,
-    /// The states of all contexts and cores change too often.
+    /// The tracks of the trace exceed their maximum size.
     #[error("the trace has more than {MAX_ENTRIES} changes of states")]
     TooLong,
 }

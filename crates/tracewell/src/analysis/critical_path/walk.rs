@@ -1,7 +1,7 @@
 //! Divides a response or a wait into parts.
 //!
-//! Each function handles a time without gaps and divides it without gaps, so the parts of the whole
-//! add up. Times in which a row has no state become parts with the state `Unknown`.
+//! Each function divides an interval into consecutive parts, so the parts add up to the whole.
+//! Times in which a row has no state become parts with the state `Unknown`.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,14 @@ use super::{Activity, CriticalPath, Explained, Link, MAX_LINKS, MAX_PARTS, Part}
 use crate::analysis::tracks::{Arrow, ArrowKind, Holder, Occupant, Position, Row, State, Tracks};
 use crate::model::{ContextId, Meaning};
 
-/// A time with one state of a row; `None` before the first state.
+/// An interval in which a row has one state.
 #[derive(Clone, Copy, Debug)]
 struct Piece<S> {
     from: Position,
     until: u64,
     /// The event that ended the state, if it ended in the divided time.
     ended: Option<Position>,
+    /// The state; `None` if the row has none, such as before its first state.
     state: Option<S>,
 }
 
@@ -60,20 +61,20 @@ pub(super) fn explain(tracks: &Tracks, interval: Interval) -> CriticalPath {
 
 struct Walk<'a> {
     tracks: &'a Tracks,
-    /// The wake-ups by the context that is woken and the event that wakes it.
+    /// The wake-ups. The key is the context that is woken and the event that wakes it.
     wake_ups: HashMap<(ContextId, Position), &'a Arrow, RandomState>,
     /// The holders of mutexes by key.
     mutexes: HashMap<u64, &'a Row<Holder>, RandomState>,
     chain: Vec<Link>,
-    /// True if the explained task has a job during the whole time. Then it is ready even if its row
-    /// says that its last job is done.
+    /// True if the explained task has a job during the whole time. It is then ready even if its row
+    /// has the state `Done` of an earlier job.
     has_job: bool,
     parts: Vec<Part>,
     more: (u64, u64),
 }
 
 impl Walk<'_> {
-    /// Adds the parts of a time of a context, which is the last of the chain.
+    /// Adds the parts of a time of the last context of the chain.
     fn follow(&mut self, context: ContextId, time: Time) {
         let row = self.tracks.context(context);
         for piece in pieces(self.tracks, row, time) {
@@ -91,7 +92,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of a time in which a context could run: what its core did.
+    /// Adds the parts of a time in which a context could run. Each part shows the activity of the
+    /// core.
     fn delayed(&mut self, context: ContextId, piece: Piece<State>) {
         let core = self.core(context, piece);
         for piece in pieces(self.tracks, core, piece.time()) {
@@ -105,8 +107,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the core that a context did not get in a time: on several cores, the core that it
-    /// got at the end, or that it had before.
+    /// Returns the core for which a context waited in a time: the core that it got at the end, or
+    /// else the core that it had before, or else the first core.
     fn core(&self, context: ContextId, piece: Piece<State>) -> Option<&Row<Occupant>> {
         let cores = &self.tracks.cores;
         let runs = |row: &&Row<Occupant>, at: Position| match at_position(row, at) {
@@ -114,7 +116,7 @@ impl Walk<'_> {
             _ => false,
         };
         let at_end = piece.ended.and_then(|at| cores.iter().find(|row| runs(row, at)));
-        // The context lost the core with the event that began this time, or earlier.
+        // The context lost the core at the latest with the event that began this time.
         let before = Position { seq: piece.from.seq.saturating_sub(1), ..piece.from };
         at_end.or_else(|| cores.iter().find(|row| runs(row, before))).or(cores.first())
     }
@@ -131,7 +133,7 @@ impl Walk<'_> {
                         let Piece { from, until, ended, .. } = held;
                         self.delayed(context, Piece { from, until, ended, state: piece.state });
                     }
-                    // The context lost the processor for another reason than this mutex.
+                    // The context holds the mutex, so it lost the processor for another reason.
                     Some(Holder::Context(holder)) if holder == context => {
                         self.add(context, held.time(), Activity::In(State::Off));
                     }
@@ -156,7 +158,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of a time in which a context waits for `on`, if it is known.
+    /// Adds the parts of a time in which a context waits for the context `on`. If `on` is unknown
+    /// or already in the chain, or the chain is full, adds one part in which the context is
+    /// blocked.
     fn depends(
         &mut self,
         context: ContextId,
@@ -185,7 +189,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Adds a part, or extends the last one if nothing else happens.
+    /// Adds a part, or extends the last part if its context, activity and chain are the same.
     fn add(&mut self, context: ContextId, time: Time, activity: Activity) {
         let Time { from, until } = time;
         if until <= from.ticks {

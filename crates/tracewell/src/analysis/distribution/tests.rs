@@ -12,7 +12,7 @@ fn of(values: &[u64]) -> Distribution {
     distribution
 }
 
-/// Numbers of every length, and numbers around a common mean.
+/// Lists of numbers with any number of bits, and lists of numbers near a common mean.
 fn values() -> impl Strategy<Value = Vec<u64>> {
     let any_length = (0..64_u32, any::<u64>()).prop_map(|(shift, number)| number >> shift);
     let close = 1_000_000_u64..1_000_500;
@@ -21,13 +21,13 @@ fn values() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![few, lengths, prop::collection::vec(close, MAX_EXACT - 2..3000)]
 }
 
-/// Returns the quantile by its definition.
+/// Returns the quantile, computed directly from its definition.
 fn exact(sorted: &[u64], millionths: u64) -> u64 {
     let reached = |value: u64| sorted.iter().filter(|other| **other <= value).count() as u64;
     let enough = |value: u64| {
         u128::from(reached(value)) * 1_000_000 >= sorted.len() as u128 * u128::from(millionths)
     };
-    // The part of the values that do not exceed a value grows with the value.
+    // `enough` is monotonic in the value, so a binary search finds the first such value.
     sorted[sorted.partition_point(|value| !enough(*value))]
 }
 

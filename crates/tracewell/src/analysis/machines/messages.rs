@@ -38,14 +38,14 @@ pub struct Message {
     pub outcome: Option<u32>,
 }
 
-/// The participants of a flow of messages.
+/// The sender, the receiver and the signal of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Route {
-    /// The sender; `None` if the event does not name it, for example for an interrupt.
+    /// The sender; `None` if the event does not name it, for example if an interrupt sends.
     pub sender: Option<Named>,
     /// The machine or thread that receives the messages.
     pub receiver: Named,
-    /// The signal that they carry.
+    /// The signal of the messages.
     pub signal: Named,
 }
 

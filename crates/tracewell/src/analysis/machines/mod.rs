@@ -103,7 +103,7 @@ pub struct Figures {
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,
-    /// The distributions of the times of messages, if wanted.
+    /// The distributions of the times of messages, if requested.
     pub distributions: Vec<Measured<Route>>,
     /// Number of times that no distribution contains, because there are too many distributions.
     pub more_times: u64,

@@ -113,7 +113,8 @@ pub struct Figures {
     pub resources: Vec<Resource>,
     /// True if events have priorities, from which priority inversion is derived.
     pub priorities_known: bool,
-    /// The stacks of tasks, for each task whose stack's size or depth is in the trace.
+    /// The stacks of tasks, for each task for which the trace has the size or the depth of the
+    /// stack.
     pub stacks: Vec<Stack>,
     /// Each completed job, in order of completion, if wanted.
     pub jobs: Vec<Job>,

@@ -17,7 +17,8 @@
 //! | `stacks` | maximum stack depth |
 //! | `filters` | kinds of events that were not recorded for a time |
 //! | `servers` | budgets of servers |
-//! | `times`, `subject` | distributions: execution per job, wake-up latency; what times belong to |
+//! | `times` | distributions; measures execution per job and wake-up latency |
+//! | `subject` | the tasks, objects, interrupts and marks of the distributions |
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sanity` | contradictions in the trace |
 //! | `figures` | the request and the results |

@@ -60,13 +60,13 @@ pub(super) struct Pair {
     from: Mark,
     to: Mark,
     tasks: PerContext<Task>,
-    /// Index among the wanted pairs.
+    /// Index of the pair in [`Wanted::pairs`](super::Wanted::pairs).
     index: usize,
     distributions: Distributions<Subject>,
 }
 
 impl Pair {
-    /// Creates the pair with an index among the wanted pairs.
+    /// Creates the pair with this index in [`Wanted::pairs`](super::Wanted::pairs).
     pub(super) fn new(index: usize, (from, to): (Mark, Mark)) -> Self {
         let (tasks, distributions) = Default::default();
         Self { from, to, tasks, index, distributions }

@@ -1,13 +1,13 @@
 //! Measures the maximum depth of task stacks, and finds the events that show it.
 //!
-//! Some kernels report the depth themselves: the deepest use ([`Meaning::StackUsed`]), or the
-//! smallest free part ([`Meaning::StackFree`]). For others, the argument `stack_ptr` of an event is
+//! Some kernels report the maximum use ([`Meaning::StackUsed`]) or the minimum free size
+//! ([`Meaning::StackFree`]) of a stack. For other kernels, the argument `stack_ptr` of an event is
 //! the stack pointer of the recording task. Between two events, the pointer may have been lower.
 //! Pointers outside the stack are only counted, because a kernel that is simulated on a host does
 //! not use the registered stacks.
 //!
-//! The parameters of the task's object define the stack. Its lowest address, towards which it
-//! grows, is `stack_start` or `stack_base`; its size is `stack_size` or `stack_bytes`.
+//! The parameters of the task's object define the stack. `stack_start` or `stack_base` is the
+//! lowest address, towards which the stack grows. `stack_size` or `stack_bytes` is the size.
 
 use super::moments::Position;
 use super::per::PerContext;
@@ -27,7 +27,7 @@ pub struct Stack {
     pub used: Option<u64>,
     /// The minimum number of free bytes; `None` if no event shows it.
     pub free: Option<u64>,
-    /// The event that shows them.
+    /// The first event that shows `used` and `free`.
     pub at: Option<Position>,
     /// Number of events whose pointer is outside the stack.
     pub outside: u64,
@@ -137,7 +137,7 @@ impl Stacks {
 }
 
 impl Stack {
-    /// Returns the stack of a task of which nothing is known.
+    /// Returns a stack with unknown address, size and depth.
     const fn of(context: ContextId) -> Self {
         Self { context, start: None, size: None, used: None, free: None, at: None, outside: 0 }
     }
@@ -161,7 +161,7 @@ impl Stack {
         }
     }
 
-    /// Stores a depth if it is the greatest so far.
+    /// Stores a depth if it is the maximum so far.
     fn note(&mut self, used: Option<u64>, free: Option<u64>, at: Position) {
         let is_deeper = match (used, self.used, free, self.free) {
             (Some(used), Some(most), ..) => used > most,
@@ -174,7 +174,7 @@ impl Stack {
     }
 }
 
-/// Returns the stack of a context if its object has the size of the stack.
+/// Returns the stack of a context, or `None` if its object does not have the size of the stack.
 fn stack_of(trace: &Trace, context: ContextId) -> Option<Stack> {
     let known = trace.contexts.get(context)?;
     let parameter = |names: [&str; 2]| names.iter().find_map(|name| parameter(trace, known, name));

@@ -1,8 +1,8 @@
-//! The tasks, objects, interrupts and marks to which measured times belong.
+//! The subjects of measured times: tasks, objects, interrupts and pairs of marks.
 
 use crate::model::ContextId;
 
-/// The thing to which measured times of scheduling belong.
+/// The subject of times that the analysis of scheduling measures.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Subject {
     /// A task.
@@ -19,11 +19,11 @@ pub enum Subject {
     /// A source of interrupts, by its number as in
     /// [`InterruptSource::number`](super::InterruptSource::number).
     Interrupt(Option<u64>),
-    /// A task between two marks.
+    /// A task that passed two marks.
     Passage {
         /// Index of the pair in [`Wanted::pairs`](super::Wanted::pairs).
         pair: usize,
-        /// The task that passed both marks.
+        /// The task.
         task: ContextId,
     },
 }

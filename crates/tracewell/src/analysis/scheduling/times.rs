@@ -1,6 +1,6 @@
-//! Distributions of the times of scheduling. Most times are those of the figures, and are added
-//! where the figures are. Execution per job and wake-up latency are measured here, because only
-//! distributions show them.
+//! Distributions of the times of scheduling. The modules that derive figures such as response times
+//! also add these times to distributions. This module measures execution per job and wake-up
+//! latency, which only distributions show.
 
 use super::accounts::Accounts;
 use super::jobs::Change;
@@ -17,13 +17,13 @@ use crate::model::{ContextId, Meaning};
 struct Task {
     /// The pending jobs.
     pending: u64,
-    /// Execution of the task when its oldest job became the oldest.
+    /// Total execution of the task at the time when its oldest pending job became the oldest.
     ran: u64,
     /// Ticks at which the task became ready, if it has not had the processor since then.
     woken: Option<u64>,
 }
 
-/// Measures execution per job and wake-up latency, if distributions are wanted.
+/// Measures execution per job and wake-up latency, if distributions are requested.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     pub(super) distributions: Distributions<Subject>,
@@ -45,7 +45,7 @@ impl Times {
         let (row, ran) = (self.tasks.at(task), accounts.ran(task));
         match change {
             Change::Released => {
-                // No earlier job is pending, so execution is charged to this job from now on.
+                // If no earlier job is pending, execution belongs to this job from now on.
                 row.ran = if row.pending == 0 { ran } else { row.ran };
                 row.pending += 1;
             }
@@ -58,13 +58,13 @@ impl Times {
         }
     }
 
-    /// Handles an event that makes its subject ready, or ends this state. `runs` returns true if a
-    /// task has a core.
+    /// Handles an event that makes its subject ready, or ends its readiness. `runs` returns true if
+    /// a task has a core.
     pub(super) fn take(&mut self, step: &Step, runs: impl Fn(ContextId) -> bool) {
         let (true, Some(subject)) = (self.distributions.are_wanted(), step.subject) else { return };
         match step.meaning {
             Some(Meaning::Ready | Meaning::Activate) if !runs(subject) => {
-                // A task that is ready already does not become ready again.
+                // The latency of a task that is already ready counts from the first such event.
                 self.tasks.at(subject).woken.get_or_insert(step.ticks);
             }
             Some(Meaning::Blocks | Meaning::Complete | Meaning::Delete) => {
@@ -97,7 +97,7 @@ impl<M> Scheduling<M> {
         self.each_distributions(Distributions::collect);
     }
 
-    /// Begins a range: forgets the distributions.
+    /// Begins a range: removes all times so far.
     pub(super) fn restart_times(&mut self) {
         self.each_distributions(Distributions::restart);
     }
@@ -111,8 +111,8 @@ impl<M> Scheduling<M> {
         self.pairs.iter_mut().map(Pair::distributions).for_each(change);
     }
 
-    /// Returns all distributions, and the number of times that none of them contains. Omits times
-    /// that the trace does not show completely.
+    /// Returns all distributions, and the number of times that none of them contains. Omits kinds
+    /// of times for which the trace lacks events.
     pub(super) fn finish_times(&mut self, coverage: &Coverage) -> (Vec<Measured<Subject>>, u64) {
         let (mut all, mut more) = (Vec::new(), 0);
         self.each_distributions(|distributions| {
@@ -123,7 +123,7 @@ impl<M> Scheduling<M> {
         let several = self.cores.len() > 1;
         all.retain(|row: &Measured<Subject>| match row.measure {
             Measure::Execution | Measure::WakeUp | Measure::PassageExecution => coverage.switches,
-            // On several cores, tasks run at the same time, so a wait has no parts.
+            // On several cores, tasks run at the same time, so a wait cannot be divided into parts.
             Measure::Blocking => !several,
             Measure::Response
             | Measure::StartLatency

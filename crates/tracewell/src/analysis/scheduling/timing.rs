@@ -47,7 +47,7 @@ struct Series {
 }
 
 impl Series {
-    /// Adds a time, and returns its distance from the expected one.
+    /// Adds a time. Returns the difference between it and the expected time.
     fn add(&mut self, at: u64, period: u64) -> u64 {
         let expected = self.next.unwrap_or(at);
         let distance = at.abs_diff(expected);

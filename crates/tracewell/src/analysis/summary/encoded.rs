@@ -2,7 +2,7 @@
 //!
 //! A change is three numbers: the differences of ticks and sequence numbers from the previous
 //! change, and the index of the state in a table. The first change of a block has its full ticks
-//! and sequence number. Numbers are those of [`tracewell_wire::number`].
+//! and sequence number. [`tracewell_wire::number`] defines the encoding of the numbers.
 
 use tracewell_wire::number;
 

@@ -71,7 +71,7 @@ impl Contexts {
         let (core, asked) = (context.core, context.asked.take());
         let is_announced = matches!(context.next, Some(State::Blocked(_) | State::Sleeping));
         if core.is_some() && asked.is_none() && code.is_none() && is_announced {
-            // Some kernels record twice that a context will wait, the first time with the reason.
+            // Some kernels record two events for a wait. The first has the reason, so keep it.
             return;
         }
         let state = match asked {
@@ -115,9 +115,9 @@ impl Contexts {
         }
     }
 
-    /// Handles an event that says that a context loses the processor, but not why. The context
-    /// sleeps if that was its last request. Otherwise it could continue, unless an earlier event
-    /// announced another state.
+    /// Handles an event with which a context loses the processor for an unknown reason. If an
+    /// earlier event announced the next state, keeps that state. Otherwise the context sleeps if
+    /// its last request was to sleep, and is preempted if not.
     pub(super) fn switched_out(&mut self, id: ContextId) {
         let context = self.at(id);
         if context.core.is_some() && context.next.is_none() {

@@ -19,8 +19,8 @@ pub struct LockTrack {
     pub is_mutex: bool,
     /// Its holder over time; empty for a semaphore.
     pub holder: Row<Holder>,
-    /// Waits for it, in the order of their ends. A wait whose end is not in the trace is at the
-    /// position of the next gap, of the next wait of its task, or of the end of the trace.
+    /// Waits for it, in the order of their ends. If the end of a wait is not in the trace, the wait
+    /// is ordered by the next gap, the next wait of its task, or the end of the trace.
     pub waits: Vec<WaitSpan>,
 }
 
@@ -91,8 +91,8 @@ impl Locks {
         self.at((true, kind, key)).holder.set(at, holder)
     }
 
-    /// Notes the start of a wait. If the task has an earlier wait whose end the trace does not
-    /// show, adds that wait to its track, and returns true.
+    /// Stores the start of a wait. If the end of an earlier wait of the task is not in the trace,
+    /// adds the earlier wait to its track. Returns true if it added a wait.
     pub(super) fn wait_began(&mut self, wait: &Wait) -> bool {
         let same = |open: &Wait| (open.task, open.is_mutex) == (wait.task, wait.is_mutex);
         let earlier = self.open.iter().position(same).map(|index| self.open.swap_remove(index));

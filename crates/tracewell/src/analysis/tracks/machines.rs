@@ -53,7 +53,7 @@ pub struct MachineTracks {
     pub machines: Vec<MachineTrack>,
     /// Messages, in the order in which they were taken.
     pub messages: Vec<Arrow>,
-    /// Number of entries beyond the maximum, which the tracks do not contain.
+    /// Number of entries that the tracks do not contain, because there are too many.
     pub left_out: u64,
     /// The figures of the same trace.
     pub figures: Figures,
@@ -67,7 +67,7 @@ pub struct MachineTrackBuilder {
 }
 
 impl MachineTrackBuilder {
-    /// Creates a builder of tracks with at most `max` changes, steps and messages together.
+    /// Creates a builder of tracks with at most `max` entries: changes, steps and messages.
     pub fn new(max: u64) -> Self {
         let builder = MachineBuilder { max, ..MachineBuilder::default() };
         Self { machines: Machines::with_moments(builder), handovers: Handovers::default() }

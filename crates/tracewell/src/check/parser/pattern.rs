@@ -65,7 +65,7 @@ impl Parser<'_> {
         Ok(Limit { bound, of })
     }
 
-    /// `2 ms`, `1.5us`, `100 ticks`.
+    /// Parses a time: `2 ms`, `1.5us`, `100 ticks`.
     pub(super) fn time(&mut self) -> Result<Bound> {
         let expected = "a time such as 2 ms, 1.5 s, 30 us, 100 ns or 500 ticks";
         let TokenKind::Word(mut text) = self.tokens.peek().clone() else {

@@ -9,8 +9,8 @@ use crate::select::expression::tokens::Result;
 use crate::select::{Bound, Share};
 
 impl Parser<'_> {
-    /// Parses the threshold that begins with the next token, the word `word`. Returns `None` if an
-    /// event with the name of a measure begins here.
+    /// Parses the threshold that begins with the next token, the word `word`. Returns `None` if the
+    /// word is not a measure, or if it is the name of an event.
     pub(super) fn threshold(&mut self, word: &str) -> Result<Option<Threshold>> {
         let Some(measure) = Measure::ALL.into_iter().find(|measure| measure.word() == word) else {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Parser<'_> {
         is_figure
     }
 
-    /// `(NAME, NAME)`; for jitter, `(NAME, TIME)`.
+    /// Parses the names of a figure: `(NAME, NAME)`; for jitter, `(NAME, TIME)`.
     fn names(&mut self, measure: Measure) -> Result<(Vec<Name>, Option<u64>)> {
         let (least, most) = measure.names();
         let (mut names, mut period) = (Vec::new(), None);
@@ -87,7 +87,7 @@ impl Parser<'_> {
         Ok((names, period))
     }
 
-    /// `10 ms`: a time that is not in ticks.
+    /// Parses a time that is not in ticks: `10 ms`.
     fn nanoseconds(&mut self) -> Result<u64> {
         let start = self.tokens.span();
         match self.time()? {
@@ -125,7 +125,7 @@ impl Parser<'_> {
         Ok(found.copied())
     }
 
-    /// `2 ms`, `500 ticks`, `30 %`, `8`.
+    /// Parses a limit: `2 ms`, `500 ticks`, `30 %`, `8`.
     fn quantity(&mut self, unit: Unit) -> Result<Quantity> {
         match unit {
             Unit::Time => Ok(match self.time()? {

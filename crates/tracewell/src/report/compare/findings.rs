@@ -1,8 +1,11 @@
-//! Compares the runs of both sides, and decides which differences count.
+//! Compares the runs of both sides, and selects the differences that are findings.
 //!
-//! A difference counts if it passes four tests: it is improbable by chance, even among that many
-//! comparisons; a considerable part of the values differs; a mean or a quantile changed by a
-//! considerable part; and the difference is larger than those between the runs of one side.
+//! A difference is a finding if it meets four conditions:
+//!
+//! 1. It is unlikely to be chance, even with this number of comparisons.
+//! 2. A considerable part of the values differs.
+//! 3. The mean or a quantile changed considerably.
+//! 4. The difference is larger than the differences between the runs of one side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,28 +17,28 @@ use crate::model::Rate;
 /// Maximum probability of at least one difference by chance among all comparisons.
 const MAX_PROBABILITY: f64 = 0.01;
 
-/// Minimum part of the values that differs: the Kolmogorov–Smirnov distance.
+/// Minimum Kolmogorov–Smirnov distance between the old and the new values.
 const MIN_DISTANCE: f64 = 0.2;
 
 /// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the
-/// error of a distribution's buckets.
+/// error of a quantile from buckets, which is less than 1/128.
 const MIN_CHANGE: f64 = 0.01;
 
-/// Maximum number of runs of a side that are compared in pairs, because the number of pairs grows
-/// with the square. Of more runs, only neighbours are compared.
+/// Maximum number of runs of a side for which all pairs are compared. With more runs, only adjacent
+/// runs are compared, because the number of pairs grows with the square of the number of runs.
 const MAX_PAIRED: usize = 16;
 
 /// The result of a comparison.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Comparison {
-    /// The figures that changed by more than noise, and the names that are new or gone; the most
-    /// important first.
+    /// The figures that changed by more than noise, then the names that are new or gone. Within a
+    /// kind, the largest changes come first.
     pub findings: Vec<Finding>,
     /// Number of figures that were compared.
     pub compared: u64,
     /// Number of figures with too few values for a comparison, or without values on one side.
     pub not_compared: u64,
-    /// Reasons why parts were not compared.
+    /// Warnings about the comparison, such as reasons why figures were not compared.
     pub notes: Vec<String>,
     /// True if times are in nanoseconds; otherwise, they are in ticks.
     pub has_time: bool,
@@ -46,7 +49,7 @@ pub struct Comparison {
 pub enum FindingKind {
     /// Times changed.
     Time(Measure),
-    /// The load by a context changed.
+    /// The load of a context changed.
     Load,
     /// An event occurs more often or less often.
     Rate,
@@ -74,11 +77,11 @@ pub struct Shift {
     pub old: Summary,
     /// The new values.
     pub new: Summary,
-    /// The change of the mean as a part of the old mean: 0.5 is half more. Infinite if the old mean
-    /// was 0.
+    /// The change of the mean as a part of the old mean: 0.5 is an increase by one half. Infinite
+    /// if the old mean was 0.
     pub change: f64,
-    /// The part of the values that differs, and the direction. The probability is corrected for
-    /// the number of comparisons.
+    /// The result of the test and the effect sizes. The probability is corrected for the number of
+    /// comparisons.
     pub difference: Difference,
 }
 
@@ -92,17 +95,17 @@ pub struct Summary {
     pub mean: f64,
     /// The median of the values.
     pub p50: u64,
-    /// The value that 90 % do not exceed.
+    /// The value that 90 % of the values do not exceed.
     pub p90: u64,
-    /// The value that 99 % do not exceed.
+    /// The value that 99 % of the values do not exceed.
     pub p99: u64,
     /// The largest value.
     pub max: u64,
 }
 
 impl Finding {
-    /// Returns true if times became longer or a context needs more time. Returns false for other
-    /// findings, of which this module does not know if they are worse.
+    /// Returns true if times became longer or the load of a context rose. Returns false for
+    /// periods, gaps and rates of events, because an increase of these may be good or bad.
     pub fn is_worse(&self) -> bool {
         let is_judged = match self.kind {
             FindingKind::Time(measure) => !matches!(
@@ -115,7 +118,7 @@ impl Finding {
         is_judged && self.shift.as_ref().is_some_and(|shift| shift.change > 0.0)
     }
 
-    /// Returns a number that is larger for more important findings of a kind.
+    /// Returns the sort key within a kind: larger changes have larger numbers.
     fn weight(&self) -> f64 {
         self.shift
             .as_ref()
@@ -227,7 +230,7 @@ struct Sliced {
     amounts: BTreeMap<String, Vec<u64>>,
     /// Number of slices.
     count: usize,
-    /// A slice has an amount of `per_slice` if the value is `unit`.
+    /// The value of a slice is its amount times `unit` divided by `per_slice`.
     unit: u128,
     per_slice: u128,
 }
@@ -251,8 +254,8 @@ impl Sliced {
         Self { amounts, count, unit, per_slice: per_slice.into() }
     }
 
-    /// Returns the values of all slices. A context or an event that does not occur in the run has
-    /// the amount 0 in each slice.
+    /// Returns the values of all slices. If the context or the event does not occur in the run, all
+    /// values are 0.
     fn values(&self, name: &str) -> Vec<Bucket> {
         let none = vec![0; self.count];
         let value = |amount: &u64| {
@@ -265,7 +268,7 @@ impl Sliced {
 }
 
 /// Returns the amounts per slice of both sides, with slices of equal duration. The clocks of all
-/// runs have the same rate.
+/// runs must have the same rate.
 fn sliced(
     old: &[Profile],
     new: &[Profile],
@@ -294,7 +297,7 @@ fn sliced(
     compared.collect()
 }
 
-/// Adds a finding for each figure whose difference counts.
+/// Adds a finding for each figure that meets all conditions.
 fn judge(result: &mut Comparison, figures: Vec<Compared>) {
     let mut found = Vec::new();
     for figure in figures {
@@ -327,7 +330,7 @@ fn judge(result: &mut Comparison, figures: Vec<Compared>) {
     }
 }
 
-/// Returns true if the mean, the median or the 90 % quantile changed by a considerable part.
+/// Returns true if the mean, the median or the 90 % quantile changed by at least [`MIN_CHANGE`].
 fn is_considerable(old: &Sample, new: &Sample) -> bool {
     let part = |of: &Sample, part| of.part(part) as f64;
     let changes = [

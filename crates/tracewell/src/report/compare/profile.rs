@@ -1,4 +1,4 @@
-//! The figures of one run that a comparison needs.
+//! The figures of one run for a comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,8 +58,8 @@ pub struct Profile {
     pub(super) rates: Slices<String>,
     /// The range of the figures in ticks.
     pub(super) range: (u64, u64),
-    /// The names of contexts and of objects. Those without a name are left out, because their
-    /// addresses may differ in each build.
+    /// The names of threads, interrupts and objects. Objects without a name are left out, because
+    /// their addresses may differ in each build.
     pub(super) contexts: BTreeSet<String>,
     pub(super) objects: BTreeSet<String>,
 }

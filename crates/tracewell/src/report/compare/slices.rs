@@ -1,16 +1,15 @@
-//! Divides a trace into slices of equal duration, and sums up amounts per slice. So even a figure
-//! with one value per trace has a distribution, which shows how much it varies within a run.
+//! Divides a trace into slices of equal duration, and adds up amounts per slice. So a figure with
+//! one value per trace also has a distribution, which shows how much it varies within a run.
 //!
 //! The duration of a slice is a power of two in ticks. It doubles when the trace becomes longer
-//! than [`MAX_SLICES`] slices. So slices of two traces with the same clock can have the same
-//! duration.
+//! than [`MAX_SLICES`] slices. So the slices of two traces can be brought to the same duration.
 
 use std::collections::BTreeMap;
 
 use crate::analysis::scheduling::{Moments, Position};
 use crate::model::{ContextId, Loss, OnBehalf, Running};
 
-/// Maximum number of slices. A trace has more than half of this number.
+/// Maximum number of slices. A trace of at least this number of ticks has more than half of it.
 pub(super) const MAX_SLICES: usize = 128;
 
 /// Maximum number of keys. A trace of a real system has fewer event types and contexts.
@@ -22,7 +21,7 @@ pub(super) struct Slices<K> {
     /// Duration of a slice in ticks.
     pub(super) width: u64,
     amounts: BTreeMap<K, Vec<u64>>,
-    /// Number of amounts that are not included, because there are too many keys.
+    /// Number of amounts that were not stored, because there are too many keys.
     pub(super) more: u64,
 }
 
@@ -55,8 +54,8 @@ impl<K: Ord> Slices<K> {
     where
         K: Copy,
     {
-        // Reach the final width first: otherwise an interval that is longer than the trace so far
-        // would be divided into many parts.
+        // Without the final width, the loop would divide an interval that is longer than the trace
+        // so far into many parts.
         while until / self.width >= MAX_SLICES as u64 {
             self.double();
         }
@@ -76,7 +75,7 @@ impl<K: Ord> Slices<K> {
         }
     }
 
-    /// Returns the same amounts with other keys. Amounts whose new keys are equal are added.
+    /// Returns the same amounts with other keys. Adds amounts whose new keys are equal.
     pub(super) fn renamed<N: Ord>(self, name: impl Fn(&K) -> N) -> Slices<N> {
         let mut amounts: BTreeMap<N, Vec<u64>> = BTreeMap::new();
         for (key, slices) in self.amounts {
@@ -106,7 +105,7 @@ impl<K: Ord> Slices<K> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Executed {
     pub(super) slices: Slices<ContextId>,
-    /// The context that each core runs outside of interrupts, and since when.
+    /// The context that each core runs outside of interrupts, and the ticks since which it runs.
     cores: Vec<Option<(ContextId, u64)>>,
 }
 

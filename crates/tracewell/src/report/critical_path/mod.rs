@@ -1,7 +1,7 @@
 //! The explanation of a response or a wait: text for people, JSON for programs.
 //!
-//! docs/analysis.md shows an example. `json` has the types for programs, and this file makes the
-//! tables and sums up the parts.
+//! docs/analysis.md shows an example. `json` has the types for programs. This file makes the tables
+//! and adds up the parts.
 
 mod json;
 
@@ -70,7 +70,8 @@ fn row(trace: &Trace, path: &CriticalPath, part: &Part) -> [Cell; 5] {
     ]
 }
 
-/// Returns a link as text: who waits for whom, and why.
+/// Returns a link as text: the waiting context, the object, and the context that holds the object
+/// or wakes the waiting context.
 fn linked(trace: &Trace, path: &CriticalPath, link: &Link) -> String {
     let (name, on) = (context_name(trace, link.context), context_name(trace, link.on));
     let object = reason(path, link.reason).and_then(|reason| object(trace, reason));
@@ -85,8 +86,8 @@ fn reason(path: &CriticalPath, index: u32) -> Option<&Reason> {
     path.reasons.get(index as usize)
 }
 
-/// Returns the kind and the name of the object for which a context waits; `None` if the trace does
-/// not say.
+/// Returns the kind and the name of the object for which a context waits, or `None` if the trace
+/// does not contain them.
 fn object(trace: &Trace, reason: &Reason) -> Option<String> {
     match asked_object(trace, reason) {
         // The label of an unnamed object consists of its kind and key.
@@ -96,7 +97,7 @@ fn object(trace: &Trace, reason: &Reason) -> Option<String> {
     }
 }
 
-/// Returns what happened to a context, as text.
+/// Returns the activity of a context as text.
 fn happened(trace: &Trace, path: &CriticalPath, context: ContextId, activity: Activity) -> String {
     let name = context_name(trace, context);
     let interrupt = |number: Option<u32>| match number {
@@ -119,7 +120,8 @@ fn happened(trace: &Trace, path: &CriticalPath, context: ContextId, activity: Ac
     }
 }
 
-/// Returns the ticks of each text that says what happened, the largest first. The sum is the whole.
+/// Returns the text and the ticks of each activity, the longest first. The ticks add up to the
+/// whole.
 fn sums(trace: &Trace, path: &CriticalPath) -> Vec<(String, u64)> {
     let mut index: HashMap<(ContextId, Activity), usize, RandomState> = HashMap::default();
     let mut sums: Vec<(ContextId, Activity, u64)> = Vec::new();

@@ -1,8 +1,7 @@
 //! Draws a distribution as a histogram: one line per interval of times, with a bar.
 //!
-//! The intervals begin at round times. If the longest time is a small multiple of the shortest
-//! one, they have one width. Otherwise each is about twice as long as the interval before it: 1, 2,
-//! 5, 10, …
+//! The intervals begin at round times. If the longest time is less than [`GROWS_FROM`] times the
+//! shortest, all intervals have the same width. Otherwise the bounds are 1, 2, 5, 10, 20, …
 
 use std::ops::Range;
 
@@ -17,9 +16,9 @@ use crate::text::{counted, display_width, spoken_time};
 const WIDTH: usize = 80;
 /// Minimum width of the longest bar.
 const MIN_BAR: usize = 10;
-/// Maximum number of intervals of one width.
+/// Maximum number of intervals of the same width.
 const MOST_INTERVALS: u64 = 16;
-/// If the longest time is this multiple of the shortest one or more, intervals grow.
+/// Minimum ratio of the longest to the shortest time for which the width of intervals grows.
 const GROWS_FROM: u64 = 20;
 
 /// The unit of the times of a histogram.
@@ -46,7 +45,7 @@ pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout
     let unit = Unit { trace, is_time: has_time(trace) };
     let (Some(min), Some(max)) = (row.times.min(), row.times.max()) else { return };
     let bounds = bounds(unit.of(min)..unit.of(max));
-    // The times of a bucket count with the interval of its highest time, as in quantiles.
+    // A bucket counts in the interval of its highest time, so that histogram and quantiles agree.
     let buckets = row.times.buckets();
     let buckets = buckets.iter().map(|Bucket { to, count, .. }| (unit.of(*to.min(&max)), *count));
     let counts = count(&bounds, buckets);
@@ -91,8 +90,8 @@ fn put_lines(text: &mut String, bounds: &[u64], counts: &[u64], unit: Unit<'_>, 
     }
 }
 
-/// Returns the beginnings of the intervals for times from `start` to `end`, which is included. The
-/// first is at most `start`.
+/// Returns the lower bounds of the intervals for times from `start` to `end` inclusive. The first
+/// bound is at most `start`.
 fn bounds(times: Range<u64>) -> Vec<u64> {
     let Range { start, end } = times;
     if end / start.max(1) >= GROWS_FROM {
@@ -104,8 +103,7 @@ fn bounds(times: Range<u64>) -> Vec<u64> {
     (start / step..=end / step).map(|number| number * step).collect()
 }
 
-/// Returns the round numbers from the last that is at most `start` to the last that is at most
-/// `end`.
+/// Returns the round numbers from the largest one up to `start` to the largest one up to `end`.
 fn growing(start: u64, end: u64) -> Vec<u64> {
     let numbers: Vec<_> = [0].into_iter().chain(round_numbers()).collect();
     let last_at_most = |limit: u64| numbers.partition_point(|number| *number <= limit);

@@ -1,7 +1,8 @@
 //! Distributions of times: tables and histograms for people, JSON for programs.
 //!
-//! `histogram` draws a distribution, `json` has its types for programs, and this file names what
-//! times belong to and makes the tables. docs/analysis.md defines each time.
+//! `histogram` draws a distribution, and `json` has its types for programs. This file makes the
+//! tables, and names the subjects of times: tasks, objects, interrupts, messages and spans.
+//! docs/analysis.md defines each time.
 
 mod histogram;
 mod json;
@@ -18,7 +19,7 @@ use crate::analysis::spans::AllSpans;
 use crate::analysis::{Distribution, Measure, Quantile};
 use crate::model::Trace;
 
-/// Times of one kind that belong to one thing of a trace.
+/// Times of one kind and one subject.
 #[derive(Clone, Debug)]
 pub struct NamedTimes<'a> {
     /// The kind of the times.
@@ -31,8 +32,8 @@ pub struct NamedTimes<'a> {
     pub times: &'a Distribution,
 }
 
-/// Returns all distributions with the names of what they belong to: by kind, and within a kind in
-/// the order of their first times.
+/// Returns all distributions with the names of their subjects. They are ordered by kind, and within
+/// a kind by their first times.
 ///
 /// ```
 /// use tracewell::report::analyses::Analyses;
@@ -74,7 +75,7 @@ pub fn named<'a>(
     rows
 }
 
-/// Returns the name and the key of what times belong to.
+/// Returns the name and the key of the subject of times.
 fn subject(
     trace: &Trace,
     figures: &Figures,
@@ -233,7 +234,7 @@ pub(super) fn put_histograms(
     }
 }
 
-/// Returns the line that says that some times are in no distribution.
+/// Returns the line with the number of times that are in no distribution.
 pub(super) fn more_times(figures: &Figures, machines: &MachineFigures) -> Option<String> {
     let more = figures.more_times + machines.more_times;
     let times = crate::text::counted(more, "time");

@@ -1,8 +1,8 @@
-//! The figures of a trace under the names that rules and comparisons use: times of tasks and
-//! objects as distributions, shares, levels and counts.
+//! The figures of a trace for rules and comparisons: distributions of the times of tasks and
+//! objects, shares, levels and counts.
 //!
-//! The analyses derive the figures. `names` names their subjects as tables do, and `values` answers
-//! the thresholds of [`crate::check`].
+//! The analyses derive the figures. `names` has the names of their subjects. `values` has the
+//! values for the thresholds of [`crate::check`].
 
 mod names;
 mod values;
@@ -36,7 +36,7 @@ pub struct Measuring<M = ()> {
 }
 
 impl Measuring {
-    /// Creates a sink. Pairs of marks and periods of tasks are those of `figures`.
+    /// Creates a sink. `figures` has the pairs of marks and the periods of tasks.
     pub fn new<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Self {
         Self::with_moments(figures, ())
     }
@@ -113,7 +113,7 @@ impl<M: Moments> Sink for Measuring<M> {
     }
 }
 
-/// The figures of a trace under their names.
+/// The figures of a trace with the names of their subjects.
 #[derive(Debug)]
 pub struct Measures {
     /// Times in ticks.
@@ -122,8 +122,8 @@ pub struct Measures {
     pub shares: Vec<Share>,
     /// The levels of queues and pools.
     pub levels: Vec<Level>,
-    /// The number of requests that waited for a mutex with a less urgent owner, per mutex; `None`
-    /// if the trace has no priorities.
+    /// Per mutex, the number of requests that waited for an owner with a lower priority; `None` if
+    /// the trace has no priorities.
     pub inversions: Option<Vec<(Subject, u64)>>,
     /// The number of missed deadlines per task; `None` if the trace does not record them.
     pub missed: Option<Vec<(Subject, u64)>>,
@@ -131,18 +131,18 @@ pub struct Measures {
     pub rate: Option<Rate>,
     /// The clock, for times since the first event.
     clock: Clock,
-    /// The period of each task that was known before reading, in nanoseconds.
+    /// The periods that thresholds specify, in nanoseconds, by the name of the task.
     periods: Vec<(String, u64)>,
 }
 
-/// The thing that a figure is about.
+/// The subject of a figure: a task, an object, an interrupt or a machine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Subject {
     /// Its name as tables show it.
     pub name: String,
-    /// Its key as text, by which rules may also name it.
+    /// Its key as text. Rules may use the key instead of the name.
     pub key: Option<String>,
-    /// The names of two marks, if the times are those between the marks.
+    /// The names of the two marks, if the figure is the time between marks.
     pub marks: Option<(String, String)>,
 }
 
@@ -242,7 +242,7 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
     let tasks = figures.tasks.iter().filter_map(|task| {
         load(names::of_task(trace, task.context), task.execution?.ticks, of_each, None)
     });
-    // Without the times of cores, the share of interrupts is known, and idle time is not.
+    // Idle time is known only if the times of cores are known. The load of interrupts needs none.
     let cores = &figures.cores;
     let idle = cores.iter().map(|core| core.idle).fold(0, u64::saturating_add);
     let idle = (!cores.is_empty())

@@ -1,4 +1,5 @@
-//! Names the subjects of figures as tables do.
+//! Gives the subjects of figures the same names as in tables, except interrupts without a number,
+//! which are named `interrupts`.
 
 use std::borrow::Cow;
 
@@ -40,7 +41,7 @@ pub(super) fn of_scheduling(
     }
 }
 
-/// Returns the subject of times of messages: their receiver.
+/// Returns the subject of times of messages, which is their receiver.
 pub(super) fn of_route(trace: &Trace, route: &Route) -> Subject {
     named(trace, &route.receiver)
 }

@@ -26,7 +26,7 @@ impl Figures for Measures {
     }
 }
 
-/// Returns the kind of times for a word in rules.
+/// Returns the kind of times for a measure in rules, or `None` if the measure is not a time.
 const fn time(word: Word) -> Option<Measure> {
     Some(match word {
         Word::Response => Measure::Response,
@@ -105,13 +105,13 @@ impl Measures {
         }
     }
 
-    /// Returns a number of ticks as a time if the rate of the clock is known.
+    /// Converts a number of ticks to nanoseconds if the rate of the clock is known.
     fn in_time(&self, ticks: u64) -> Quantity {
         self.nanoseconds(Quantity::Ticks(ticks))
             .map_or(Quantity::Ticks(ticks), Quantity::Nanoseconds)
     }
 
-    /// Returns true if a figure is about a subject.
+    /// Returns true if the names of a figure match a subject.
     fn is_meant(&self, figure: &Figure, subject: &Subject) -> bool {
         match (figure.measure, &figure.names[..]) {
             (Word::Between, [from, to]) => {
@@ -119,7 +119,8 @@ impl Measures {
                 marks.is_some_and(|marks| (&*marks.0, &*marks.1) == (from.as_str(), to.as_str()))
             }
             (Word::Jitter, [task]) => {
-                // A task has one period, even if several thresholds give it different ones.
+                // The analysis uses one period per task. If thresholds specify different periods
+                // for a task, only those with the first one have values.
                 let is_period = |(of, period): &(String, u64)| {
                     of == task.as_str() && Some(*period) == figure.time
                 };
@@ -183,7 +184,7 @@ impl Measures {
     }
 }
 
-/// Returns the sum of the counts of all subjects that the figure is about.
+/// Returns the sum of the counts of all subjects that the names of the figure match.
 fn sum(figure: &Figure, counts: &[(Subject, u64)]) -> Result<Vec<Value>, String> {
     let is_meant = |subject: &Subject| figure.names.first().is_none_or(|name| names(name, subject));
     let found: Vec<_> = counts.iter().filter(|(subject, _)| is_meant(subject)).collect();
@@ -204,7 +205,7 @@ fn names(name: &Name, subject: &Subject) -> bool {
     name.matches(&subject.name) || subject.key.as_ref().is_some_and(|key| name.matches(key))
 }
 
-/// Returns the reason why a trace has no such figure.
+/// Returns the reason why a trace does not have a figure.
 fn absent<'a>(
     figure: &Figure,
     what: &str,

@@ -17,7 +17,8 @@ use crate::text::{Describer, TextBuffer, put, put_item};
 #[derive(Clone, Debug)]
 pub(crate) enum FieldPosition {
     Argument(usize),
-    /// A value in a nested argument: the index of the argument, and the names on the way.
+    /// A value in a nested argument: the index of the argument, and the names on the path to the
+    /// value.
     Within(usize, Arc<[String]>),
     Property(Property),
     Nowhere,
@@ -174,7 +175,7 @@ fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
     Some(Number { number, key })
 }
 
-/// Returns the number at a path in a nested argument, or `None` if there is no value.
+/// Returns the number at a path in a nested argument, or `None` if there is no value at the path.
 fn number_within(index: usize, path: &[String], event: Event<'_>) -> Option<Number> {
     let number = match values::value_at(event.bytes(index), path)? {
         ListItem::Signed(value, _) => Some(i128::from(value)),
