@@ -38,7 +38,7 @@ const PART: usize = 1 << 20;
 /// Maximum number of header lines in a request.
 const MAX_HEADERS: usize = 64;
 
-/// The length of the body of a PUT request, and its first bytes, which arrived with the head.
+/// The length in bytes of a PUT request's body, and the part of it that arrived with the head.
 #[derive(Debug)]
 pub(super) struct Body {
     length: u64,
@@ -245,12 +245,16 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
     Ok(Some(Request { path: path.to_owned(), query: query.to_owned(), host, origin, body }))
 }
 
-/// Returns the response to a request with a method that its address does not have.
+/// Returns the response to a request whose address does not support its method.
 pub(super) fn wrong_method() -> Response {
     Response::error(METHOD, "expected the method GET; only api/v1/marks also has PUT")
 }
 
-/// Reads the body of a request, or returns the response that refuses it.
+/// Reads the body of a request.
+///
+/// # Errors
+/// Returns a response that refuses the request if the body has more than `max` bytes, ends early,
+/// or does not arrive within the time limit.
 pub(super) fn read_body(
     mut stream: &TcpStream,
     body: &Body,

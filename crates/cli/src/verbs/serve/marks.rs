@@ -1,8 +1,8 @@
-//! The file with the marks of the user, `FILE.marks.txt` next to the trace. It is the only file
-//! that the server writes.
+//! The file with the marks of the user, `FILE.marks.txt` next to the trace. The server writes no
+//! other file, except for a temporary one that it renames to this name.
 //!
-//! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces
-//! a file only if its first line is this one, and if its content is the one that the page has seen.
+//! The first line of the file is [`HEAD`]. The page interprets the other lines. The server replaces
+//! an existing file only if it begins with this line and the page has read its present content.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,15 +21,15 @@ pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Error for marks that cannot be read or written.
 #[derive(Debug)]
 pub(super) enum MarkError {
-    /// The content of a request is not a file of marks.
+    /// The body of a request is not the content of a file of marks.
     Content(String),
     /// The file has changed since the page read it.
     Changed(String),
-    /// The file cannot be used.
+    /// The file cannot be read or written, or is not a file of marks.
     File(String),
 }
 
-/// The content of the file, and a number that differs for other contents.
+/// The content of the file, and a hash of it, by which the page detects changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Marks {
     pub(super) content: String,
@@ -53,14 +53,14 @@ pub(super) struct MarkFile {
 }
 
 impl MarkFile {
-    /// Returns the file for a trace.
+    /// Returns the file of the marks of a trace.
     pub(super) fn of(trace: &Path) -> Self {
         let mut path = trace.as_os_str().to_owned();
         path.push(".marks.txt");
         Self { path: path.into(), writing: Mutex::new(()) }
     }
 
-    /// Reads the file. A file that does not exist has no marks.
+    /// Reads the file. If it does not exist, the content is empty.
     pub(super) fn read(&self) -> Result<Marks, MarkError> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -79,7 +79,7 @@ impl MarkFile {
         Ok(Marks::new(content))
     }
 
-    /// Replaces the file, if its version is still `was`. Returns the new marks.
+    /// Replaces the file if its version is still `was`. Returns the new marks.
     pub(super) fn write(&self, content: Vec<u8>, was: u64) -> Result<Marks, MarkError> {
         let content = marks(content).map_err(MarkError::Content)?;
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ impl MarkFile {
         Ok(Marks::new(content))
     }
 
-    /// Writes a new file, and renames it, so that the old content stays if writing fails.
+    /// Writes a temporary file and renames it, so that the old content stays if writing fails.
     fn replace(&self, content: &[u8]) -> io::Result<()> {
         let mut new = self.path.as_os_str().to_owned();
         new.push(format!(".{}", std::process::id()));

@@ -11,7 +11,7 @@
 //! | `redirect` | the private file that leads the browser to the address |
 //! | `content` | the trace: reads it, and again when it has changed |
 //!
-//! The server opens only the files of the command line, and the file of the marks. It never opens a
+//! The server opens only the files of the command line and the file of the marks. It never opens a
 //! path from a request.
 
 mod content;

@@ -81,7 +81,7 @@ impl Answer for Routes {
 }
 
 impl Routes {
-    /// Returns the routes. `trace` is the file next to which the marks are.
+    /// Returns the routes. The file of the marks is next to `trace`.
     pub(super) fn new(content: Arc<Content>, trace: &Path) -> Self {
         Self { content, marks: MarkFile::of(trace), reading: Mutex::new(()) }
     }
@@ -116,7 +116,8 @@ impl Routes {
         }
     }
 
-    /// Replaces the marks by the body of a request. `was` is the version that the client has seen.
+    /// Replaces the marks by the body of a request. The parameter `was` is the version that the
+    /// client has read.
     fn put_marks(&self, query: &str, body: Vec<u8>) -> Result<Response, Response> {
         let query = Query::parse(query, &["was"])?;
         query.get("was").ok_or_else(|| bad("expected a parameter was: the ETag of the marks"))?;

@@ -25,7 +25,7 @@ pub(super) trait Answer: Send + Sync + 'static {
     ) -> io::Result<()>;
 }
 
-/// Maximum number of connections that are being refused at the same time. Further ones are closed
+/// Maximum number of connections that the server refuses at the same time. It closes further ones
 /// without a response.
 const MAX_REFUSALS: usize = 16;
 
@@ -45,7 +45,7 @@ struct Counted<A> {
 }
 
 impl<A> Counted<A> {
-    /// Counts a connection, unless the counter has reached its maximum.
+    /// Counts a connection, or returns `None` if the counter has reached `max`.
     fn new(
         server: &Arc<Server<A>>,
         counter: fn(&Server<A>) -> &AtomicUsize,
