@@ -1,5 +1,5 @@
-//! Builds crates for a target, with the options that `dist` and `page` share. The results contain no
-//! path of the machine on which they were built.
+//! Builds crates for a target, with the options that `dist` and `page` share. The results contain
+//! no path of the machine on which they were built.
 
 use std::path::{Path, PathBuf};
 

@@ -170,8 +170,8 @@ fn executions_and_their_times_agree_with_the_log_of_the_tasks() {
         let own = own.iter().filter(|execution| execution.0 == name);
         let ticks: u32 = own.clone().map(|(_, begin, end)| end - begin).sum();
         let execution = task.execution.unwrap();
-        // The time in the trace includes the executor's own work before and after the task. The last
-        // execution may end after the trace.
+        // The time in the trace includes the executor's own work before and after the task. The
+        // last execution may end after the trace.
         let last = own.clone().next_back().map_or(0, |(_, begin, end)| end - begin);
         assert!(execution.ticks + u64::from(last) + 1 >= u64::from(ticks), "{name}");
         assert!(own.count() > ROUNDS);

@@ -86,7 +86,7 @@ class Start {
         });
         this.close.addEventListener("click", () => this.dialog.close());
         this.button.addEventListener("click", () => this.dialog.showModal());
-        // If no trace is shown, the page behind the dialog is empty, so keep the dialog open.
+        // If no trace is shown, the rest of the page is empty, so keep the dialog open.
         this.dialog.addEventListener("cancel", (event) => {
             if (!this.page) event.preventDefault();
         });

@@ -1,5 +1,5 @@
-//! The reader of Tracewell as WebAssembly. It reads a trace in memory, and answers the requests of the
-//! static page (`cargo xtask page`). Tests run the same code natively.
+//! The reader of Tracewell as WebAssembly. It reads a trace in memory, and answers the requests of
+//! the static page (`cargo xtask page`). Tests run the same code natively.
 //!
 //! | file | purpose |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Numbers of 1 to 10 bytes (LEB128). Each byte has seven bits of the number, the lowest bits first.
-//! Bit 7 is set in all bytes but the last. The stored form of a signed number is
+//! Numbers of 1 to 10 bytes (LEB128). Each byte has seven bits of the number, the lowest bits
+//! first. Bit 7 is set in all bytes but the last. The stored form of a signed number is
 //! `n << 1 ^ n >> 63` (zigzag), so small negative numbers are short, too.
 //!
 //! The dialects `target`, `systemview` and `shark` use these numbers, and so do exports.

@@ -7,8 +7,8 @@
 //!
 //! The simulation is deterministic: it writes the same bytes on every machine. The seed determines
 //! the times at which bytes from the UART arrive. With `--change long-lock`, the logger keeps the
-//! mutex `log file` while it uses the bus. With `--change long-interrupt`, the interrupt of the UART
-//! takes 1 µs longer.
+//! mutex `log file` while it uses the bus. With `--change long-interrupt`, the interrupt of the
+//! UART takes 1 µs longer.
 
 mod simulation;
 

@@ -193,8 +193,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         self.store(entry, name.as_bytes());
     }
 
-    /// Stores the name of an idle task: a task that runs if no other task is ready. Its time is idle
-    /// time. [`Recorder::define`] describes the limits of names.
+    /// Stores the name of an idle task: a task that runs if no other task is ready. Its time is
+    /// idle time. [`Recorder::define`] describes the limits of names.
     pub fn define_idle(&mut self, number: u32, name: &str) {
         let entry = Definition::new(DefinitionKind::Task, number, b"");
         self.store(Definition { flags: IDLE, ..entry }, name.as_bytes());
@@ -434,7 +434,8 @@ enum Next {
     None,
     /// The packet is longer than the rest of the buffer.
     Longer,
-    /// The packet was copied and has this length in bytes; 0 for a damaged packet, which is skipped.
+    /// The packet was copied and has this length in bytes; 0 for a damaged packet, which is
+    /// skipped.
     Copied(usize),
 }
 

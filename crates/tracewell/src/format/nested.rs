@@ -1,5 +1,5 @@
-//! The interrupts in progress on a core. Recorders write an event at the beginning and at the end of
-//! an interrupt. The events between them belong to the innermost interrupt.
+//! The interrupts in progress on a core. Recorders write an event at the beginning and at the end
+//! of an interrupt. The events between them belong to the innermost interrupt.
 
 /// Maximum depth. Only damaged streams nest deeper.
 const MAX_DEPTH: usize = 64;
@@ -31,8 +31,8 @@ impl<T: Copy> Nested<T> {
         }
     }
 
-    /// Handles the end of the innermost interrupt, and returns the interrupt. For one deeper than the
-    /// maximum, returns the deepest stored one. Returns `None` if no interrupt is in progress.
+    /// Handles the end of the innermost interrupt, and returns the interrupt. For one deeper than
+    /// the maximum, returns the deepest stored one. Returns `None` if no interrupt is in progress.
     #[inline]
     pub(super) fn exit(&mut self) -> Option<T> {
         if self.deeper > 0 {

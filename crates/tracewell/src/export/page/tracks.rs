@@ -21,7 +21,8 @@ pub(super) struct Shown<'a> {
     pub(super) tracks: &'a Tracks,
     pub(super) machines: &'a MachineTracks,
     pub(super) range: &'a Range<u64>,
-    /// Number of ticks in a part. Rows of machines and queues have only the last change in each part.
+    /// Number of ticks in a part. Rows of machines and queues have only the last change in each
+    /// part.
     pub(super) resolution: u64,
 }
 

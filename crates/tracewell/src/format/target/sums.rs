@@ -1,8 +1,8 @@
 //! Searches bytes for packets at every position, in linear time.
 //!
-//! Damaged bytes can contain many headers, each with a checksum over up to 4 KiB. Computing all these
-//! checksums separately would take much longer than reading the bytes once. CRC is linear, so the
-//! checksum of a part follows from the checksums of two prefixes, which end at the part's ends:
+//! Damaged bytes can contain many headers, each with a checksum over up to 4 KiB. Computing all
+//! these checksums separately would take much longer than reading the bytes once. CRC is linear, so
+//! the checksum of a part follows from the checksums of two prefixes, which end at the part's ends:
 //! `sum(part) = sum(prefix with part) ^ sum(prefix before part) * x^(8 * length)`.
 
 use tracewell_wire::target::Lookup;
