@@ -203,7 +203,8 @@ pub struct StreamGuard {
 
 impl Drop for StreamGuard {
     fn drop(&mut self) {
-        // A forked child, or a program that opened the stream, has another process id than the creator.
+        // A forked child, or a program that opened the stream, has another process id than the
+        // creator.
         let is_creator = self.stream.image().process() == process::id();
         if is_creator && !thread::panicking() && self.stream.is_whole() {
             self.stream.stop();
