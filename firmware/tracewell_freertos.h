@@ -36,8 +36,8 @@ static inline uint32_t tw_freertos_interrupt(void)
 #endif
 #endif
 
-/* Returns 1 if a task has the kernel's name of an idle task, which ends with a number if there are
- * several cores. */
+/* Returns 1 if `name` is `idle`, the kernel's name of idle tasks, with or without a number at the end.
+ * With several cores, the kernel appends a number. */
 static inline uint32_t tw_freertos_is_idle(const char *name, const char *idle)
 {
     while ((*idle != '\0') && (*name == *idle)) {

@@ -57,7 +57,7 @@ static struct {
     uint16_t define_next;    /* index of the next definition to read */
     uint16_t since_repeat;   /* packets that were read since the definitions were repeated */
     uint8_t session;
-    uint8_t read_core;       /* the core whose packet tw_target_read() copies next */
+    uint8_t read_core;       /* tw_target_read() copies the next packet from this core */
 } tw;
 
 /* Returns the slot of a packet. */
@@ -125,7 +125,8 @@ static uint32_t advance(struct lane *lane)
     return ticks;
 }
 
-/* Stores the end and the checksum of an event whose bytes are already in the open packet. */
+/* Makes an event part of the open packet, which already contains its bytes up to `end`. `sum` is the
+ * checksum of the packet with the event. */
 static void commit(struct lane *lane, const uint8_t *end, uint32_t sum)
 {
     uint8_t *const packet = lane->packet;
@@ -137,8 +138,8 @@ static void commit(struct lane *lane, const uint8_t *end, uint32_t sum)
 }
 
 /*
- * Opens a packet if the open one has no room for an event with these ticks and `length` bytes of
- * arguments. Returns the ticks to store, which are 0 for the first event of a packet.
+ * Opens a new packet if the open one has no room for an event with these ticks and `length` bytes of
+ * arguments. Returns the ticks to store: 0 for the first event of a packet, otherwise `ticks`.
  */
 static uint32_t make_room(struct lane *lane, uint32_t core, uint32_t ticks, uint32_t length)
 {
@@ -165,10 +166,10 @@ void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
         uint32_t ticks = advance(lane);
         uint32_t byte = TW_ID(code);
         uint32_t sum = lane->sum;
-        uint32_t value = 0; /* the bits of a number that are not written yet */
+        uint32_t value = 0; /* the remaining bits of the current number */
         uint8_t *to;
 
-        /* If even the longest event fits, its length does not matter. */
+        /* Compute the length only if the longest event would not fit. */
         if ((lane->packet == (uint8_t *)0) || ((HEADER + lane->length + MAX_EVENT) > SLOT)) {
             const uint32_t length = ((count > 0u) ? size_of(first) : 0u) + ((count > 1u) ? size_of(second) : 0u);
             ticks = make_room(lane, core, ticks, length);
@@ -176,8 +177,8 @@ void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
         }
         to = &lane->packet[HEADER + lane->length];
         count++;
-        /* One loop writes the id, the ticks and the arguments, because a call for each number would
-         * cost more than the number. */
+        /* One loop writes the id, the ticks and the arguments, because calling a function for each
+         * number would take longer than encoding it. */
         for (;;) {
             *to++ = (uint8_t)byte;
             sum = crc(sum, byte);
@@ -211,7 +212,8 @@ void tw_target_value(uint32_t channel, int32_t value)
     TW_EVENT(TW_VALUE, channel, zigzag(value));
 }
 
-/* Records a block: its length, then `length` bytes, which begin after the first one. */
+/* Records an event with a block. `block[0]` is free for the length, and the content of `length` bytes
+ * begins at `block[1]`. */
 static void add_block(uint32_t id, uint8_t *block, uint32_t length)
 {
     const uint32_t state = TW_TARGET_LOCK();
@@ -336,7 +338,8 @@ static uint32_t find_entry(uint32_t kind, uint32_t number, uint32_t part)
     return (unused != ENTRIES) ? unused : deleted;
 }
 
-/* Clears the entries of a name from a part on. With flags, sets the flags instead. */
+/* Clears the entries of a task or object whose part is at least `part`. If `flags` is not 0, sets these
+ * flags in the entries instead. */
 static void drop(uint32_t kind, uint32_t number, uint32_t part, uint32_t flags)
 {
     for (uint32_t i = 0; i < ENTRIES; i++) {
@@ -442,7 +445,7 @@ static uint32_t read_definitions(uint8_t *out)
 uint32_t tw_target_read(uint8_t *out, uint32_t size)
 {
     uint32_t length = 0;
-    uint32_t empty = 0; /* cores without a packet since the last copied one */
+    uint32_t empty = 0; /* cores in a row that had no packet */
     uint32_t more;
 
     if (tw.memory == (uint8_t *)0) {
@@ -461,7 +464,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
         more = read_definitions(&out[length]);
         length += more;
     } while (more != 0u);
-    /* The cores take turns, so that a busy core does not hold up the packets of the others. */
+    /* Copy one packet of each core in turn, so that a busy core does not delay the packets of the others. */
     while (empty < CORES) {
         const uint32_t core = (CORES > 1u) ? tw.read_core : 0u;
         struct lane *const lane = &tw.lanes[core];

@@ -1,12 +1,13 @@
 /*
- * The bytes of the stream: numbers, the checksum, copies. Only tracewell_target.c includes this file.
+ * Functions that encode numbers, compute the checksum, and copy bytes. Only tracewell_target.c includes
+ * this file.
  */
 #ifndef TRACEWELL_TARGET_BYTES_H
 #define TRACEWELL_TARGET_BYTES_H
 
 #include <stdint.h>
 
-/* Most of these functions are not inlined, because that would double the size of the code. */
+/* Inlining the functions with TW_CALLED would double the size of the code. */
 #if defined(__GNUC__)
 #define TW_CALLED static __attribute__((noinline))
 #define TW_INLINE static inline __attribute__((always_inline))
@@ -32,7 +33,7 @@ TW_CALLED uint32_t get32(const uint8_t *from)
     return (uint32_t)from[0] | ((uint32_t)from[1] << 8) | ((uint32_t)from[2] << 16) | ((uint32_t)from[3] << 24);
 }
 
-/* Writes a number of at most 32 bits in 1 to 5 bytes, and returns the end of it. */
+/* Writes a number as 1 to 5 bytes, and returns the address after its last byte. */
 TW_CALLED uint8_t *number_to(uint8_t *to, uint32_t value)
 {
     while (value > 0x7Fu) {

@@ -1,7 +1,7 @@
 /*
- * The processor's part of the recorder: the clock, the number of the core, and the lock. The
- * recorder's C files include this file; programs need not include it. The macros that replace these
- * defaults are listed in tracewell_target.h.
+ * The parts of the recorder that depend on the processor: the clock, the number of the core, and the
+ * lock. The recorder's C files include this file; programs need not include it. tracewell_target.h
+ * lists the macros that replace these defaults.
  */
 #ifndef TRACEWELL_TARGET_PORT_H
 #define TRACEWELL_TARGET_PORT_H

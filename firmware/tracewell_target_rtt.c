@@ -1,15 +1,15 @@
 /*
- * The buffers of SEGGER RTT, with one channel to the host. A debugger finds the control block by its
- * first 16 bytes or by the symbol _SEGGER_RTT, and reads the buffer while the program runs. A program
- * that contains SEGGER's own RTT passes packets to SEGGER_RTT_Write() instead of using this file.
+ * Writes packets to a channel of SEGGER RTT. A debugger finds the control block by its first 16 bytes
+ * or by the symbol _SEGGER_RTT, and reads the buffer while the program runs. If a program contains
+ * SEGGER's own RTT, pass packets to SEGGER_RTT_Write() instead of using this file.
  *
- * The control block consists of the 16 bytes `SEGGER RTT` padded with 0, the numbers of channels to
- * the host and to the target, and a descriptor for each channel. The writer of a channel changes
- * only `written`, its reader only `read`.
+ * The control block consists of an id, the numbers of channels to the host and to the target, and a
+ * descriptor for each channel. The id is `SEGGER RTT`, padded with 0 to 16 bytes. The writer of a
+ * channel changes only `written`, its reader only `read`.
  */
 #include "tracewell_target_send.h"
 
-/* The memory accesses before it precede those after it, also for a debugger. */
+/* Orders memory accesses: a debugger, too, sees those before the barrier first. */
 #if defined(__GNUC__)
 #define BARRIER() __sync_synchronize()
 #else
@@ -22,7 +22,7 @@ struct channel {
     uint32_t size;
     volatile uint32_t written; /* index of the next byte to write */
     volatile uint32_t read;    /* index of the next byte to read */
-    uint32_t flags;            /* 0: the target drops bytes for which there is no room */
+    uint32_t flags;            /* 0: the target does not wait if the buffer is full */
 };
 
 struct control {
@@ -37,12 +37,12 @@ extern struct control _SEGGER_RTT;
 struct control _SEGGER_RTT;
 
 static uint8_t up[TW_RTT_BUFFER];
-/* Debuggers expect a channel to the target. This one is not read. */
+/* Debuggers expect a channel to the target. The recorder does not read it. */
 static uint8_t down[4];
 
 void tw_rtt_init(void)
 {
-    /* A copy of the id in its order would be found by debuggers, so it is stored backwards. */
+    /* The constant is reversed: a debugger would take a copy of the id for a control block. */
     static const char backwards[16] = {0, 0, 0, 0, 0, 0, 'T', 'T', 'R', ' ', 'R', 'E', 'G', 'G', 'E', 'S'};
     const struct channel to_host = {"Tracewell", up, (uint32_t)sizeof up, 0, 0, 0};
     const struct channel to_target = {"", down, (uint32_t)sizeof down, 0, 0, 0};
@@ -52,7 +52,7 @@ void tw_rtt_init(void)
     control->to_target = 1;
     control->up = to_host;
     control->down = to_target;
-    /* The id is stored last, because it makes the block valid. */
+    /* Store the id last, because it makes the block valid. */
     BARRIER();
     for (uint32_t i = 0; i < 16u; i++) {
         control->id[15u - i] = backwards[i];
@@ -66,11 +66,11 @@ uint32_t tw_rtt_write(const uint8_t *bytes, uint32_t length)
     uint32_t written = channel->written;
     uint32_t room;
 
-    /* The host stores `read`. Do not trust it. */
+    /* The host stores `read`, so it can have any value. */
     if (read >= channel->size) {
         return 0;
     }
-    /* One byte remains unused, because equal indices mean that the buffer is empty. */
+    /* One byte stays unused, because equal indices mean that the buffer is empty. */
     room = ((read > written) ? (read - written) : (read + channel->size - written)) - 1u;
     length = (length < room) ? length : room;
     for (uint32_t i = 0; i < length; i++) {

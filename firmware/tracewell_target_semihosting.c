@@ -1,9 +1,9 @@
 /*
- * Writes packets into a file on the host by semihosting. A debugger or an emulator must be attached,
- * or the breakpoint instruction stops the program. Each call stops the processor until the host has
- * answered, so this is for tests and emulators.
+ * Writes packets to a file on the host by semihosting. Without a debugger or an emulator, the
+ * breakpoint instruction stops the program. Each call stops the processor until the host has answered,
+ * so use this file only in tests and emulators.
  *
- * Source of the operations and of their blocks: Arm's specification of semihosting.
+ * Source of the operations and their parameter blocks: Arm's specification of semihosting.
  */
 #include "tracewell_target_send.h"
 

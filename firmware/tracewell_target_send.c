@@ -1,6 +1,6 @@
 /*
- * Sends the recorder's packets in pieces, or by a function of the program. The file
- * tracewell_target_send.h describes the functions.
+ * Sends the recorder's packets in pieces, or through a function of the program. tracewell_target_send.h
+ * describes the functions.
  */
 #include "tracewell_target_port.h"
 #include "tracewell_target_send.h"
@@ -13,7 +13,7 @@ static struct {
     uint8_t packets[TW_SEND_BUFFER];
     uint32_t next;     /* index of the next byte to send */
     uint32_t end;      /* index after the last byte */
-    uint32_t flushed;  /* the clock when open packets were sent last */
+    uint32_t flushed;  /* the clock at the last flush of open packets */
 } sender;
 
 uint32_t tw_send_piece(const uint8_t **bytes)
@@ -51,7 +51,7 @@ uint32_t tw_send_idle(tw_send_function send, uint32_t ticks)
 {
     uint32_t total = tw_send(send);
     const uint32_t now = TW_TARGET_CLOCK();
-    /* While the line accepts no more bytes, closing packets would only make them smaller. */
+    /* If the line accepts no more bytes, a flush would only close packets before they are full. */
     if ((sender.next == sender.end) && ((now - sender.flushed) >= ticks)) {
         sender.flushed = now;
         tw_target_flush();

@@ -1,25 +1,25 @@
 /*
- * Ready-made ways to send the recorder's packets: in pieces for DMA, by a function of yours, over
- * SEGGER RTT, and into a file by semihosting. A program needs only the C files that it uses:
+ * Functions that send the recorder's packets: in pieces for DMA, through a function that you write,
+ * through SEGGER RTT, and to a file by semihosting. Compile only the C files that you use:
  *
- *   tracewell_target_send.c          pieces, functions, and the idle task
- *   tracewell_target_rtt.c           SEGGER RTT: J-Link, OpenOCD and probe-rs serve it
+ *   tracewell_target_send.c          tw_send_piece() and tw_send_done(), tw_send(), tw_send_idle()
+ *   tracewell_target_rtt.c           SEGGER RTT, which J-Link, OpenOCD and probe-rs read
  *   tracewell_target_semihosting.c   a file on the host, through the debugger or an emulator
  *
- * All of them use tw_target_read(), which has one caller at a time. So one task sends, usually the
- * idle task, and programs that use these functions do not call tw_target_read() themselves.
+ * tw_send_piece() calls tw_target_read(), which must have only one caller at a time. Therefore, call
+ * the functions that send in one task, usually the idle task. Do not call tw_target_read() as well.
  */
 #ifndef TRACEWELL_TARGET_SEND_H
 #define TRACEWELL_TARGET_SEND_H
 
 #include "tracewell_target.h"
 
-/* Bytes of the buffer for packets that are being sent: at least TW_TARGET_SLOT. */
+/* Size in bytes of the buffer for packets that are being sent: at least TW_TARGET_SLOT. */
 #ifndef TW_SEND_BUFFER
 #define TW_SEND_BUFFER TW_TARGET_SLOT
 #endif
 
-/* Bytes of the RTT buffer. The host must read it before it is full, or the ring fills up. */
+/* Size in bytes of the RTT buffer. While this buffer is full, packets stay in the ring. */
 #ifndef TW_RTT_BUFFER
 #define TW_RTT_BUFFER 1024
 #endif
@@ -40,28 +40,29 @@ typedef uint32_t (*tw_send_function)(const uint8_t *bytes, uint32_t length);
  */
 uint32_t tw_send_piece(const uint8_t **bytes);
 
-/* Removes bytes that were sent from the piece. */
+/* Reports that the first `bytes` bytes of the piece were sent. */
 void tw_send_done(uint32_t bytes);
 
-/* Passes packets to `send` until it accepts fewer bytes than it gets. Returns the bytes it accepted. */
+/* Passes packets to `send` until none is left or `send` accepts fewer bytes than were passed to it.
+ * Returns the number of bytes that it accepted. */
 uint32_t tw_send(tw_send_function send);
 
 /*
- * Sends like tw_send(). If there is nothing to send, and at least `ticks` of the clock have passed
- * since the last time, also sends the open packets, which are not full. For the idle task.
+ * Does the same as tw_send(). If this has sent all bytes, and at least `ticks` of the clock have passed
+ * since the last flush, also flushes and sends the open packets. Call it in the idle task.
  */
 uint32_t tw_send_idle(tw_send_function send, uint32_t ticks);
 
-/* Prepares RTT with one channel to the host, number 0. Call it before tw_rtt_write(). */
+/* Initialises RTT with channel 0 to the host. Call it before tw_rtt_write(). */
 void tw_rtt_init(void);
 
 /* Copies bytes into the RTT buffer. Has the type tw_send_function. */
 uint32_t tw_rtt_write(const uint8_t *bytes, uint32_t length);
 
-/* Creates a file on the host. Returns 0, or -1 if the host has not created it. */
+/* Creates or truncates a file on the host. Returns 0, or -1 if the host reports an error. */
 int tw_semihosting_open(const char *name);
 
-/* Appends bytes to the file. Has the type tw_send_function. */
+/* Appends bytes to the file. Has the type tw_send_function. Waits for the host. */
 uint32_t tw_semihosting_write(const uint8_t *bytes, uint32_t length);
 
 /* Closes the file. */

@@ -1,4 +1,4 @@
-/* Starts a program on the machine mps2-an385, and ends the emulator with the result of main(). */
+/* Starts a program on the machine mps2-an385. The emulator exits with the result of main(). */
 #include "board.h"
 
 extern uint32_t stack_top[], data_start[], data_end[], data_load[], __bss_start__[], __bss_end__[];

@@ -7,7 +7,7 @@
 /* A counter of 32 bits that counts up at 25 MHz. */
 #define BOARD_COUNTER (*(volatile uint32_t *)0x40028018)
 
-/* Writes a text to the emulator's standard error output. */
+/* Writes text to the emulator's standard error. */
 void board_print(const char *text);
 
 #endif /* BOARD_H */

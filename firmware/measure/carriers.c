@@ -1,5 +1,5 @@
-/* Sends the same packets by RTT and by semihosting. Saves host.bin, and the whole memory as ram.bin,
- * in which crates/tracewell/tests/target_carriers.rs finds RTT's control block. */
+/* Sends the same packets by RTT and by semihosting. Semihosting writes them to host.bin, and then the
+ * whole memory to ram.bin. crates/tracewell/tests/target_carriers.rs finds RTT's control block in it. */
 #include "board.h"
 #include "tracewell_target_send.h"
 
@@ -20,7 +20,7 @@ static uint32_t send_twice(const uint8_t *bytes, uint32_t length)
     return tw_semihosting_write(bytes, tw_rtt_write(bytes, length));
 }
 
-/* Does what a debugger does: it sets the index up to which it has read to that of the writer. */
+/* Reads all bytes, as a debugger does: sets the reader's index to the writer's index. */
 static void read_all(void)
 {
     _SEGGER_RTT[10] = _SEGGER_RTT[9];

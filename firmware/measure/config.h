@@ -1,4 +1,5 @@
-/* The configuration of cost.c: the counter of the board as the clock, and locks that are measured. */
+/* The configuration of cost.c. The clock is the counter of the board. With TW_MEASURE_LOCKS, cost.c
+ * measures the time for which it is locked. */
 #include "board.h"
 
 #define TW_TARGET_CLOCK() BOARD_COUNTER

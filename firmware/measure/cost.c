@@ -1,9 +1,9 @@
 /* Measures the recorder on a Cortex-M3 (QEMU's machine mps2-an385) and prints the figures by
- * semihosting, as lines of the form `name value`. With `-icount shift=6`, the emulator executes an
- * instruction in 64 ns, and the board's counter of 25 MHz advances by 1.6 ticks per instruction.
+ * semihosting, as lines of the form `name value`. With `-icount shift=6`, an instruction takes 64 ns
+ * in the emulator. The board's counter of 25 MHz advances by 1.6 ticks in this time.
  *
- * The macro TW_MEASURE_LOCKS compiles the program for the second measurement: the longest time with
- * interrupts disabled. The lock then reads the counter, so the other figures would be too large.
+ * With the macro TW_MEASURE_LOCKS, the program measures the longest time with interrupts disabled
+ * instead. The lock then reads the counter, which would make the other figures too large.
  */
 #include "board.h"
 #include "tracewell_target.h"
@@ -54,8 +54,8 @@ static void print(const char *name, uint32_t value)
 #ifdef TW_MEASURE_LOCKS
 static uint8_t packets[512];
 
-/* Prints the longest time with interrupts disabled since the last call, without the cost of the
- * measurement itself. */
+/* Prints the longest time with interrupts disabled since the last call, in instructions. Subtracts the
+ * cost of the measurement itself. */
 static void print_lock(const char *name)
 {
     const uint32_t found = longest;
@@ -82,7 +82,8 @@ static void measure(void)
     print_lock("locked_read ");
 }
 #else
-/* An event's cost consists of the loop's cost and that of the event, so subtract an empty loop. */
+/* Prints the mean cost of a call. Subtracts the time of an empty loop, because the measured time
+ * includes the loop. */
 #define MEASURE(name, call)                                        \
     do {                                                           \
         uint32_t start = counter();                                \
@@ -98,8 +99,8 @@ static void measure(void)
 
 static void measure(void)
 {
-    /* The arguments and the time between two events need as many bytes as in examples/freertos.bin:
-     * a byte for a task and small values, two for the time. */
+    /* As in examples/freertos.bin, a task and a small value have 1 byte each, and the time between
+     * two events has 2 bytes. */
     MEASURE("switch ", TW_EVENT(TW_RUNS, 3, 0));
     MEASURE("one_argument ", TW_EVENT(TW_MUTEX_LOCK, 3, 0));
     MEASURE("two_arguments ", TW_EVENT(TW_QUEUE_SEND, 3, 5));

@@ -1,5 +1,5 @@
-//! Builds of crates for a target, with the options that `dist` and `page` share. The results contain
-//! no path of the machine that built them.
+//! Builds crates for a target, with the options that `dist` and `page` share. The results contain
+//! no path of the machine on which they were built.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Parses the options; returns `None` if they are invalid. `output` is the folder for the
-    /// results if the options name none.
+    /// Parses the options. Returns `None` if they are invalid. `output` is the default folder for
+    /// the results.
     pub(crate) fn parse(
         output: PathBuf,
         mut arguments: impl Iterator<Item = String>,
@@ -33,8 +33,11 @@ impl Options {
         Some(options)
     }
 
-    /// Builds a package for a target without symbols, and returns the folder of its files.
-    /// `target_dir` is Cargo's folder if the options name none.
+    /// Builds a package without symbols for a target, and returns the folder with the results.
+    /// `target_dir` is the default of `--target-dir`.
+    ///
+    /// # Errors
+    /// Returns an error if `root` does not exist or the build fails.
     pub(crate) fn build(
         &self,
         root: &Path,
@@ -48,7 +51,7 @@ impl Options {
             |_| PathBuf::from(std::env::var("HOME").unwrap_or_default()).join(".cargo"),
             PathBuf::from,
         );
-        // Paths would differ between machines.
+        // Without these flags, the results contain paths, which differ between machines.
         let flags = format!(
             "--remap-path-prefix={}=tracewell --remap-path-prefix={}=cargo",
             root.display(),

@@ -11,7 +11,7 @@
 //! | `rust` | splits Rust source into code, comments and strings |
 //! | `dependencies` | numbers of crates, from `cargo tree` |
 //! | `install` | builds and copies the C library |
-//! | `build` | builds crates for a target |
+//! | `build` | builds crates for a target, for `dist` and `page` |
 //! | `dist` | builds the program and makes an archive and a Debian package |
 //! | `page` | builds the reader as WebAssembly and makes the static page |
 //! | `book` | calls mdbook |

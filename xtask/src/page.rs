@@ -1,5 +1,5 @@
-//! Makes the static page: a folder of files for any web server. The page reads the traces that the
-//! user drops; the reader is WebAssembly.
+//! Makes the static page: a folder of files for any web server. The page reads traces that the user
+//! drops or chooses. Its reader is a WebAssembly module.
 //!
 //! | file | content |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `tracewell.wasm` | the crate `tracewell-web` |
 //! | `scheduling.trx` | the sample |
 //!
-//! All other pages contain their script and style in one file: `html.rs` in `export/page` makes them.
+//! `html.rs` in `export/page` makes the other pages, which contain script and style in one file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// The folder with the sources of all pages.
 const SOURCES: &str = "crates/tracewell/page";
 
-/// The module of one-file pages and served pages that starts them; `drop.js` replaces it.
+/// The module that starts all other pages. In the static page, `drop.js` replaces it.
 const OTHER_START: &str = "main.js";
 
-/// The page loads only its own files. WebAssembly runs in the worker, which has its own policy; the
-/// page needs no permission for it.
+/// The content security policy: the page loads only its own files. The policy does not permit
+/// WebAssembly, because the reader runs in the worker, which has its own policy.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; \
                       connect-src 'self'; worker-src 'self'; base-uri 'none'; \
                       form-action 'none'";
@@ -68,7 +68,10 @@ pub(crate) fn make(root: &Path, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the document with all [`PARTS`] replaced. Each of them occurs exactly once.
+/// Returns the document with all [`PARTS`] replaced.
+///
+/// # Errors
+/// Returns an error if the document does not contain each part exactly once.
 fn replaced(document: &str) -> Result<String, String> {
     let mut text = document.to_owned();
     for (part, replacement) in PARTS {

@@ -57,7 +57,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Makes an empty folder; an old one of that name is removed.
+/// Makes an empty folder. Removes an old folder of that name with its content.
 pub(crate) fn empty(folder: &Path) -> Result<(), String> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| fault(folder, &error))?;

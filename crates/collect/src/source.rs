@@ -53,7 +53,8 @@ impl Source {
             #[cfg(unix)]
             Self::Serial(serial) => {
                 let device = file_name(&serial.device);
-                // The file name of a pseudo terminal such as /dev/pts/0 is only a number.
+                // The file name of a pseudo-terminal such as /dev/pts/0 is only a number, which
+                // does not name its source.
                 let folder = serial.device.parent().map(file_name);
                 match folder.filter(|_| device.bytes().all(|byte| byte.is_ascii_digit())) {
                     Some(folder) => format!("{folder}-{device}"),

@@ -130,7 +130,7 @@ fn a_stream_stops_when_its_program_ends_but_not_when_it_crashes() {
     };
     assert!(std::panic::catch_unwind(crash).is_err());
     assert_eq!(state(), State::Running);
-    // Children that record may live longer than this value.
+    // Children may still record after this value is dropped.
     let inherited = StreamOptions { inherited: true, ..options() };
     let stream = Stream::create_or_rotate(&path, &inherited, 0).unwrap();
     stream.start();

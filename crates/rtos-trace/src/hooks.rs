@@ -9,7 +9,7 @@ use tracewell_wire::target::{DefinitionKind, ids};
 
 use crate::state::{CORE, State};
 
-/// The recorder of the program: `rtos-trace` has one per program.
+/// The recorder of the program. `rtos-trace` allows one per program.
 static STATE: Mutex<RefCell<Option<State>>> = Mutex::new(RefCell::new(None));
 
 /// Calls `use_it` with interrupts disabled, or returns `None` before [`TargetTrace::init`].
@@ -19,8 +19,9 @@ fn with<R>(use_it: impl FnOnce(&mut State) -> R) -> Option<R> {
 
 /// The recorder, as a type without values, because hooks of [`rtos_trace`] have no `self`.
 ///
-/// All calls are safe in interrupts. Each call disables interrupts for as long as the recorder
-/// needs for one event, or for one packet in [`TargetTrace::read`].
+/// All calls are safe in interrupts. Each call disables interrupts until the recorder has done its
+/// work. [`TargetTrace::read`] therefore disables them while it copies all packets that fit in its
+/// buffer, so use a short buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetTrace;
 
@@ -29,7 +30,7 @@ impl TargetTrace {
     /// counts up and wraps. Fewer than 2^32 ticks may pass between two recorded events. The clock
     /// must not call other functions of this type.
     ///
-    /// A second call begins another trace in other memory.
+    /// A second call replaces the recorder, and begins another trace in other memory.
     ///
     /// # Errors
     /// Returns an error if an option is out of its range or the memory is too small.
@@ -43,13 +44,14 @@ impl TargetTrace {
         Ok(())
     }
 
-    /// Sets the function that returns the number of the interrupt in progress. Without it, all
-    /// interrupts have number 0.
+    /// Sets the function that returns the number of the interrupt in progress. Without such a
+    /// function, all interrupts have number 0. Call this after [`TargetTrace::init`], which removes
+    /// the function.
     pub fn set_interrupt(number: fn() -> u32) {
         with(|state| state.interrupt = number);
     }
 
-    /// Stores the name of an interrupt, of a mark or of a channel.
+    /// Stores the name of an interrupt, or of a mark, section or channel of the application.
     pub fn define(kind: DefinitionKind, number: u32, name: &str) {
         with(|state| state.recorder.define(kind, number, 0, 0, name));
     }
@@ -59,18 +61,18 @@ impl TargetTrace {
         with(|state| state.recorder.value(CORE, channel, value));
     }
 
-    /// Records a text of the application, cut after 64 bytes.
+    /// Records a text of the application, or its first 64 bytes.
     pub fn text(channel: u32, text: &str) {
         with(|state| state.recorder.text(CORE, channel, text));
     }
 
-    /// Records an event without a block, such as those of [`tracewell_wire::target::ids`] for
-    /// mutexes and queues.
+    /// Records an event without a block, such as the events of mutexes and queues.
+    /// [`tracewell_wire::target::ids`] lists the ids.
     pub fn event(id: u8, arguments: [u32; 2]) {
         with(|state| state.event(id, arguments));
     }
 
-    /// Closes the open packet, so that [`TargetTrace::read`] copies all events.
+    /// Closes the open packet, so that [`TargetTrace::read`] also copies its events.
     pub fn flush() {
         with(|state| state.recorder.flush());
     }

@@ -1,5 +1,5 @@
-//! Records what an executor or kernel reports through [`rtos_trace`], with Tracewell's recorder for
-//! small targets ([`tracewell_record::target`]).
+//! Records the events that an executor or kernel reports through [`rtos_trace`], with Tracewell's
+//! recorder for small targets ([`tracewell_record::target`]).
 //!
 //! A program registers [`TargetTrace`] once, with [`rtos_trace::global_trace!`], and calls
 //! [`TargetTrace::init`] before it starts the executor. The README shows both.
@@ -7,23 +7,25 @@
 //! | hook of `rtos-trace` | recorded event |
 //! |---|---|
 //! | `task_new` | the creation of the task |
+//! | `task_new_stackless` | the creation of the task, with its priority and name |
 //! | `task_send_info` | its name and stack size; its priority, unless this is 0 |
-//! | `task_ready_begin` | the task becomes ready. While it runs, this means that it will run again |
+//! | `task_ready_begin` | the task becomes ready. If it is running, no event: it runs again after this execution |
 //! | `task_exec_begin` | the task runs |
 //! | `task_exec_end` | the running task is suspended, unless it became ready while it ran |
 //! | `task_ready_end` | the task is suspended |
 //! | `task_terminate` | the deletion of the task |
 //! | `system_idle` | no task runs |
-//! | `isr_enter`, `isr_exit`, `isr_exit_to_scheduler` | the interrupt, with the number from [`TargetTrace::set_interrupt`] |
-//! | `name_marker`, `marker`, `marker_begin`, `marker_end` | a channel, a mark, a section of the application |
-//! | `stop`, `start` | the end of recording; recording continues |
+//! | `isr_enter`, `isr_exit`, `isr_exit_to_scheduler` | the begin and end of the interrupt, with its number from [`TargetTrace::set_interrupt`] |
+//! | `name_marker` | the name of a mark or section of the application |
+//! | `marker`, `marker_begin`, `marker_end` | a mark; the begin and the end of a section |
+//! | `stop`, `start` | the end of the recording; `start` continues it without an event |
 //!
 //! All events have core 0. Hooks that are called before `init` record nothing.
 //!
-//! | file | task |
+//! | file | purpose |
 //! |---|---|
 //! | `numbers` | gives tasks small numbers |
-//! | `state` | the recorder, and the task that runs |
+//! | `state` | the recorder, and the running task |
 //! | `hooks` | the calls of programs and of `rtos-trace` |
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,7 +1,7 @@
 //! Gives tasks small numbers. Kernels identify a task by its address, which needs 5 bytes in each
 //! event. A number below 128 needs 1 byte.
 
-/// Maximum number of tasks with small numbers. Others keep their addresses.
+/// Maximum number of tasks with small numbers. Events of further tasks contain their addresses.
 const TASKS: usize = 32;
 
 /// The ids of the tasks by their numbers minus 1. An id of 0 is an unused entry.
@@ -9,7 +9,7 @@ const TASKS: usize = 32;
 pub(crate) struct Numbers([u32; TASKS]);
 
 impl Numbers {
-    /// Returns the number of a task. Gives it one if it has none.
+    /// Returns the number of a task. Gives the task a number if it has none and a number is unused.
     pub(crate) fn of(&mut self, id: u32) -> u32 {
         let index = self.0.iter().position(|other| *other == id || *other == 0);
         let Some(index) = index else { return id };

@@ -1,4 +1,4 @@
-//! The recorder, and the task that runs. Each hook of `rtos-trace` is a function of [`State`].
+//! The recorder, and the running task. Each hook of `rtos-trace` is a function of [`State`].
 
 use tracewell_record::target::Recorder;
 use tracewell_wire::target::{DefinitionKind, ids};
@@ -8,7 +8,7 @@ use crate::numbers::Numbers;
 /// All events have this core.
 pub(crate) const CORE: u8 = 0;
 
-/// The recorder with the facts that hooks do not repeat.
+/// The recorder, with the state that the arguments of hooks do not contain.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) recorder: Recorder<'static, fn() -> u32>,
@@ -43,9 +43,9 @@ impl State {
 
     pub(crate) fn describe(&mut self, task: u32, name: &str, priority: u32, stack: usize) {
         let number = self.numbers.of(task);
-        // Larger priorities and stacks than the stream can store are not known.
+        // Store 0, for unknown, if a priority or a stack size is too large for the stream.
         let (small, stack) = (u8::try_from(priority), u32::try_from(stack));
-        // Some executors end a name with a zero.
+        // Some executors end names with null bytes.
         let name = name.trim_end_matches('\0');
         let kind = DefinitionKind::Task;
         self.recorder.define(kind, number, stack.unwrap_or(0), small.unwrap_or(0), name);

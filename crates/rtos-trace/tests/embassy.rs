@@ -16,13 +16,13 @@ use tracewell_rtos_trace::{Options, TargetTrace};
 
 rtos_trace::global_trace! {TargetTrace}
 
-/// Microseconds since the first call.
+/// Returns the microseconds since the first call.
 fn clock() -> u32 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed().as_micros() as u32
 }
 
-/// An execution of a task: its name, and the clock at the beginning and at the end.
+/// An execution: the name of the task, and the clock at the beginning and at the end.
 type Execution = (&'static str, u32, u32);
 
 static LOG: Mutex<Vec<Execution>> = Mutex::new(Vec::new());
@@ -92,7 +92,7 @@ async fn control(done: Sender<()>) {
             flag().await;
             work(300);
         }
-        // The executor executes the task once more, because the task wakes itself.
+        // The task wakes itself, so the executor runs it once more.
         let mut woken = false;
         std::future::poll_fn(|context| {
             if std::mem::replace(&mut woken, true) {
@@ -170,8 +170,8 @@ fn executions_and_their_times_agree_with_the_log_of_the_tasks() {
         let own = own.iter().filter(|execution| execution.0 == name);
         let ticks: u32 = own.clone().map(|(_, begin, end)| end - begin).sum();
         let execution = task.execution.unwrap();
-        // The trace includes the executor's own work before and after the task. The last execution
-        // may end after the trace.
+        // The time in the trace includes the executor's own work before and after the task. The
+        // last execution may end after the trace.
         let last = own.clone().next_back().map_or(0, |(_, begin, end)| end - begin);
         assert!(execution.ticks + u64::from(last) + 1 >= u64::from(ticks), "{name}");
         assert!(own.count() > ROUNDS);

@@ -1,5 +1,5 @@
-// Starts the static page: the user drops a trace, chooses a file or takes the sample. The trace stays
-// in the browser: a worker reads it, and the page sends it nowhere.
+// Starts the static page: the user drops a trace, chooses a file, or opens the sample. A worker of the
+// browser reads the trace. The page sends it to no server.
 
 import { element } from "./details.js";
 import { inWords } from "./live.js";
@@ -9,7 +9,7 @@ import { Reader } from "./reader.js";
 /** The sample, next to the page, and the rate of its clock. */
 const SAMPLE = { name: "scheduling.trx", rate: "100MHz" };
 
-/** The key of the option that most formats have. It is shown before the format is known. */
+/** The option that most formats have. The dialog shows it before the format is known. */
 const RATE = { key: "rate", value: "HZ", help: "ticks per second of the trace's clock, such as 100MHz" };
 
 /**
@@ -86,7 +86,7 @@ class Start {
         });
         this.close.addEventListener("click", () => this.dialog.close());
         this.button.addEventListener("click", () => this.dialog.showModal());
-        // Without a trace, there is nothing to return to.
+        // If no trace is shown, the rest of the page is empty, so keep the dialog open.
         this.dialog.addEventListener("cancel", (event) => {
             if (!this.page) event.preventDefault();
         });
@@ -111,7 +111,7 @@ class Start {
         });
     }
 
-    /** Shows the dialog, and the sample if the address asks for it. */
+    /** Shows the dialog. Opens the sample if the address ends with `?sample`. */
     async start() {
         document.body.dataset.empty = "";
         this.dialog.showModal();
@@ -123,10 +123,10 @@ class Start {
         if (new URLSearchParams(location.search).has("sample")) await this.openSample();
     }
 
-    /** Shows the fields of a format's options. Fields of the same key keep their text. @param {string} name */
+    /** Shows a field for each option of a format. A field keeps the text of the old field with its key. @param {string} name */
     named(name) {
         const { options } = this.formats.find((format) => format.name === name) ?? { options: [RATE] };
-        // The reader has no files but the trace.
+        // Leave out options with files, because the reader has no other file than the trace.
         this.fields(options.filter(({ value }) => !value.startsWith("FILE")));
     }
 
@@ -138,7 +138,7 @@ class Start {
         }));
     }
 
-    /** The options that are not empty, by key. @returns {Map<string, string>} */
+    /** The texts of the options that are not empty, by key. @returns {Map<string, string>} */
     get typed() {
         const fields = [...this.options.querySelectorAll("input")];
         return new Map(fields.filter(({ value }) => value.trim() !== "").map(({ name, value }) => [name, value.trim()]));
@@ -147,7 +147,7 @@ class Start {
     /** Opens a new file with the options of its own format. @param {File | undefined} file */
     choose(file) {
         if (!file) return;
-        // The options of another trace need not be those of this one.
+        // The format of another trace can have other options.
         if (this.file && this.format.value === "" && !this.isEdited) this.fields([RATE], new Map());
         this.open(file);
     }
@@ -169,7 +169,7 @@ class Start {
         if (!this.dialog.open) this.dialog.showModal();
         this.progress.hidden = true;
         this.message.className = "failure";
-        // The page has a field for each option, and no command line.
+        // Remove the prefix of the command line, because the page has fields for the options.
         this.message.textContent = message.replace(/^-O /, "");
     }
 
@@ -179,7 +179,7 @@ class Start {
         this.message.textContent = progress.reading ? inWords(progress) : "loading";
     }
 
-    /** Reads a trace and shows it. A trace that is shown stays until the new one is read. @param {File} file */
+    /** Reads a trace and shows it. The page shows the old trace until the new one has been read. @param {File} file */
     async open(file) {
         this.next?.end("another trace was chosen");
         const reader = new Reader((progress) => this.watch(progress));
@@ -204,7 +204,7 @@ class Start {
             this.opened(format, diagnostics);
         } catch (error) {
             reader.end("");
-            // A reader that was ended for another trace has no message.
+            // Do not show a message if the reader was ended for another trace.
             if (this.next === reader) this.failed(/** @type {Error} */ (error).message);
         }
     }

@@ -195,7 +195,7 @@ export class Keys {
         });
     }
 
-    /** Asks for a mark at the range, the selection, or the middle of the shown time. */
+    /** Asks for the text of a mark at the range, the selection, or the middle of the shown time. */
     mark() {
         const { view, marking, timeline } = this;
         const { selection } = view;

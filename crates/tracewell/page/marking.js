@@ -1,5 +1,5 @@
 // The marks of the user in the page: the dialog that asks for a text, the list in the side panel, and
-// their storage.
+// how the page stores them.
 
 import { element } from "./details.js";
 import { MAX_TEXT } from "./marks.js";
@@ -21,7 +21,7 @@ export class Marking {
         this.view = timeline.view;
         this.output = output;
         this.store = store;
-        /** The end of the last request to the store. @type {Promise<void>} */
+        /** Resolves at the end of the last request to the store. @type {Promise<void>} */
         this.last = Promise.resolve();
         /** The new or changed mark. @type {{ from: bigint, until: bigint, old: import("./marks.js").UserMark | null } | null} */
         this.place = null;
@@ -46,7 +46,7 @@ export class Marking {
             this.view.marks.read(await this.store.load());
             this.view.changed();
         } catch (error) {
-            // Marks that cannot be loaded must not be overwritten either.
+            // Do not overwrite marks that cannot be loaded.
             this.store = null;
             this.view.keepsMarks = true;
             this.failed(error);
@@ -76,7 +76,7 @@ export class Marking {
         this.input.focus();
     }
 
-    /** Keeps the mark of the dialog. */
+    /** Adds or changes the mark of the dialog. */
     keep() {
         this.dialog.close();
         if (!this.place) return;

@@ -1,7 +1,8 @@
 // The marks of the user: times and ranges with a text, and the file that keeps them.
 //
 // The first line of the file is HEAD. Each other line is a mark: ticks since the first event of the trace,
-// or two numbers of ticks with `-` between them, then a space and the text. Other lines are kept.
+// or two numbers of ticks with `-` between them, then a space and the text. The page keeps
+// other lines unchanged.
 
 /** The first line of a file of marks. */
 export const HEAD = "# tracewell marks 1";
@@ -25,14 +26,14 @@ export class UserMarks {
     constructor(content = "") {
         /** @type {UserMark[]} in the order of their beginnings */
         this.list = [];
-        /** Lines of the file that are no marks. @type {string[]} */
+        /** The lines of the file that are not marks. @type {string[]} */
         this.others = [];
         /** Number of changes. */
         this.version = 0;
         this.read(content);
     }
 
-    /** Replaces all marks by those of a file. @param {string} content */
+    /** Replaces all marks with those of a file. @param {string} content */
     read(content) {
         const lines = content.split("\n").filter((line) => line.trim() !== "" && line !== HEAD);
         const marks = lines.map(parsedMark);

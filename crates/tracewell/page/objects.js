@@ -6,7 +6,7 @@ import { stateColour } from "./theme.js";
 /** @typedef {import("./spans.js").Frame} Frame */
 /** @typedef {{ y: number, height: number }} Box */
 
-/** Spans that are examined for the level of one pixel. */
+/** Maximum number of spans, approximately, from which the level of one pixel is computed. */
 const LEVEL_SAMPLES = 24;
 
 /** Draws the current state of a machine. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number, row: any) => void} */
@@ -43,12 +43,12 @@ export function stepPixel({ ink, colours }, spans, from, to, { y, height }, x, s
     strips[0].add(x, y + height - part, part, colours.soft);
 }
 
-/** Returns the height of a level: an empty queue has a line. @type {(level: number, most: number, height: number) => number} */
+/** Returns the height of a level in pixels. The height of level 0 is 1, so that an empty queue is a line. @type {(level: number, most: number, height: number) => number} */
 function levelHeight(level, most, height) {
     return level === 0 ? 1 : Math.max(2, Math.round((height * level) / Math.max(most, 1)));
 }
 
-/** Draws a level as a step. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number, row: any) => void} */
+/** Draws a level as a bar. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number, row: any) => void} */
 export function levelSpan({ ink, colours }, spans, index, { y, height }, x, width, row) {
     const level = spans.value[index];
     if (spans.state[index] !== 1) {
@@ -63,7 +63,7 @@ export function levelSpan({ ink, colours }, spans, index, { y, height }, x, widt
     if (part > 12 && width > 22) fitted(ink, String(level), x + 5, y + height - part / 2 + 0.5, width - 8);
 }
 
-/** Draws the highest level of a pixel. @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[], row: any) => void} */
+/** Draws the highest level in the time of a pixel. @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[], row: any) => void} */
 export function levelPixel({ ink, colours }, spans, from, to, { y, height }, x, strips, row) {
     const [first, last] = spans.within(from, to);
     const stride = Math.max(1, Math.floor((last - first) / LEVEL_SAMPLES));
@@ -78,7 +78,7 @@ export function levelPixel({ ink, colours }, spans, from, to, { y, height }, x, 
 }
 
 /**
- * Says in which state a machine or a queue is.
+ * Returns a text with the state of a machine, or with the level of a queue.
  * @param {any} row
  * @param {number} state
  * @param {number} value

@@ -87,7 +87,8 @@ export function drawInversions(frame, height) {
 }
 
 /**
- * Draws the marks of the user: a line over all lanes, or one at each end, and the text at the bottom.
+ * Draws the marks of the user. A time has a line over all lanes, and a range has one at each end. The
+ * text is at the bottom.
  * @param {Frame} frame
  * @param {number} height
  */
@@ -108,8 +109,8 @@ export function drawUserMarks(frame, height) {
 }
 
 /**
- * Draws a label in a rounded box, usually below the axis, if there is room after `free`. Returns the place
- * from which on there is room.
+ * Draws a label in a rounded box, usually below the axis, if there is room after `free`. Returns the
+ * place after which there is room.
  * @param {Frame} frame
  * @param {string} label
  * @param {number} x
@@ -131,8 +132,8 @@ function pill({ ink, colours, left, width }, label, x, colour, free, y = 23) {
 }
 
 /**
- * Draws the arrows of the selected span or event: wake-ups, messages, and whom a context waits for. Draws
- * all arrows if the view says so.
+ * Draws the arrows of the selected span or event: wake-ups, messages, and from a waiting context to the
+ * context for which it waits. If the view shows arrows, draws all of them.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane[]} lanes
  * @param {(lane: import("./rows.js").Lane) => number} top
@@ -145,7 +146,7 @@ export function drawArrows(frame, lanes, top) {
     const context = chosen?.row.kind === "context" ? chosen.row.context : -1;
     if (!view.showsArrows && context < 0 && event < 0) return;
     const seq = event < 0 ? -1 : events.seq[event];
-    /** Returns true if an arrow concerns the selection. @param {number} i */
+    /** Returns true if an arrow belongs to the selection. @param {number} i */
     const isChosen = (i) => {
         if (event >= 0) return arrow.fromSeq[i] === seq || arrow.untilSeq[i] - 1 === seq;
         if (context < 0 || arrow.until[i] < (chosen?.from ?? 0) || arrow.until[i] > (chosen?.to ?? 0)) return false;
@@ -155,7 +156,7 @@ export function drawArrows(frame, lanes, top) {
     const interrupts = lanes.find((lane) => lane.kind === "interrupts");
     const middle = (/** @type {any} */ lane) => top(lane) + lane.height / 2;
     let drawn = 0;
-    // Long arrows that end after the shown time are left out, unless they are of the selection.
+    // Leave out long arrows that end after the shown time, unless they belong to the selection.
     const first = lowerBound(arrow.until, view.showsArrows || event >= 0 ? Math.min(view.from, events.at[event] ?? view.from) : chosen?.from ?? 0);
     for (let i = first; i < arrow.until.length && drawn < MAX_ARROWS; i += 1) {
         if (arrow.from[i] > view.to && arrow.until[i] > Math.max(view.to, chosen?.to ?? 0)) break;

@@ -1,4 +1,4 @@
-// The page of a trace: makes its parts, and draws after each change. `main.js` and `drop.js` start it.
+// The page of a trace: makes its parts, and draws them after each change. `main.js` and `drop.js` start it.
 
 import { Detail, unlisted } from "./detail.js";
 import { Details, element } from "./details.js";
@@ -73,7 +73,7 @@ function splitter(changed) {
     });
 }
 
-/** Says what is selected, for screen readers. @param {Timeline} timeline */
+/** Describes the selection for screen readers. @param {Timeline} timeline */
 function announce(timeline) {
     const { selection } = timeline.view;
     const text = !selection ? "" : "row" in selection ? timeline.describe(selection)
@@ -201,13 +201,13 @@ export function show(content, store, load) {
     canvas.focus();
     plan();
     return {
-        /** Replaces the content by a newer one of the same trace. @param {Content} next */
+        /** Replaces the content with newer content of the same trace. @param {Content} next */
         update(next) {
             refill(next);
             whole(next);
             view.resize(model.length);
         },
-        /** Replaces the content by that of another trace. @param {Content} next */
+        /** Replaces the content with that of another trace. @param {Content} next */
         replace(next) {
             search.clear();
             refill(next);

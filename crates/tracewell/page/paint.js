@@ -68,7 +68,7 @@ const hatches = new Map();
  * @param {string} colour
  */
 export function hatch(ink, colour) {
-    // A file gets its own definition of the hatch.
+    // An SVG file needs its own definition of the hatch.
     const file = /** @type {unknown} */ (ink);
     if (file instanceof SvgInk) return file.hatch(colour);
     const known = hatches.get(colour);

@@ -1,14 +1,15 @@
-// The source of the static page: a trace in the memory of a worker. It has the answers of a server.
+// The source of the static page: sends requests to a worker, which has the trace in its memory. The
+// answers are those of a server.
 
 import { unpacked } from "./source.js";
 
 /** @typedef {import("./live.js").Progress} Progress */
 
 export class Reader {
-    /** @param {(progress: Progress) => void} watch receives the progress of an open */
+    /** @param {(progress: Progress) => void} watch receives the progress of reading the trace */
     constructor(watch) {
         this.worker = new Worker("worker.js");
-        /** Requests without an answer, in their order. @type {{ done: (answer: ArrayBuffer) => void, failed: (error: Error) => void }[]} */
+        /** The requests without an answer, the oldest first. @type {{ done: (answer: ArrayBuffer) => void, failed: (error: Error) => void }[]} */
         this.waiting = [];
         this.worker.addEventListener("message", ({ data }) => {
             if (data.progress) watch(data.progress);
@@ -21,7 +22,7 @@ export class Reader {
         });
     }
 
-    /** Ends the worker; requests without an answer fail. @param {string} message */
+    /** Ends the worker. Requests without an answer fail with the message. @param {string} message */
     end(message) {
         this.worker.terminate();
         this.waiting.splice(0).forEach(({ failed }) => failed(new Error(message)));
@@ -49,7 +50,7 @@ export class Reader {
         return (await this.json({ ask: "formats" })).read;
     }
 
-    /** Returns the format of the open trace, and faults that its decoder found. @returns {Promise<{ format: string, diagnostics: string[] }>} */
+    /** Returns the format of the open trace, and the diagnostics of its decoder. @returns {Promise<{ format: string, diagnostics: string[] }>} */
     facts() {
         return this.json({ ask: "facts" });
     }
@@ -57,14 +58,14 @@ export class Reader {
     /**
      * Reads a trace, and returns the payload of its page.
      * @param {File} file
-     * @param {string | null} format recognised if null
+     * @param {string | null} format if null, the reader recognises the format
      * @param {string[]} options
      */
     async open(file, format, options) {
         return content(await this.ask({ ask: "open", name: file.name, format, options }, file));
     }
 
-    /** Returns a view of a large trace. @param {string} query as for the server */
+    /** Returns a view of a large trace. @param {string} query parameters as for the server's `api/v1/view` */
     async view(query) {
         const values = new URLSearchParams(query);
         const [from, to, parts] = ["from", "to", "parts"].map((name) => values.get(name) ?? "0");

@@ -145,8 +145,8 @@ export function laneName({ group, label, key }) {
 }
 
 /**
- * Returns the lanes in the order that the user chose. Groups and lanes without a place follow the
- * others, in their natural order.
+ * Returns the lanes in the order that the user chose. Groups and lanes that `order` does not contain
+ * follow the others, in their natural order.
  * @param {Lane[]} all
  * @param {string[]} order names of groups and lanes
  * @returns {Lane[]}

@@ -17,7 +17,7 @@ export function saveFile(blob, name) {
     link.href = URL.createObjectURL(blob);
     link.download = name;
     link.click();
-    // The browser reads the file some time after the click, so its address must stay valid.
+    // The browser reads the file some time after the click, so keep its address valid for a minute.
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 

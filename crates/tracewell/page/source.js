@@ -29,10 +29,10 @@ export async function unpacked(packed) {
     return payload(new Uint8Array(await new Response(bytes).arrayBuffer()));
 }
 
-/** The marks that the server of the page keeps in a file next to the trace. */
+/** A store for marks: the server of the page keeps them in a file next to the trace. */
 export class ServerMarks {
     constructor() {
-        /** The version of the file that this page has. */
+        /** The version of the file that this page has read or written. */
         this.edition = "";
     }
 

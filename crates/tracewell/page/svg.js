@@ -1,5 +1,5 @@
-// A drawing context that writes SVG. It has the part of CanvasRenderingContext2D that the page uses, so
-// the same functions draw a canvas and a file.
+// A drawing context that writes SVG. It has the members of CanvasRenderingContext2D that the page uses,
+// so the same functions draw on a canvas and in a file.
 
 /** @param {string} text */
 function escaped(text) {
@@ -16,8 +16,8 @@ const ANCHORS = { left: "start", center: "middle", right: "end" };
 export class SvgInk {
     /**
      * @param {(text: string, font: string) => { width: number, rise: number }} measure returns the width of a text, and
-     *     the height of its middle over its baseline
-     * @param {number} top distance from the upper edge, added to all places
+     *     the distance of its middle above its baseline
+     * @param {number} top distance from the upper edge, which is added to all y coordinates
      */
     constructor(measure, top = 0) {
         this.measure = measure;
@@ -38,7 +38,7 @@ export class SvgInk {
         this.definitions = [];
         /** @type {Map<string, string>} references to hatches by colour */
         this.hatches = new Map();
-        /** Numbers of open clips, for each `save`. @type {number[]} */
+        /** The number of open clips for each `save`. @type {number[]} */
         this.clips = [0];
     }
 
@@ -51,7 +51,7 @@ export class SvgInk {
         this.parts.push("</g>".repeat(open));
     }
 
-    /** Limits what follows to the path, until `restore`. */
+    /** Limits further drawing to the path, until `restore`. */
     clip() {
         const id = `${this.top}c${this.definitions.length}`;
         this.definitions.push(`<clipPath id="${id}"><path d="${this.path}"/></clipPath>`);
@@ -160,7 +160,7 @@ export class SvgInk {
         return ` stroke="${escaped(this.strokeStyle)}" stroke-width="${short(this.lineWidth)}"${dash}${this.opacity}`;
     }
 
-    /** The drawing as elements of SVG. */
+    /** The drawing as SVG elements. */
     get content() {
         return `<defs>${this.definitions.join("")}</defs>${this.parts.join("\n")}`;
     }

@@ -24,7 +24,7 @@ const DARK = {
 
 /** Returns the colour of a state of a machine. @param {number} state */
 export function stateColour(state) {
-    // The first colour is grey; it would look like an unknown state.
+    // Skip the first colour: it is grey, like an unknown state.
     return CONTEXTS[1 + (state % (CONTEXTS.length - 1))];
 }
 

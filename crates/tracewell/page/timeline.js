@@ -39,7 +39,7 @@ export class Timeline {
         /** @type {Map<number, PointerEvent>} */
         this.pointers = new Map();
         /**
-         * The pointer's way since it was pressed: from which place, and which lane if it began on a name.
+         * The movement of the pointer since it was pressed: where it began, and the lane if it began on a name.
          * @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean, lane?: import("./rows.js").Lane } | null}
          */
         this.drag = null;
@@ -412,13 +412,13 @@ export class Timeline {
      * Moves a lane to the place of another one of its group, or a group to the place of a group.
      * @param {import("./rows.js").Lane} lane
      * @param {import("./rows.js").Lane | undefined} target
-     * @param {number} way moves only down if positive, only up if negative
+     * @param {number} way if positive, moves only down; if negative, only up
      */
     moveLane(lane, target, way) {
         const { view } = this;
         const goal = lane.kind === "group" ? this.all.find((each) => each.kind === "group" && each.group === target?.group) : target;
         if (!goal || (lane.kind !== "group" && (goal.kind === "group" || goal.group !== lane.group))) return;
-        // A lane that is higher than the moved one is still below the pointer after the move.
+        // After a move, a lane that is taller than the moved one is still below the pointer. Do not move back.
         if ((goal.y - lane.y) * way <= 0) return;
         const order = reordered(ordered(this.all, view.order), view.order, lane, goal);
         if (order === view.order) return;

@@ -33,7 +33,7 @@ export class View {
         this.folded = new Set();
         /** @type {string[]} names of groups and rows, in the order that the user chose */
         this.order = [];
-        /** True if all arrows are drawn, and not only those of the selection. */
+        /** True if the timeline shows all arrows. Otherwise, it shows only those of the selection. */
         this.showsArrows = false;
         this.marks = new UserMarks();
         /** True if the address contains the marks. */
@@ -77,7 +77,7 @@ export class View {
         else this.show(this.from, this.to);
     }
 
-    /** Shows all of another trace, without selection. @param {number} length */
+    /** Shows the whole of another trace, without a selection. @param {number} length */
     reset(length) {
         this.length = length;
         this.selection = this.range = null;

@@ -1,7 +1,7 @@
-// The worker of the static page: holds the reader, which is WebAssembly, and the trace in its memory.
-// It answers the requests of `reader.js` one after the other. crates/web/src/abi.rs documents the calls.
+// The worker of the static page. It runs the reader, a WebAssembly module with the trace in its memory,
+// and answers the requests of `reader.js` one after the other. crates/web/src/abi.rs documents the calls.
 
-/** Purposes of reserved memory. */
+/** The values of `kind` for reserved memory. */
 const TRACE = 0;
 const REQUEST = 1;
 
@@ -15,10 +15,10 @@ const INTERVAL = 100;
  * }} Calls
  */
 
-/** The type of `self` is that of a page; a worker has a part of the same functions. */
+/** TypeScript gives `self` the type of a window. A worker has other functions, such as this `postMessage`. */
 const page = /** @type {Worker} */ (/** @type {unknown} */ (self));
 
-/** Size of the trace, for reports of progress. */
+/** Size of the trace in bytes, for reports of progress. */
 let size = 0;
 let reported = -Infinity;
 
@@ -35,17 +35,17 @@ async function loaded() {
     const response = await fetch("tracewell.wasm");
     if (!response.ok) throw new Error(`cannot load the reader: ${response.status} ${response.statusText}`);
     const progress = (/** @type {number} */ bytes, /** @type {number} */ events) => report(bytes, events, true);
-    // Compiling while loading needs a media type that not every server sends.
+    // `instantiateStreaming` needs a media type that not every server sends.
     const { instance } = await WebAssembly.instantiate(await response.arrayBuffer(), { worker: { progress } });
     return /** @type {Calls} */ (/** @type {unknown} */ (instance.exports));
 }
 
-/** Returns the answer of the reader in its memory. @param {Calls} calls */
+/** Returns a view of the answer in the memory of the reader. @param {Calls} calls */
 function answered({ memory, answer, answer_length: length }) {
     return new Uint8Array(memory.buffer, answer() >>> 0, length() >>> 0);
 }
 
-/** Reserves memory. Returns its address. @type {(calls: Calls, kind: number, length: number) => number} */
+/** Reserves memory in the reader, and returns its address. @type {(calls: Calls, kind: number, length: number) => number} */
 function reserved(calls, kind, length) {
     const address = calls.reserve(kind, length) >>> 0;
     if (address === 0) throw new Error(new TextDecoder().decode(answered(calls)));
@@ -83,7 +83,7 @@ async function ask(calls, request, file) {
 }
 
 const loading = loaded();
-/** The end of the last request. @type {Promise<void>} */
+/** Resolves at the end of the last request. @type {Promise<void>} */
 let last = Promise.resolve();
 
 page.addEventListener("message", ({ data }) => {
@@ -92,7 +92,7 @@ page.addEventListener("message", ({ data }) => {
             const answer = await ask(await loading, data.request, data.file);
             page.postMessage({ answer }, [answer]);
         } catch (error) {
-            // After a fault of the reader, its memory may be in any state.
+            // A fault of WebAssembly has a technical message, so name the reader as its cause.
             const isFault = error instanceof WebAssembly.RuntimeError;
             const { message } = /** @type {Error} */ (error);
             page.postMessage({ failure: isFault ? `the reader failed: ${message}` : message });

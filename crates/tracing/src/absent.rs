@@ -92,7 +92,7 @@ impl StreamLayer {
         Err(unsupported())
     }
 
-    /// Returns a guard. Cannot be called, because no layer exists.
+    /// Returns a guard. No program can call this, because no layer exists.
     pub fn guard(&self) -> StreamGuard {
         match self.0 {}
     }

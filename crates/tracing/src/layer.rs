@@ -78,7 +78,7 @@ impl StreamLayer {
     /// [`Stream::create_or_rotate`] does. Only the layer has a handle of the stream.
     ///
     /// A global subscriber is never dropped, so the end of the program does not stop the stream.
-    /// [`StreamLayer::guard`] does.
+    /// Use [`StreamLayer::guard`] to stop it.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`Stream::create_or_rotate`].
@@ -190,11 +190,11 @@ impl StreamLayer {
     }
 }
 
-/// Stops the stream of a [`StreamLayer`] when it is dropped ([`StreamLayer::guard`]).
+/// A guard that stops the stream of a layer when it is dropped: see [`StreamLayer::guard`].
 ///
-/// The guard leaves the stream as it is in three cases: during a panic, so that readers see an
-/// unfinished run; in a forked child; and if another process created the stream, such as
-/// `tracewell record`. `std::process::exit` drops no guard.
+/// The guard does not stop the stream during a panic, so that readers see an unfinished run. It
+/// does not stop the stream in a forked child either, or if another process, such as
+/// `tracewell record`, created the stream. `std::process::exit` does not drop the guard.
 #[derive(Debug)]
 #[must_use = "the stream stops as soon as the guard is dropped"]
 pub struct StreamGuard {
@@ -203,7 +203,8 @@ pub struct StreamGuard {
 
 impl Drop for StreamGuard {
     fn drop(&mut self) {
-        // Both a forked child and a program that opened the stream have another process id.
+        // A forked child, or a program that opened the stream, has another process id than the
+        // creator.
         let is_creator = self.stream.image().process() == process::id();
         if is_creator && !thread::panicking() && self.stream.is_whole() {
             self.stream.stop();

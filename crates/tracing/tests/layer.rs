@@ -137,7 +137,7 @@ fn a_guard_stops_the_stream_at_the_end_but_not_during_a_panic() {
     let run = |work: fn()| {
         let layer = StreamLayer::create_or_rotate(&path, &options, 0).unwrap();
         let guard = layer.guard();
-        // As if the subscriber were global: the layer is never dropped.
+        // A global subscriber never drops its layer, so forget the layer here.
         std::mem::forget(layer);
         let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _guard = guard;

@@ -1,16 +1,16 @@
-//! The functions of the module for its worker in the browser.
+//! The functions of the WebAssembly module, which the page's worker calls.
 //!
 //! WebAssembly functions have only numbers as arguments, so bytes pass through the module's memory:
 //!
 //! 1. The worker calls `reserve`, and writes a trace or a request to the returned address.
-//! 2. `ask` answers the request that was written. It returns 1, or 0 if the answer is a message of
-//!    an error.
-//! 3. The answer has `answer_length` bytes from `answer` on, until the next call of `ask` or
-//!    `reserve`.
+//! 2. The worker calls `ask`, which answers the request. It returns 1, or 0 if the answer is an
+//!    error message.
+//! 3. The worker copies `answer_length` bytes from the address `answer`. The answer is valid until
+//!    the next call of `ask` or `reserve`.
 //!
-//! A WebAssembly instance has a single thread, so the state is in a `thread_local`. Nothing here
-//! dereferences a pointer: the code is unsafe only because it defines names that the worker can
-//! call.
+//! A WebAssembly instance has a single thread, so the state is in a `thread_local`. No function
+//! here dereferences a pointer. The code needs `unsafe` only to import a function, and to export
+//! names that the worker can call.
 
 use std::cell::RefCell;
 
@@ -18,13 +18,13 @@ use tracewell::input::Advance;
 
 use crate::{MAX_BYTES, Reader};
 
-/// The purpose of reserved memory.
+/// The `kind` of memory that is reserved for a trace.
 const TRACE: u32 = 0;
 
 #[derive(Default)]
 struct State {
     reader: Reader,
-    /// The trace, until the next request reads it.
+    /// The trace, until the next request loads it into the reader.
     trace: Option<Vec<u8>>,
     request: Vec<u8>,
     answer: Vec<u8>,
@@ -36,7 +36,7 @@ thread_local! {
 
 #[link(wasm_import_module = "worker")]
 unsafe extern "C" {
-    /// Reports the number of bytes and of events that were read.
+    /// Receives the numbers of bytes and events that the reader has read.
     safe fn progress(bytes: f64, events: f64);
 }
 
@@ -45,12 +45,13 @@ fn watch(advance: Advance) {
 }
 
 /// Reserves memory for a trace (`kind` 0) or a request (1) of `length` bytes, and returns its
-/// address. Returns 0 if there is not enough memory; the answer is then the message.
+/// address. Returns 0 if `length` exceeds [`MAX_BYTES`] or the browser has not enough memory; the
+/// answer is then an error message.
 #[unsafe(no_mangle)]
 extern "C" fn reserve(kind: u32, length: f64) -> *mut u8 {
     STATE.with_borrow_mut(|state| {
         let mut room = Vec::new();
-        // The conversion saturates, so a length that does not fit is above the limit.
+        // The conversion saturates, so a length that exceeds `usize` also exceeds the limit.
         let bytes = length as usize;
         if bytes > MAX_BYTES || room.try_reserve_exact(bytes).is_err() {
             state.answer = refusal(length).into_bytes();

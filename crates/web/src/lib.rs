@@ -1,5 +1,5 @@
-//! The reader of Tracewell as WebAssembly: it reads a trace in memory, and answers the requests of
-//! the static page (`cargo xtask page`). The same code runs natively in tests.
+//! The reader of Tracewell as WebAssembly. It reads a trace in memory, and answers the requests of
+//! the static page (`cargo xtask page`). Tests run the same code natively.
 //!
 //! | file | purpose |
 //! |---|---|

@@ -18,11 +18,11 @@ pub const MAX_BYTES: usize = 512 << 20;
 enum Request {
     /// The formats and their options, as `tracewell formats --json` prints them.
     Formats,
-    /// The payload of the page for the bytes that were [loaded](Reader::load).
+    /// Reads the [loaded](Reader::load) bytes. The answer is the payload of the page.
     Open {
         /// Name of the file, for the title and messages.
         name: String,
-        /// Name of the format; recognised from the bytes if it is absent.
+        /// Name of the format. If it is absent, the reader recognises the format.
         format: Option<String>,
         /// Options of the format, as `key=value`.
         options: Vec<String>,
@@ -51,18 +51,19 @@ enum Request {
 pub struct Reader {
     bytes: Vec<u8>,
     input: Option<Input>,
-    /// The open trace as JSON: format and diagnostics.
+    /// The answer to `facts`: the format and the diagnostics of the open trace, as JSON.
     facts: String,
     large: Option<LargePage>,
 }
 
 impl Reader {
-    /// Replaces the trace. The next request should open it.
+    /// Replaces the trace by these bytes. Send `open` before `facts` and `view`.
     pub fn load(&mut self, bytes: Vec<u8>) {
         *self = Self { bytes, ..Self::default() };
     }
 
-    /// Answers a request. Calls `watch` after each batch of events that an `open` reads.
+    /// Answers a request. If it is `open`, calls `watch` after each batch of events that this and
+    /// later requests read.
     ///
     /// # Errors
     /// Returns a message for the user if the request is not valid or the trace cannot be read.
@@ -93,7 +94,7 @@ impl Reader {
         let bytes = std::mem::take(&mut self.bytes);
         let mut input = Input::from_bytes(name, bytes, settings).map_err(text)?;
         input.watch(watch);
-        // The payload goes to the same computer, so compressing it would take longer than sending.
+        // The payload stays on this computer, so compression would take longer than it saves.
         let mut page = ServedBuilder::uncompressed();
         let trace = input.read(&mut page).map_err(text)?;
         self.facts = facts(&trace);
@@ -131,7 +132,7 @@ fn ticks(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a number of ticks, found '{text}'"))
 }
 
-/// Returns the facts of a trace as JSON. Notes are left out: they describe the file, and no fault.
+/// Returns the facts of a trace as JSON, without notes, because they describe no fault.
 fn facts(trace: &Trace) -> String {
     let shown = trace.diagnostics.iter().filter(|one| one.severity != Severity::Note);
     let diagnostics = shown.map(|one| one.to_string()).collect::<Vec<_>>();

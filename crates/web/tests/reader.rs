@@ -27,7 +27,7 @@ fn open(name: &str, options: &[&str]) -> Value {
 fn the_payload_of_a_trace_is_in_the_form_of_zlib() {
     let mut reader = reader("examples/scheduling.trx");
     let payload = ask(&mut reader, &open("a.trx", &["rate=100MHz"])).unwrap();
-    // RFC 1950: deflate with a window of 32 KiB, and a check of the first two bytes.
+    // RFC 1950: deflate with a window of 32 KiB. The first two bytes are a multiple of 31.
     assert_eq!(payload[0], 0x78);
     assert_eq!(u16::from_be_bytes([payload[0], payload[1]]) % 31, 0);
     let facts = ask(&mut reader, &json!({ "ask": "facts" })).unwrap();
@@ -55,7 +55,7 @@ fn a_wrong_request_or_trace_is_an_error_with_a_message() {
     assert!(ask(&mut one, &json!({ "ask": "all" })).unwrap_err().contains("not a request"));
     let error = ask(&mut one, &open("a.trx", &["rate=fast"])).unwrap_err();
     assert!(error.starts_with("-O rate: expected ticks per second"), "{error}");
-    // The trace was read by the failed request.
+    // The failed request has consumed the trace.
     assert!(ask(&mut one, &open("a.trx", &[])).unwrap_err().contains("a.trx"));
     let format = json!({ "ask": "open", "name": "a", "format": "x", "options": [] });
     assert!(ask(&mut reader(trace), &format).unwrap_err().contains("x"));

@@ -1,6 +1,6 @@
-//! Numbers of 1 to 10 bytes (LEB128): seven bits per byte, the lowest bits first. Bit 7 is set in
-//! all bytes but the last. The stored form of a signed number is `n << 1 ^ n >> 63` (zigzag), so
-//! small negative numbers are short, too.
+//! Numbers of 1 to 10 bytes (LEB128). Each byte has seven bits of the number, the lowest bits
+//! first. Bit 7 is set in all bytes but the last. The stored form of a signed number is
+//! `n << 1 ^ n >> 63` (zigzag), so small negative numbers are short, too.
 //!
 //! The dialects `target`, `systemview` and `shark` use these numbers, and so do exports.
 
@@ -30,14 +30,14 @@ pub fn read(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// The bytes of a number. It dereferences to a slice.
+/// The bytes of a number, which dereference to a slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoded {
     bytes: [u8; MAX_NUMBER],
     length: usize,
 }
 
-/// Returns the bytes of a number.
+/// Encodes a number.
 ///
 /// ```
 /// assert_eq!(*tracewell_wire::number::encode(300), [0xAC, 0x02]);
@@ -67,7 +67,7 @@ impl core::ops::Deref for Encoded {
     }
 }
 
-/// Returns the stored form of a signed number.
+/// Returns the stored (zigzag) form of a signed number.
 ///
 /// ```
 /// assert_eq!(tracewell_wire::number::unsigned(-1), 1);
@@ -77,7 +77,7 @@ pub const fn unsigned(value: i64) -> u64 {
     (value << 1 ^ value >> 63).cast_unsigned()
 }
 
-/// Returns the signed number of a stored form.
+/// Returns the signed number that has this stored (zigzag) form.
 ///
 /// ```
 /// assert_eq!(tracewell_wire::number::signed(1), -1);

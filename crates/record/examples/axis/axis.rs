@@ -1,5 +1,5 @@
-//! Two tasks of a machine that share a bus, recorded by the recorder for small targets. A kernel in
-//! Rust calls the recorder in the same way.
+//! Records two tasks of a machine that share a bus, with the recorder for small targets. A kernel
+//! in Rust calls the recorder in the same way.
 
 use tracewell_record::target::{Error, Options, Recorder};
 use tracewell_wire::target::{DefinitionKind, ids};
@@ -13,7 +13,7 @@ const POSITION: u32 = 1;
 const MOVEMENTS: i32 = 60;
 
 /// Records the movements of an axis in `memory`. Copies the packets for a line to `line`, and
-/// returns their length in bytes. The clock advances by 40 ticks for each event.
+/// returns their length in bytes. Each reading of the clock is 40 ticks after the previous one.
 ///
 /// # Errors
 /// Returns an error if the memory is too small.

@@ -5,10 +5,10 @@
 //! cargo run -p tracewell-record --example scheduling -- new.trx --seed 7 --ms 1000
 //! ```
 //!
-//! The simulation is deterministic: it writes the same bytes on every machine. With another seed,
-//! bytes from the UART come at other times. With `--change long-lock`, the logger keeps the mutex
-//! `log file` while it uses the bus. With `--change long-interrupt`, the interrupt of the UART
-//! takes longer.
+//! The simulation is deterministic: it writes the same bytes on every machine. The seed determines
+//! the times at which bytes from the UART arrive. With `--change long-lock`, the logger keeps the
+//! mutex `log file` while it uses the bus. With `--change long-interrupt`, the interrupt of the
+//! UART takes 1 µs longer.
 
 mod simulation;
 
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the file to be written, and the run.
+/// Returns the path of the file to write, and the run. Returns `None` if an argument is not valid.
 fn arguments(mut arguments: impl Iterator<Item = String>) -> Option<(String, Run)> {
     let path = arguments.next()?;
     let mut run = simulation::example();

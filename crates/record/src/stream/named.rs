@@ -17,7 +17,7 @@ impl fmt::Display for FileError {
     }
 }
 
-/// Writes the message. A program whose `main` returns the error prints it in this form.
+/// Writes the message, because a program prints this form if its `main` returns the error.
 impl fmt::Debug for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

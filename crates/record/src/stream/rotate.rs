@@ -27,8 +27,9 @@ impl Stream {
     /// program therefore leaves the events before the crash in `PATH.1`.
     ///
     /// The stream stops when the returned value is dropped, so `tracewell info` distinguishes the
-    /// end of the program from a crash. There are two exceptions: the stream does not stop during a
-    /// panic, nor if [`StreamOptions::inherited`] is set, because children may still record.
+    /// end of the program from a crash. The stream does not stop in three cases: during a panic, in
+    /// a forked child, and if [`StreamOptions::inherited`] is set, because children may still
+    /// record.
     ///
     /// At most `keep` older streams are kept; if there are more, the oldest is removed. If `keep`
     /// is 0, no older stream is kept. A killed process leaves at most a file

@@ -93,7 +93,8 @@ pub struct Stream {
     /// Process that created this value; a child of a fork has another id.
     pub(super) process: u32,
     pub(super) inherited: bool,
-    /// True if the stream stops when this value is dropped: it belongs to one run of one program.
+    /// True if dropping this value stops the stream, because the stream belongs to one run of one
+    /// program.
     pub(super) stops_on_drop: bool,
     /// Ids that `define_text` has returned, for types that are known only at run time: one bit
     /// each.
@@ -293,10 +294,10 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // After a panic, the stream stays as it is, like that of a killed process. A forked child
-        // does not stop the stream of its parent.
+        // During a panic, the stream stays as it is, like the stream of a killed process. A forked
+        // child does not stop the stream of its parent.
         let ends = self.stops_on_drop && !std::thread::panicking();
-        // A truncated file would end the process with SIGBUS.
+        // An access to a truncated file would end the process with SIGBUS.
         if ends && self.process == sys::ids().0 && self.is_whole() {
             self.image().stop_if_running();
         }

@@ -112,7 +112,7 @@ pub struct Recorder<'m, C> {
     define_number: u32,
     /// Packets that were read since the definitions were repeated.
     since_repeat: u16,
-    /// The core whose packet [`Recorder::read`] copies next.
+    /// [`Recorder::read`] copies the next packet from this core.
     read_core: u8,
 }
 
@@ -193,8 +193,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         self.store(entry, name.as_bytes());
     }
 
-    /// Stores the name of a task that runs if no other task is ready, as [`Recorder::define`]. The
-    /// time of this task is idle time.
+    /// Stores the name of an idle task: a task that runs if no other task is ready. Its time is
+    /// idle time. [`Recorder::define`] describes the limits of names.
     pub fn define_idle(&mut self, number: u32, name: &str) {
         let entry = Definition::new(DefinitionKind::Task, number, b"");
         self.store(Definition { flags: IDLE, ..entry }, name.as_bytes());
@@ -340,13 +340,14 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 
     /// Copies whole packets that were not read yet into `out`, and returns their length in bytes.
-    /// The cores take turns, so a busy core does not hold up the packets of the others. Copies nothing if `out` is shorter than a slot. New definitions precede the packets. The
-    /// recorder repeats all definitions after at least 64 packets, when a call has copied every
-    /// packet. Packets that were overwritten before a call are lost; the decoder counts their
-    /// events.
+    /// Copies nothing if `out` is shorter than a slot. New definitions precede the packets.
+    ///
+    /// The recorder copies one packet of each core in turn, so that a busy core does not delay the
+    /// packets of the others. After 64 packets, the next call copies all definitions again. Packets
+    /// that were overwritten before a call are lost. The decoder counts their events.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let mut length = 0;
-        // Also if the caller never takes all packets, names have to come again.
+        // Repeat the names even if the caller never copies all packets.
         if self.since_repeat >= REPEAT {
             (self.since_repeat, self.define_next) = (0, 0);
         }
@@ -374,7 +375,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         length
     }
 
-    /// Copies the next packet of a core.
+    /// Copies the next packet of a core to the start of `out`.
     fn read_packet(&mut self, core: u8, out: &mut [u8]) -> Next {
         let range = self.control.slots_at(core)..self.control.slots_at(core + 1);
         let lane = &mut self.lanes[usize::from(core)];
@@ -427,13 +428,14 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 }
 
-/// The next packet of a core.
+/// The result of copying the next packet of a core.
 enum Next {
-    /// All packets were read.
+    /// The core has no packet that was not read yet.
     None,
-    /// It is longer than the room for it.
+    /// The packet is longer than the rest of the buffer.
     Longer,
-    /// It was copied and has this length in bytes.
+    /// The packet was copied and has this length in bytes; 0 for a damaged packet, which is
+    /// skipped.
     Copied(usize),
 }
 

@@ -208,7 +208,7 @@ test("the timeline is saved as SVG with the same picture", options, async () => 
     const text = readFileSync(await file.path(), "utf8");
     assert.match(text, />mutex log file, held by logger</);
     assert.ok(text.length < 200_000);
-    // The browser draws the file as an image; the text may be placed by a fraction of a pixel elsewhere.
+    // The browser draws the file as an image, in which texts may be moved by a fraction of a pixel.
     const different = await page.evaluate(async (source) => {
         const image = new Image();
         image.src = `data:image/svg+xml;base64,${btoa(String.fromCharCode(...new TextEncoder().encode(source)))}`;

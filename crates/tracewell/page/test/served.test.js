@@ -54,7 +54,7 @@ test("the server keeps marks next to the trace", options, async () => {
     await page.keyboard.press("Enter");
     assert.equal((await sent).status(), 200);
     assert.match(readFileSync(`${file}.marks.txt`, "utf8"), /^# tracewell marks 1\n\d+ the middle\n$/);
-    // Another page changes the file. The first page then says that its own marks are old.
+    // Another page changes the file. The first page then reports that its own marks are old.
     const other = await openedAt(address);
     await other.page.waitForFunction(() => document.getElementById("details").textContent.includes("the middle"));
     await other.page.getByText("edit").click();

@@ -1,4 +1,4 @@
-// Tests the static page: traces that are dropped or chosen, and read by WebAssembly.
+// Tests the static page: the user drops or chooses traces, and the WebAssembly module reads them.
 //
 // The tests need the folder PAGE_FOLDER, which `cargo xtask page` makes.
 
@@ -124,7 +124,7 @@ test("a trace is dropped, then another one, with and without a rate, and nothing
     await page.getByRole("button", { name: "read again" }).click();
     await page.waitForFunction(() => /rate/.test(document.querySelector("#start .failure")?.textContent ?? ""));
     await keep(page, "static-failure");
-    // The old trace is still there.
+    // The page still shows the old trace.
     assert.match(await page.textContent("#facts"), /1,096 events/);
     await page.fill("#start input[name=rate]", "100MHz");
     await page.keyboard.press("Enter");

@@ -1,11 +1,11 @@
-//! The interrupts in progress on a core. Recorders write one event at the beginning and one at the
-//! end of an interrupt, so the innermost interrupt recorded the events in between.
+//! The interrupts in progress on a core. Recorders write an event at the beginning and at the end
+//! of an interrupt. The events between them belong to the innermost interrupt.
 
 /// Maximum depth. Only damaged streams nest deeper.
 const MAX_DEPTH: usize = 64;
 
-/// The interrupts in progress, identified by `T`. Interrupts deeper than the maximum are counted
-/// only: their events belong to the deepest one that is stored.
+/// The interrupts in progress, identified by `T`. Interrupts deeper than the maximum are only
+/// counted. Their events belong to the deepest stored interrupt.
 #[derive(Clone, Debug)]
 pub(super) struct Nested<T> {
     /// The outermost first.
@@ -31,8 +31,8 @@ impl<T: Copy> Nested<T> {
         }
     }
 
-    /// Handles the end of the innermost interrupt and returns the interrupt. Returns `None` if no
-    /// interrupt is in progress.
+    /// Handles the end of the innermost interrupt, and returns the interrupt. For one deeper than
+    /// the maximum, returns the deepest stored one. Returns `None` if no interrupt is in progress.
     #[inline]
     pub(super) fn exit(&mut self) -> Option<T> {
         if self.deeper > 0 {
@@ -42,7 +42,7 @@ impl<T: Copy> Nested<T> {
         self.entered.pop()
     }
 
-    /// Returns the innermost interrupt.
+    /// Returns the innermost stored interrupt, or `None` if no interrupt is in progress.
     #[inline]
     pub(super) fn innermost(&self) -> Option<T> {
         self.entered.last().copied()

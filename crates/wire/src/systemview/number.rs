@@ -1,5 +1,5 @@
-//! Numbers of at most 32 bits, so of 1 to 5 bytes: see [`crate::number`]. Negative numbers are
-//! written in two's complement, with 5 bytes.
+//! Numbers of at most 32 bits in the form of [`crate::number`], so 1 to 5 bytes. A negative number
+//! is stored in two's complement, and needs 5 bytes.
 
 use super::Fault;
 use crate::number;

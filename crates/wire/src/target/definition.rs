@@ -46,7 +46,7 @@ pub const DELETED: u8 = 1;
 /// The flag of a system in which larger priorities are more urgent.
 pub const LARGER_IS_URGENT: u8 = 2;
 
-/// The flag of a task that runs if no other task is ready. Its time is idle time of its core.
+/// The flag of an idle task: a task that runs if no other task is ready. Its time is idle time.
 pub const IDLE: u8 = 4;
 
 /// The kinds of definitions.

@@ -150,8 +150,9 @@ impl<'a> Lookup<'a> {
         Self::with_sum(bytes, crc16)
     }
 
-    /// Looks for a packet at the start of `bytes`. `payload_sum` continues a checksum over the
-    /// payload, as [`crc16`] does. It is called only if a header and a whole payload are present.
+    /// Looks for a packet at the start of `bytes`, with another implementation of the checksum.
+    /// `payload_sum(sum, payload)` continues a checksum over the payload, as [`crc16`] does. It is
+    /// called only if a header and a whole payload are present.
     pub fn with_sum(bytes: &'a [u8], payload_sum: impl FnOnce(u16, &'a [u8]) -> u16) -> Self {
         let start = bytes.get(..SYNC.len()).unwrap_or(bytes);
         if !SYNC.starts_with(start) {

@@ -107,8 +107,8 @@ pub(super) struct Content {
 /// Minimum time from the end of one reading to the start of the next.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Minimum length of the pause after a reading, in durations of the reading. With 4, reading a
-/// growing trace takes at most one fifth of the time.
+/// Minimum length of the pause after a reading, as a multiple of the reading's duration. With 4,
+/// the server spends at most one fifth of the time on reading a growing trace.
 const MIN_PAUSE: u32 = 4;
 
 /// Time between two reports of progress.

@@ -38,7 +38,7 @@ const PART: usize = 1 << 20;
 /// Maximum number of header lines in a request.
 const MAX_HEADERS: usize = 64;
 
-/// The length of the body of a PUT request, and its first bytes, which arrived with the head.
+/// The length in bytes of a PUT request's body, and the part of it that arrived with the head.
 #[derive(Debug)]
 pub(super) struct Body {
     length: u64,

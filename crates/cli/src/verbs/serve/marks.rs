@@ -21,7 +21,7 @@ pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Error for marks that cannot be read or written.
 #[derive(Debug)]
 pub(super) enum MarkError {
-    /// The content of a request is not a file of marks.
+    /// The body of a request is not the content of a file of marks.
     Content(String),
     /// The file has changed since the page read it.
     Changed(String),
@@ -65,7 +65,7 @@ impl MarkFile {
         Self { path: path.into(), writing: Mutex::new(()) }
     }
 
-    /// Reads the file. A file that does not exist has no marks.
+    /// Reads the file. If it does not exist, the content is empty.
     pub(super) fn read(&self) -> Result<Marks, MarkError> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -77,7 +77,7 @@ const LOGGER: &[Step] = &[
     Step::MutexPut(BUS),
 ];
 
-/// The same work as [`LOGGER`], but the log file stays locked while the logger uses the bus.
+/// The same work as [`LOGGER`], but the logger keeps the mutex `log file` while it uses the bus.
 const GREEDY_LOGGER: &[Step] = &[
     Step::FlagsGet { group: LOG_REQUESTS, flags: NEW_VALUE | HEARTBEAT },
     Step::TimeGet,

@@ -119,7 +119,7 @@ pub(super) struct Kernel<'m> {
     resumes: u64,
     next_uart: u64,
     random: u32,
-    /// Cycles of the UART's interrupt before it uses the kernel.
+    /// Cycles that the interrupt of the UART needs before it calls the kernel.
     uart_work: u64,
     /// The cycle at which the simulation ends.
     end: u64,

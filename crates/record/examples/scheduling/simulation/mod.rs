@@ -14,11 +14,11 @@ const MEMORY_PER_MS: u64 = 680;
 
 /// A run of the system.
 pub(crate) struct Run {
-    /// Seed of the times between the bytes from the UART.
+    /// Seed of the random times at which bytes from the UART arrive.
     pub(crate) seed: u32,
     /// Duration in milliseconds.
     pub(crate) ms: u64,
-    /// The difference from the example.
+    /// The change of the system, or `None` for the system of the example.
     pub(crate) change: Option<Change>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Run {
 pub(crate) enum Change {
     /// The logger keeps the mutex `log file` while it uses the bus.
     LongLock,
-    /// The interrupt of the UART takes 1 us longer.
+    /// The interrupt of the UART takes 1 µs longer.
     LongInterrupt,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn example() -> Run {
 
 /// Runs the system and returns the image that it recorded.
 pub(crate) fn image(run: &Run) -> Vec<u8> {
-    // At least 40 KiB, so that the example keeps its size.
+    // At least 40 KiB, so that the file of the example keeps its size.
     let size = (run.ms * MEMORY_PER_MS).max(40 * 1024);
     let mut memory = vec![0; usize::try_from(size).expect("a run of some minutes at most")];
     let mut kernel = Kernel::start(&mut memory, run);

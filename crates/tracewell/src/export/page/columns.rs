@@ -50,7 +50,8 @@ impl Column {
         self.wide |= value >= WIDE;
         let is_less = value < self.last;
         let magnitude = value.abs_diff(self.last);
-        // With the sign, the number can have 65 bits. So write its first byte, then the others.
+        // With the sign, the number can have 65 bits, which `encode` does not accept. So write the
+        // first byte here.
         let (first, others) = ((magnitude << 1) as u8 & 0x7F | u8::from(is_less), magnitude >> 6);
         if others == 0 {
             self.bytes.push(first);
@@ -95,7 +96,7 @@ impl Columns {
     }
 
     /// Returns the payload with this header, to which it adds `columns`. The payload has the form
-    /// of zlib for each `compression`, even for none.
+    /// of zlib, even without compression.
     pub(super) fn payload(
         self,
         mut header: Value,

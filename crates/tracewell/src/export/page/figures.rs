@@ -15,7 +15,7 @@ use crate::report::spans::SpansFigures;
 /// The name of the column with the figures.
 pub(super) const COLUMN: &str = "figures";
 
-/// Maximum number of changes, steps and messages of machines and queues.
+/// Maximum total number of changes, steps and messages of machines and queues.
 const MAX_ENTRIES: u64 = 1 << 20;
 
 /// A sink for the figures that the tracks do not need, and for the tracks of machines and queues.
@@ -32,8 +32,9 @@ impl Default for OtherFigures {
 }
 
 impl OtherFigures {
-    /// Returns the content of the column: JSON in UTF-8; and the tracks. `figures` are those of the
-    /// scheduler. Lists of single jobs and waits are left out, because the page has them as tracks.
+    /// Returns the content of the column as JSON in UTF-8, and the tracks. `figures` are those of
+    /// the scheduler. The JSON has no lists of single jobs and waits, because the page has them as
+    /// tracks.
     pub(super) fn finish(
         self,
         trace: &Trace,

@@ -1,10 +1,10 @@
-//! The tracks of state machines, and of the levels of queues, pools and semaphores as rows.
+//! Converts the tracks of state machines, and the levels of queues, pools and semaphores, to rows.
 //!
 //! | kind of row | state of a change | value |
 //! |---|---|---|
 //! | `machine` | 1 if the state is known, otherwise 0 | index into the names in `states` |
 //! | `steps` | 1 during a step, otherwise 0 | 0 |
-//! | `level` | 1 if the level is known, otherwise 0 | the level; at most `most` |
+//! | `level` | 1 if the level is known, otherwise 0 | the level; `most` is the maximum |
 
 use serde_json::json;
 
@@ -13,8 +13,8 @@ use crate::analysis::tracks::{LevelTrack, MachineTrack, MachineTracks};
 use crate::model::Trace;
 use crate::report::key_text;
 
-/// Adds the rows of all machines and levels. Of the changes in each part of `resolution` ticks, a
-/// row has only the last.
+/// Adds the rows of all machines and levels. A row has only the last change in each part of
+/// `resolution` ticks.
 pub(super) fn put(trace: &Trace, tracks: &MachineTracks, resolution: u64, rows: &mut Rows) {
     for track in &tracks.machines {
         machine(trace, track, resolution, rows);
@@ -35,7 +35,7 @@ fn machine(trace: &Trace, track: &MachineTrack, resolution: u64, rows: &mut Rows
         let row = json!({ "name": name, "key": key, "states": states, "changes": changes });
         rows.add("machine", row);
     }
-    // A step whose end the trace does not show has no length.
+    // Leave out steps whose end the trace does not contain, because their length is unknown.
     let start = rows.range.start;
     let ended = steps.iter().filter_map(|step| Some((step.from, step.until?)));
     let ended = ended.filter(|(_, until)| until.ticks >= start);

@@ -5,7 +5,7 @@
 //! | `events` | events as columns, and the limits of a page |
 //! | `tracks` | tracks as columns |
 //! | `rows` | changes and waits of rows as columns |
-//! | `machines` | the tracks of machines and queues as columns |
+//! | `machines` | the tracks of machines and queues as rows |
 //! | `figures` | the figures of `analyze` as JSON |
 //! | `columns` | the payload: a header and columns, compressed |
 //! | `html` | the document: text, style, script and payload |

@@ -16,7 +16,7 @@ pub(super) fn maybe(context: Option<ContextId>) -> u64 {
 /// Changes and waits of all rows, one row after the other.
 #[derive(Default)]
 pub(super) struct Rows {
-    /// The shown ticks, both inclusive.
+    /// The shown ticks, including both ends.
     pub(super) range: Range<u64>,
     pub(super) list: Vec<Value>,
     changes: [Column; 4],
@@ -26,7 +26,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Creates the rows of a range of ticks, both inclusive.
+    /// Returns an empty list of rows for a range of ticks, including both ends.
     pub(super) fn new(range: Range<u64>) -> Self {
         Self { range, ..Self::default() }
     }
@@ -54,8 +54,8 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Adds changes in the order of time. Of the changes in each part of `resolution` ticks, adds
-    /// only the last. Returns the index of the first change, and the index after the last.
+    /// Adds changes, which must be in the order of time. Adds only the last change in each part of
+    /// `resolution` ticks. Returns the index of the first change, and the index after the last.
     pub(super) fn thinned(
         &mut self,
         changes: impl Iterator<Item = (Position, (u64, u64))>,
@@ -78,7 +78,8 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Returns the first of some changes that the range shows: the last one up to its start.
+    /// Returns the index of the first change in a row that affects the range: the last change up to
+    /// the range's start.
     pub(super) fn first<S: Copy + PartialEq>(&self, row: &Row<S>) -> usize {
         let before = row.changes().partition_point(|change| change.at.ticks <= self.range.start);
         before.saturating_sub(1)

@@ -49,7 +49,8 @@ pub struct ServedBuilder {
 }
 
 impl ServedBuilder {
-    /// Returns a builder whose payloads are not compressed, for a reader in the same process.
+    /// Returns a builder whose payloads are not compressed, for pages that read the trace on the
+    /// same computer.
     pub fn uncompressed() -> Self {
         Self { compression: Compression::none(), ..Self::default() }
     }

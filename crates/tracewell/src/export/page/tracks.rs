@@ -21,7 +21,8 @@ pub(super) struct Shown<'a> {
     pub(super) tracks: &'a Tracks,
     pub(super) machines: &'a MachineTracks,
     pub(super) range: &'a Range<u64>,
-    /// Ticks of a part. Of the changes of machines and queues in a part, the last one is shown.
+    /// Number of ticks in a part. Rows of machines and queues have only the last change in each
+    /// part.
     pub(super) resolution: u64,
 }
 
@@ -32,7 +33,7 @@ impl Shown<'_> {
     /// |---|---|
     /// | `change.ticks`, `change.seq` | the event that changed a row |
     /// | `change.state` | the code of the state from this event on, see [`coded`] and [`occupant`] |
-    /// | `change.value` | what the state refers to |
+    /// | `change.value` | the context, interrupt, reason, state of a machine, or level |
     /// | `wait.*` | waits for mutexes and semaphores, by row |
     /// | `job.*`, `mark.*`, `arrow.*`, `gap.*`, `inversion.*` | one value per entry |
     ///
@@ -152,7 +153,7 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
     let all = tracks.arrows.iter().chain(messages);
     let mut shown: Vec<_> =
         all.filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))).collect();
-    // The page finds arrows by their ends.
+    // The page searches for arrows by their ends, so sort them.
     shown.sort_by_key(|arrow| arrow.to);
     for arrow in shown {
         let [kind, by, whom, from, from_seq, until, until_seq] = &mut arrows;

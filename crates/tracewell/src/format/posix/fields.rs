@@ -30,7 +30,7 @@ enum Encoding {
     Signed(usize),
     /// An IEEE 754 number.
     Float(usize),
-    /// An array of bytes. As a text, it ends at the first null.
+    /// An array of bytes. For a text, the value ends before the first null byte.
     Chars(usize),
 }
 
@@ -51,7 +51,7 @@ impl Encoding {
         length
     }
 
-    /// Returns the value of a field at `offset` of the data.
+    /// Returns the value of a field, which begins at `offset` in the data.
     fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
         match self {
             Self::Chars(length) => {
@@ -81,7 +81,10 @@ fn unsigned(field: &[u8], length: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Returns a message if there is no such encoding, or if it does not fit the kind of the argument.
+/// Checks the encoding of an argument.
+///
+/// # Errors
+/// Returns a message if there is no such encoding, or if it does not fit the argument's kind.
 pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), String> {
     use ArgumentKind::{Bytes, Float, List, Text, Unnamed};
 
@@ -105,8 +108,11 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
     Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-/// Returns a message if an argument without an encoding does not fit: the first one is all of the
-/// data. `number` counts such arguments from 0.
+/// Checks the kind of an argument without an encoding. `number` counts such arguments from 0. The
+/// value of number 0 is the whole data.
+///
+/// # Errors
+/// Returns a message if number 0 has a name, and another kind than text or bytes.
 pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Result<(), String> {
     match kind {
         Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),
@@ -117,7 +123,8 @@ pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Resu
     }
 }
 
-/// Returns true if a schema file describes fields in the data of this event, or hides the data.
+/// Returns true if a schema file describes the fields in the data of this event, or hides the data
+/// with an argument without a name.
 pub(super) fn are_described(event: &EventType) -> bool {
     event.args.first().is_some_and(|argument| {
         !argument.encoding.is_empty() || argument.kind == ArgumentKind::Unnamed
@@ -128,7 +135,7 @@ pub(super) fn are_described(event: &EventType) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FieldValue {
     Number(u64),
-    /// Bytes of the data.
+    /// A part of the data.
     Bytes {
         offset: usize,
         length: usize,

@@ -61,7 +61,7 @@ impl SymbolPlan {
     }
 }
 
-/// Returns an object without a symbol record, which has this name from the start.
+/// Returns an object that has no symbol record, and is known from the start of the trace.
 fn numbered(kind: u32, key: u64, label: String) -> Object {
     Object {
         key,
@@ -182,8 +182,8 @@ impl Symbols {
         }
     }
 
-    /// Adds the objects that a user's schema file names. They keep these names, whatever the trace
-    /// contains.
+    /// Adds the objects that a user's schema file names. These names take precedence over symbol
+    /// records in the trace.
     pub(super) fn add_given(&mut self, trace: &mut Trace) {
         let schema = Arc::clone(&trace.schema);
         for (kind, number, name) in schema.object_names() {

@@ -192,7 +192,8 @@ impl TargetDecoder {
             if rest.is_empty() {
                 break;
             }
-            // After a packet, the next one follows almost always, and needs no other checksums.
+            // Outside of noise, a packet almost always follows the previous one directly, so stored
+            // checksums of prefixes would save no time.
             let found = if self.in_noise { sums.lookup(at) } else { Lookup::at(rest) };
             match found {
                 Lookup::Packet(packet) => {

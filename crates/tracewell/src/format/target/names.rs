@@ -170,7 +170,7 @@ impl Names {
         })
     }
 
-    /// Gives task 0, for which no task runs, the name `idle` in arguments.
+    /// Gives task 0 the name `idle` in arguments. Task 0 means that no task runs.
     pub(super) fn name_idle(trace: &mut Trace) {
         let kind = DefinitionKind::Task;
         if last(kind, 0, trace).is_none() {
@@ -209,7 +209,7 @@ impl Names {
         known.filter(|_| kind == DefinitionKind::Task).map(|known| known.first.priority.into())
     }
 
-    /// Returns true if a task is defined as one that runs if no other task is ready.
+    /// Returns true if a task is defined as an idle task.
     pub(super) fn is_idle(&self, number: u32) -> bool {
         let known = self.known.get(&(DefinitionKind::Task, number));
         known.is_some_and(|known| known.first.flags & IDLE != 0)

@@ -231,7 +231,7 @@ impl Rows {
         self.tasks.at(number, &self.names, trace)
     }
 
-    /// Handles a switch. Task 0 stands for every idle task.
+    /// Handles a change of the running task. Reports each idle task as task 0.
     fn runs(&mut self, core: u8, task: u32, next: Next, trace: &mut Trace) -> Next {
         let (task, runs) = match task {
             task if task == 0 || self.names.is_idle(task) => (0, Runs::Idle),

@@ -1,15 +1,15 @@
-//! Looks for packets at many positions of the same bytes, in linear time.
+//! Searches bytes for packets at every position, in linear time.
 //!
-//! Damaged bytes can contain a header at every few positions, and the checksum of each of them
-//! covers up to 4 kB. CRC is linear, so the checksum of any part follows from the checksums of the
-//! two prefixes that end at the part's ends:
+//! Damaged bytes can contain many headers, each with a checksum over up to 4 KiB. Computing all
+//! these checksums separately would take much longer than reading the bytes once. CRC is linear, so
+//! the checksum of a part follows from the checksums of two prefixes, which end at the part's ends:
 //! `sum(part) = sum(prefix with part) ^ sum(prefix before part) * x^(8 * length)`.
 
 use tracewell_wire::target::Lookup;
 use tracewell_wire::target::packet::{MAX_PACKET, crc16};
 
-/// Maximum number of stored checksums. A search restarts them when it has moved this far, so memory
-/// does not depend on the number of damaged bytes.
+/// Maximum number of stored checksums. A search that has moved this far discards them and begins
+/// again, so the memory does not depend on the number of damaged bytes.
 const MAX_STORED: usize = 16 * MAX_PACKET;
 
 /// The polynomial of the checksum, without the term `x^16`.
@@ -40,13 +40,13 @@ const fn product(mut a: u16, mut b: u16) -> u16 {
     sum
 }
 
-/// Returns the effect of a checksum on the checksum after `length` further bytes.
+/// Returns the contribution of a checksum to the checksum after `length` further bytes.
 fn shifted(sum: u16, length: usize) -> u16 {
     let powers = POWERS.iter().enumerate().filter(|(bit, _)| length >> bit & 1 == 1);
     powers.fold(sum, |sum, (_, power)| product(sum, *power))
 }
 
-/// The checksums of the prefixes of bytes. Positions must not decrease from call to call.
+/// The checksums of prefixes. Positions must not decrease from call to call.
 #[derive(Debug)]
 pub(super) struct Sums<'a> {
     bytes: &'a [u8],
@@ -54,7 +54,7 @@ pub(super) struct Sums<'a> {
     from: usize,
     /// The checksum, with initial value 0, of the first `i` bytes after `from`.
     prefixes: Vec<u16>,
-    /// Number of bytes that were summed up, for the test.
+    /// Number of bytes whose checksum was computed, for the test.
     #[cfg(test)]
     summed: usize,
 }
@@ -70,7 +70,7 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Does the same as [`Lookup::at`] at a position of the bytes.
+    /// Returns the result of [`Lookup::at`] for the bytes from position `at` on.
     pub(super) fn lookup(&mut self, at: usize) -> Lookup<'a> {
         let rest = self.bytes.get(at..).unwrap_or_default();
         Lookup::with_sum(rest, |sum, payload| {
@@ -83,8 +83,8 @@ impl<'a> Sums<'a> {
         })
     }
 
-    /// Stores the checksums of the prefixes that end from `start` to `end`. No later call needs a
-    /// prefix that ends before `start`.
+    /// Stores the checksums of the prefixes that end at `start`, at `end` or between them. No later
+    /// call needs a prefix that ends before `start`.
     fn cover(&mut self, start: usize, end: usize) {
         let is_in_reach = (self.from..self.from + MAX_STORED).contains(&end);
         if self.prefixes.is_empty() || !is_in_reach {
@@ -137,7 +137,7 @@ mod tests {
             if number % 100 == 0 {
                 bytes.extend(packet(&vec![number as u8; number % 4068]));
             }
-            // Valid packets that begin near the place where the search restarts the checksums.
+            // Add valid packets near the position at which the search discards the checksums.
             if number > 2000 && number < 2600 {
                 bytes.extend(packet(&[1, 2, 3]));
             }

@@ -9,9 +9,9 @@
 //! | 1 to 10 | difference of the timestamp to the previous record's, zigzag-coded |
 //! | 1 to 5 | parameter 2 |
 //!
-//! The last three fields are [numbers](crate::number). The difference is modulo 2^64; the first
-//! is relative to 0. The zigzag code of the difference has the sign in the lowest bit. A code
-//! of 0 or the end of the area ends the records; the rest of the area is 0. The byte 0xFF is
+//! The last three fields are [numbers](crate::number). The difference is modulo 2^64. The first
+//! difference is relative to 0. Its zigzag code has the sign in the lowest bit. A code of 0 or
+//! the end of the area ends the records. The rest of the area is 0. The byte 0xFF is
 //! the code of a command, not of an event. If this byte stands in place of a record, a
 //! [block](PackedBlock) of packed records begins. A block can be compressed further.
 //!
