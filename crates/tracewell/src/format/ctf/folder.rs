@@ -15,8 +15,8 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of files of a trace.
 const MAX_FILES: usize = 1 << 16;
 
-/// Finds the files of the trace at a path. For a folder, they are the files of all traces in it; for
-/// a file `metadata`, the files of its folder; for a stream, this file and `metadata`.
+/// Finds the files of the trace at a path. For a folder, they are the files of all traces in it;
+/// for a file `metadata`, the files of its folder; for a stream, this file and `metadata`.
 ///
 /// A file `metadata` precedes its streams. Returns `None` if the path is not a trace.
 pub(super) fn find(path: &Path) -> io::Result<Option<FolderFiles>> {

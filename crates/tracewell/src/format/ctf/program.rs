@@ -231,8 +231,8 @@ pub(super) struct PacketNumbers {
 }
 
 impl State {
-    /// Returns the value of the clock for a stamp of `bits` bits. Assumes that a stamp of fewer than
-    /// 64 bits has wrapped at most once since the last stamp.
+    /// Returns the value of the clock for a stamp of `bits` bits. Assumes that a stamp of fewer
+    /// than 64 bits has wrapped at most once since the last stamp.
     pub(super) fn extended(&self, stamp: u64, bits: u8) -> u64 {
         if bits >= 64 {
             return stamp;
@@ -284,7 +284,8 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Reads the fields at the position of `bits`, and sets the position to the end of the last one.
+    /// Reads the fields at the position of `bits`, and sets the position to the end of the last
+    /// one.
     ///
     /// # Errors
     /// Returns an error if a field cannot be read.

@@ -1,7 +1,8 @@
 //! Reads all streams of a trace in order of time.
 //!
-//! A heap contains the time of the next element of each stream: an event or a gap. Elements of equal
-//! time are in the order of their streams, which is the order of the first files of the streams.
+//! A heap contains the time of the next element of each stream: an event or a gap. Elements of
+//! equal time are in the order of their streams, which is the order of the first files of the
+//! streams.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

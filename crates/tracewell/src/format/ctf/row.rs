@@ -1,7 +1,7 @@
 //! Writes the fields of an event as a row of values.
 //!
-//! Each field at the outermost level of a scope has a slot. If an event has more than 32 such fields,
-//! the last slot is a structure with the fields that have no slot of their own.
+//! Each field at the outermost level of a scope has a slot. If an event has more than 32 such
+//! fields, the last slot is a structure with the fields that have no slot of their own.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Reads one stream: its packets in sequence, and their events.
 //!
-//! [`Stream::advance`] reads only the header of the next event, because the header contains the time
-//! by which streams are merged. [`Stream::body`] reads the rest of the event.
+//! [`Stream::advance`] reads only the header of the next event, because the header contains the
+//! time by which streams are merged. [`Stream::body`] reads the rest of the event.
 
 use std::collections::VecDeque;
 
@@ -139,7 +139,8 @@ impl<'a> Stream<'a> {
         self.parts.get(self.part).or(self.parts.last()).copied()
     }
 
-    /// Returns the stamp of the next element. A gap is not earlier than the beginning of its packet.
+    /// Returns the stamp of the next element. A gap is not earlier than the beginning of its
+    /// packet.
     #[inline]
     pub(super) fn stamp(&self) -> u64 {
         match self.next {
