@@ -350,7 +350,7 @@ impl Placer<'_> {
     }
 }
 
-/// Returns true if the type is an array of 16 bytes.
+/// Returns true if a field of this type has 16 bytes.
 fn is_uuid(class: &Type) -> bool {
     match class {
         Type::SizedText { length: LengthType::Fixed(16), .. } => true,
