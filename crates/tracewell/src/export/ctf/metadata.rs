@@ -30,9 +30,10 @@ pub(super) struct Origin<'a> {
     /// Name of the input.
     pub(super) input: &'a str,
     pub(super) stamps: &'a Stamps,
-    /// The entries of the environment that name the recorder.
+    /// Further entries of the environment.
     pub(super) environment: &'a str,
     pub(super) domain: &'a str,
+    /// Event classes that do not come from events of the trace.
     pub(super) more_events: &'a str,
 }
 
