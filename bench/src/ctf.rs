@@ -1,10 +1,10 @@
-//! Generates CTF traces in the layout of LTTng-UST, and reads their events with a plain loop for
+//! Generates CTF traces in the layout of LTTng-UST. Contains the baseline, a plain loop that reads
 //! this layout.
 
 use std::io::Write;
 
-/// Metadata: the header of LTTng-UST's large channels, a thread as context, and two classes of
-/// events.
+/// The metadata: headers of LTTng-UST's large channels, the thread as context, and two event
+/// classes.
 pub const METADATA: &str = r#"/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
 typealias integer { size = 16; align = 8; signed = false; } := uint16_t;
@@ -39,13 +39,13 @@ event { name = "app:message"; id = 1; stream_id = 0;
     fields := struct { string _text; uint8_t _length; int32_t _numbers[_length]; }; };
 "#;
 
-/// Bytes of a packet.
+/// Length of a packet in bytes.
 const PACKET: usize = 64 * 1024;
 
-/// Bytes of the header and context of a packet.
+/// Length of the header and the context of a packet, in bytes.
 const HEAD: usize = 44;
 
-/// Sums over the events of a stream.
+/// The number and the duration of the events of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Number of events.
@@ -54,7 +54,7 @@ pub struct Tally {
     pub ticks: u64,
 }
 
-/// Returns a stream of about `size` bytes from one processor, and its sums.
+/// Returns a stream of about `size` bytes from one processor, and its tally.
 pub fn stream(size: usize, cpu: u32) -> (Vec<u8>, Tally) {
     let (mut out, mut tally, mut now) = (Vec::new(), Tally::default(), 1_000_000_u64);
     let first = now + 417;
@@ -88,7 +88,7 @@ pub fn stream(size: usize, cpu: u32) -> (Vec<u8>, Tally) {
     (out, tally)
 }
 
-/// Writes a trace of several streams of this size each to a folder. Returns its sums.
+/// Writes a trace to a folder. Each stream has about `size` bytes. Returns the tally of the trace.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written.
@@ -103,8 +103,9 @@ pub fn write(folder: &std::path::Path, streams: u32, size: usize) -> std::io::Re
     Ok(all)
 }
 
-/// Reads all fields of a stream with a loop for this layout, the lower bound of a decoder. Adds the
-/// fields to `sum`, so that the compiler keeps them.
+/// Reads all fields of a stream with a loop for this layout: the lower bound for a decoder. Adds
+/// the fields to `sum`, so that the compiler does not remove the reads. Returns `None` if the
+/// stream is truncated.
 pub fn read_stream(stream: &[u8], sum: &mut u64) -> Option<Tally> {
     fn u32_at(bytes: &[u8], at: usize) -> Option<u64> {
         Some(u64::from(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?)))

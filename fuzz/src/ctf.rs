@@ -7,7 +7,7 @@ use tracewell::format::{self, Input, Progress, Settings, TraceFile};
 
 use super::Tally;
 
-/// Metadata of real traces.
+/// The metadata of the fixtures and of the example.
 const METADATA: [&[u8]; 4] = [
     include_bytes!("../../crates/tracewell/tests/fixtures/ctf/classes/metadata"),
     include_bytes!("../../crates/tracewell/tests/fixtures/ctf/odd/metadata"),
@@ -15,8 +15,8 @@ const METADATA: [&[u8]; 4] = [
     include_bytes!("../../examples/lttng/metadata"),
 ];
 
-/// Decodes any bytes as the streams of a CTF trace, and prints them as Babeltrace does. The first
-/// byte selects the metadata, the second one the number of streams.
+/// Decodes any bytes as streams of a CTF trace, and prints them as Babeltrace does. The first byte
+/// selects the metadata, the second byte the maximum number of streams, 1 to 4.
 pub fn ctf_packets(data: &[u8]) {
     let [kind, count, streams @ ..] = data else { return };
     let metadata = METADATA[usize::from(*kind) % METADATA.len()];

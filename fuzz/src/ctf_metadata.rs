@@ -10,9 +10,8 @@ use tracewell::format::ctf::metadata::{self, MAX_ALIGNMENT, MAX_WARNINGS};
 /// The structures of the scopes of an event, in the order of reading.
 type Scopes<'a> = [Option<&'a Structure>; 6];
 
-/// Reads any bytes as metadata, plain or in packets, in both languages. Checks that positions are
-/// in the text, that ids are different, and that each reference leads to an integer of the same
-/// scope or of one that is read before.
+/// Reads any bytes as metadata of either language. Checks that positions are in the text, that ids
+/// are unique, and that each reference leads to an integer in the same scope or an earlier one.
 pub fn ctf_metadata(data: &[u8]) {
     match metadata::read(data) {
         Ok(parsed) => {
@@ -112,7 +111,7 @@ fn check_length(length: &Length, scopes: &Scopes<'_>, scope: usize) {
     }
 }
 
-/// Follows a reference down to the integers.
+/// Checks that each path of a reference leads to an integer.
 fn location(place: &Location, scopes: &Scopes<'_>, scope: usize) {
     assert!(place.scope as usize <= scope && !place.paths.is_empty());
     for path in &place.paths {

@@ -1,5 +1,5 @@
-//! Compares the text of CTF traces with that of Babeltrace 2.0.4, line for line. The answers are in
-//! the fixtures, and in the shared data if this is present.
+//! Compares the text of CTF traces with that of Babeltrace 2.0.4, line for line. Babeltrace's texts
+//! are in the fixtures, and in the shared data if it is present.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{fixture, shared};
 use tracewell::format::ctf::babeltrace::{Message, print};
 use tracewell::input::{Input, Settings};
 
-/// Returns all folders with a trace and an answer, below a folder.
+/// Collects all folders below a folder that contain a trace and Babeltrace's text.
 fn answered(folder: &Path, found: &mut Vec<PathBuf>) {
     let is_answered = |name: &str| folder.join(name).is_file();
     if folder.join("trace").is_dir() && (is_answered("text.txt") || is_answered("text.txt.gz")) {
@@ -38,8 +38,8 @@ fn answer(folder: &Path, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Parts of answers that are wrong: the folder, the answer, and the right text. Babeltrace shows
-/// the content of the previous event for an empty file name.
+/// Wrong parts of Babeltrace's texts: the folder, the wrong part, and the right text. For an empty
+/// file name, Babeltrace shows the content of the previous event.
 const WRONG_ANSWERS: [(&str, &str, &str); 3] = [
     (
         "bug446190",
@@ -58,7 +58,8 @@ const WRONG_ANSWERS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Text and messages of the trace at a path, as Babeltrace prints them in the folder.
+/// Returns the text and the messages of a trace, as Babeltrace prints them when `folder` is the
+/// working directory.
 fn printed(folder: &Path, trace: &Path) -> Result<(String, Vec<Message>), String> {
     let settings = Settings { format: Some("ctf".to_owned()), ..Settings::default() };
     let input = Input::open(trace, settings).map_err(|error| error.to_string())?;
@@ -72,8 +73,8 @@ fn printed(folder: &Path, trace: &Path) -> Result<(String, Vec<Message>), String
     Ok((without_addresses(&String::from_utf8_lossy(&text)), messages))
 }
 
-/// Replaces `0x` and nine or more decimal digits by `0x0`, as in the answers: they were made so
-/// that addresses in messages do not differ.
+/// Replaces `0x` and nine or more decimal digits by `0x0`. In Babeltrace's texts, addresses in
+/// messages were replaced in the same way, so that they do not depend on the run.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut replaced = parts.next().unwrap_or_default().to_owned();
@@ -86,8 +87,8 @@ fn without_addresses(text: &str) -> String {
     replaced
 }
 
-/// Sorts lines of equal time, whose order is not defined. Removes the differences of times, which
-/// depend on this order.
+/// Sorts lines of equal time, because their order is not defined. Removes the time differences,
+/// because they depend on this order.
 fn sorted(text: &str) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for line in text.lines() {
@@ -108,7 +109,7 @@ fn sorted(text: &str) -> Vec<String> {
     groups.into_iter().flat_map(|(_, lines)| lines).collect()
 }
 
-/// Compares two texts. Returns the first difference.
+/// Returns the first difference between two texts, or `None` if they are equal.
 fn difference(ours: &str, theirs: &str) -> Option<String> {
     if ours == theirs {
         return None;
@@ -140,7 +141,7 @@ fn the_text_of_fixtures_is_that_of_babeltrace() {
     for name in ["classes", "odd", "zephyr"] {
         let (ours, _) = printed(&fixtures, &fixtures.join(name)).unwrap();
         let theirs = answer(&fixtures, &format!("{name}.txt")).unwrap();
-        // Babeltrace stops within the zeros after the last event of `zephyr`.
+        // Babeltrace stops in the zeros after the last event of `zephyr`.
         let is_prefix = name == "zephyr" && ours.starts_with(&theirs);
         assert!(ours == theirs || is_prefix, "{name}: {:?}", difference(&ours, &theirs));
     }

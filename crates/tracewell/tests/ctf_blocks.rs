@@ -1,5 +1,5 @@
-//! The rules for words, blocks, roles and packets of the metadata language of CTF 1.8, one test for
-//! each.
+//! Tests the rules for words, blocks, roles and packets of the metadata language of CTF 1.8, one
+//! test for each rule.
 
 mod support;
 
@@ -65,7 +65,7 @@ fn an_unfinished_end_is_dropped() {
     let Parsed { metadata, warnings, .. } = read(text).unwrap();
     assert_eq!(metadata.streams[0].events.len(), 1);
     assert_eq!((warnings.len(), warnings[0].line), (1, 7));
-    // Without a trace block, nothing can be read.
+    // The byte order is unknown without a trace block.
     let error = metadata::read(b"/* CTF 1.8 */ trace { major = 1;").unwrap_err();
     assert_eq!(error.to_string(), "1:33: expected a name, found the end of the metadata");
 }
@@ -110,7 +110,7 @@ fn a_time_stamp_without_any_clock_implies_one() {
     assert_eq!((roles, metadata.streams[0].clock), (vec![Role::Time], Some(0)));
     let clock = &metadata.clocks[0];
     assert_eq!((clock.frequency, clock.is_unix, &*clock.name), (1_000_000_000, false, "default"));
-    // With two clocks, it is not known which one is meant.
+    // If there are two clocks, a timestamp without `map` has none.
     let clocks = "clock { name = a; }; clock { name = b; };";
     let (metadata, roles) = roles_of("event.header", "u8 timestamp", clocks);
     assert_eq!((roles, metadata.streams[0].clock), (vec![], None));
@@ -204,7 +204,7 @@ fn packets_of_metadata_are_joined() {
         let mut bytes = packet(first, is_big, 100);
         bytes.extend(packet(&format!("{second}stream {{ }};\0\0"), is_big, 0));
         assert_eq!(metadata::read(&bytes).unwrap().metadata.streams.len(), 1);
-        // A cut packet is refused, also in its header.
+        // A truncated packet is refused, even within its header.
         for length in [bytes.len() - 1, bytes.len() - 300, 5] {
             let error = metadata::read(&bytes[..length]).unwrap_err().to_string();
             assert!(error.starts_with("1:1: metadata packet at byte "), "{error}");

@@ -1,4 +1,4 @@
-//! The rules of the metadata language of CTF 2, one test for each.
+//! Tests the rules of the metadata language of CTF 2, one test for each rule.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn read(fragments: &[Value]) -> Result<Parsed, String> {
     metadata::read(text(fragments).as_bytes()).map_err(|error| error.message)
 }
 
-/// Returns an unsigned integer of 8 bits with more properties.
+/// Returns the class of an unsigned integer of 8 bits, with these further properties.
 fn byte(more: Value) -> Value {
     let mut class = json!({
         "type": "fixed-length-unsigned-integer", "length": 8, "byte-order": "little-endian",
@@ -28,14 +28,14 @@ fn byte(more: Value) -> Value {
     class
 }
 
-/// Returns a structure of members.
+/// Returns the class of a structure with these members.
 fn structure(members: &[(&str, Value)]) -> Value {
     let members: Vec<_> =
         members.iter().map(|(name, class)| json!({ "name": name, "field-class": class })).collect();
     json!({ "type": "structure", "member-classes": members })
 }
 
-/// Returns the lines of a payload with these members.
+/// Returns the text lines of the types in a payload with these members.
 fn fields(members: &[(&str, Value)]) -> Result<Vec<String>, String> {
     let parsed = read(&[
         json!({ "type": "data-stream-class" }),
@@ -46,7 +46,7 @@ fn fields(members: &[(&str, Value)]) -> Result<Vec<String>, String> {
     Ok(lines.map(|line| line.strip_prefix("        ").unwrap().to_owned()).collect())
 }
 
-/// Returns a location without origin.
+/// Returns a field location without an origin.
 fn path(path: Value) -> Value {
     json!({ "path": path })
 }
@@ -331,7 +331,7 @@ fn broken_json_is_reported_with_its_place() {
         metadata::read(&bytes).unwrap_err().to_string(),
         "3:2: expected UTF-8, found other bytes"
     );
-    // The last fragment can be unfinished, because a recorder still writes it.
+    // The last fragment can be unfinished, because a recorder is still writing it.
     let parsed = metadata::read(format!("{text}\u{1e}{{\"type\": \"ev").as_bytes()).unwrap();
     assert_eq!(parsed.warnings[0].message, "unfinished at the end of the metadata, ignored");
 }
@@ -383,7 +383,7 @@ fn json_is_limited() {
         metadata::read(long.as_bytes()).unwrap_err().message,
         format!("expected at most {MAX_FIELDS} values in a fragment, found more")
     );
-    // Aliases that double each time.
+    // The size of each alias is twice that of the previous one.
     let alias = |name: String, class: Value| json!({ "type": "field-class-alias", "name": name, "field-class": class });
     let mut fragments = vec![alias("a0".to_owned(), structure(&[("x", byte(json!({})))]))];
     for index in 1..40 {

@@ -1,11 +1,11 @@
-//! The rules for types in the metadata language of CTF 1.8, one test for each.
+//! Tests the rules for types in the metadata language of CTF 1.8, one test for each rule.
 
 mod support;
 
 use support::ctf::{Types, read_tsdl as read};
 use tracewell::format::ctf::metadata::MAX_FIELDS;
 
-/// Returns the lines with the members of the only event's payload.
+/// Returns the text lines of the types in the payload of an event with these members.
 fn fields(members: &str) -> Result<Vec<String>, String> {
     declared("", members)
 }
@@ -243,7 +243,7 @@ fn other_scopes_are_reached_by_absolute_paths_only() {
         declared(stream, "u8 a[stream.event.header.n];").unwrap()[0],
         "a: Dynamic array (with length field) (Length field path [Event header: 0], alignment 8):"
     );
-    // Scopes that are read later do not help.
+    // A reference cannot lead to a scope that is read later.
     let text = "stream { event.header := struct { u8 a[event.fields.n]; }; };
         event { fields := struct { u8 n; }; };";
     assert_eq!(
@@ -343,7 +343,7 @@ fn nesting_is_limited() {
     let parentheses = format!("u8 {}a{};", "(".repeat(100_000), ")".repeat(100_000));
     let error = fields(&parentheses).unwrap_err();
     assert!(error.ends_with("expected at most 64 nested types, found more"), "{error}");
-    // Aliases nest without braces.
+    // Aliases of arrays can nest without braces.
     let aliases: String =
         (0..100).map(|n| format!("typealias a{n} [2] := a{};\n", n + 1)).collect();
     let error = declared(&format!("typealias u8 := a0; {aliases}"), "a100 x;").unwrap_err();
@@ -363,7 +363,7 @@ fn a_chain_of_structures_cannot_double_without_limit() {
         let message = format!("expected at most {MAX_FIELDS} fields, found more");
         assert!(error.ends_with(&message), "{error}");
     }
-    // Each event has less fields than the limit, but all have more.
+    // Each event has fewer fields than the limit, but all events together have more.
     let events: String = (0..100)
         .map(|id| format!("event {{ id = {id}; fields := struct {{ struct s14 a; }}; }};\n"))
         .collect();

@@ -1,6 +1,6 @@
-//! The meanings of kernel traces and of Zephyr: figures and states equal those that the shared data
-//! state. Kernel traces' answers come from Babeltrace's text, Zephyr's from the simulator that made
-//! the traces.
+//! Tests the meanings of the events of Linux and Zephyr: figures and states equal those in the
+//! shared data. The expected results for Linux are from Babeltrace's text, those for Zephyr from
+//! the simulator that made the traces.
 
 mod support;
 
@@ -68,7 +68,7 @@ fn compare_switches(name: &str) {
         for (cpu, between) in switches.between.iter().filter(|(cpu, _)| on(cpu)) {
             let core = &tracks.cores[usize::from(*cpu)];
             let runs = trace.contexts.find(tid);
-            // The answers count interrupts as time of the interrupted thread.
+            // The expected times of a thread include the interrupts during it.
             let mut thread = None;
             for span in core.spans(between.0..between.1, tracks.span) {
                 thread = match span.state {
@@ -125,7 +125,7 @@ fn interrupts_of_kernels_are_those_of_their_texts() {
         let found: BTreeMap<_, _> =
             sources.map(|source| (source.number.unwrap(), (source.count, source.ticks))).collect();
         assert_eq!(found.len(), expected.len(), "{name}");
-        // The figures are without nested interrupts, the answers with them.
+        // The figures exclude nested interrupts, the expected times include them.
         let mut nested = 0;
         for (number, (count, ns)) in &expected {
             assert_eq!(found[number].0, *count, "{name}: {number}");

@@ -1,12 +1,12 @@
-//! Metadata of CTF: which texts are read and which are refused. The cases are those of the test
-//! suites of Babeltrace and yactfr.
+//! Tests that metadata of CTF is read or refused, with the cases of the test suites of Babeltrace
+//! and yactfr.
 
 mod support;
 
 use support::ctf::metadata_files;
 use tracewell::format::ctf::metadata;
 
-/// Shared metadata that must be refused, with the message.
+/// Shared metadata that must be refused, with the expected message.
 const REFUSED: [(&str, &str); 6] = [
     ("fail1", "15:10: expected 1 for 'major', found 0"),
     ("fail2", "12:15: expected a character of a string, found byte 0x00"),
@@ -33,7 +33,7 @@ fn the_metadata_of_all_shared_traces_is_read() {
     }
 }
 
-/// A reason to disagree with yactfr, and the cases.
+/// A reason to differ from yactfr, and the cases.
 type Disagreement = (&'static str, &'static [&'static str]);
 
 /// The cases that this program reads and yactfr refuses.
@@ -156,8 +156,8 @@ fn the_cases_of_a_public_test_suite_agree() {
     }
 }
 
-/// Most errors are in a line that yactfr names, too. It reports some for the whole type, and this
-/// program for the reference or the second name.
+/// Most errors are in a line that yactfr also names. For some errors, yactfr names the line of the
+/// whole type, and Tracewell the line of the reference or the second name.
 #[test]
 fn errors_are_where_yactfr_reports_them() {
     let Some(shared) = support::shared() else { return };
@@ -166,7 +166,7 @@ fn errors_are_where_yactfr_reports_them() {
     for line in cases.lines() {
         let case: serde_json::Value = serde_json::from_str(line).unwrap();
         let Some(message) = case["error"].as_str() else { continue };
-        // Positions in CTF 2 count from the start of the fragment there.
+        // For CTF 2, positions of yactfr count from the start of the fragment.
         if !case["name"].as_str().unwrap().starts_with("ctf-1/") {
             continue;
         }

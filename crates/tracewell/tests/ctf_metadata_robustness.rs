@@ -42,7 +42,7 @@ enum Edit {
     Remove(usize),
     /// Repeats this number of bytes.
     Repeat(usize),
-    /// Inserts a word of the languages.
+    /// Inserts a word of either language.
     Insert(&'static str),
 }
 

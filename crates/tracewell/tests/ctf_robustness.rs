@@ -1,5 +1,5 @@
-//! Reads truncated and changed CTF streams. A decoder must not panic, must count what is missing,
-//! and must lose at most the packets that are damaged.
+//! Tests truncated and changed CTF streams. The decoder must not panic, must count losses, and must
+//! lose at most the damaged packets.
 
 mod support;
 
@@ -40,7 +40,8 @@ fn files(trace: &str, stream: &str) -> (Vec<u8>, Vec<u8>) {
 
 #[test]
 fn a_truncated_stream_loses_its_last_packet() {
-    // Packets of barectf have 192 bytes, so a truncated stream has the events of whole packets.
+    // Each packet of this stream has 192 bytes. A truncated stream has the events of its whole
+    // packets.
     let (metadata, stream) = files("odd", "stream");
     let whole: Vec<u64> =
         (0..=10).map(|packets| read(&metadata, &stream[..192 * packets]).0).collect();
@@ -125,7 +126,7 @@ fn zeros_after_the_last_event_are_no_damage() {
     let (metadata, stream) = files("zephyr", "channel0_0");
     let (events, trace) = read(&metadata, &stream);
     let (before, cut) = read(&metadata, &stream[..2048]);
-    // The first 2048 bytes end within an event, whose rest reads as zeros.
+    // The first 2048 bytes end within an event. In the whole stream, zeros are its rest.
     assert_eq!(events, before + 1);
     assert_eq!((trace.losses.damaged(), cut.losses.damaged()), (0, 1));
 }

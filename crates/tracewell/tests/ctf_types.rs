@@ -1,5 +1,5 @@
-//! The types that metadata of CTF declares: compared with those that Babeltrace finds, and with
-//! expected texts of our own traces.
+//! Compares the types that metadata of CTF declares with those that Babeltrace prints, and with
+//! expected texts for the fixtures.
 
 mod support;
 
@@ -20,8 +20,8 @@ fn text(folder: &Path, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the first part of Babeltrace's details, which has the types. Babeltrace sorts labels
-/// differently.
+/// Returns the first part of Babeltrace's details, which has the types. Sorts the labels, because
+/// their order differs.
 fn answer(details: &str) -> String {
     let mut lines: Vec<&str> = details.lines().take_while(|line| !line.is_empty()).collect();
     let is_label = |line: &&str| line.ends_with(']');
@@ -31,7 +31,7 @@ fn answer(details: &str) -> String {
     lines.into_iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Returns the folders below a folder that have Babeltrace's details.
+/// Collects the folders below a folder that contain Babeltrace's details.
 fn answered(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     if text(folder, "details.txt").is_some() {
         found.push(folder.to_owned());
@@ -109,7 +109,7 @@ fn a_draft_is_read_as_the_final_language() {
     assert_eq!(compared, 7);
 }
 
-/// Traces of ours, one of each producer and language.
+/// The fixtures: one trace of each producer and language.
 const FIXTURES: [(&str, &str); 5] = [
     ("lttng", "../../../../../examples/lttng/metadata"),
     ("lttng-ctf2", "lttng-ctf2.metadata"),

@@ -57,7 +57,7 @@ fn expected(input: &mut Input) -> Expected {
     let losses = losses.map(|(index, line)| {
         let before = lines[..index].iter().rev().find_map(time);
         let after = lines[index..].iter().find_map(time).or(before);
-        // The first of several losses in one place lasts to the next event.
+        // The first of several losses in one place extends from the previous to the next event.
         let is_first = index == 0 || lines[index - 1].get("seq").is_some();
         let after = after.unwrap_or(0);
         let before = if is_first { before.unwrap_or(0) } else { after };
@@ -78,7 +78,7 @@ fn compare(name: &str, open: &dyn Fn() -> Input) {
     assert_eq!(read.remarks, [] as [String; 0], "{name}");
     compare_losses(name, &expected, &read);
     assert_eq!(read.events.len(), expected.events.len(), "{name}: events");
-    // Babeltrace does not keep the order of events of different cores at one time.
+    // Babeltrace does not define the order of events of different cores with equal times.
     let mut events: Vec<_> = expected.events.iter().collect();
     let mut found: Vec<_> = read.events.iter().collect();
     let stamps = stamps(&expected);
@@ -94,8 +94,8 @@ fn compare(name: &str, open: &dyn Fn() -> Input) {
     }
 }
 
-/// Returns the stamps that the output must have: ticks, times the seconds of the rate, or
-/// nanoseconds if the rate changes. The time of a core never goes back.
+/// Returns the expected stamps: ticks times the seconds of the rate, or nanoseconds if the rate
+/// changes. The stamps of a core never decrease.
 fn stamps(expected: &Expected) -> Vec<u64> {
     let clock = &expected.trace.clock;
     let seconds = clock.rate.map_or(1, |rate| rate.ratio().1);
@@ -138,7 +138,7 @@ fn compare_event(place: &str, event: &Json, found: &babeltrace::Event) {
             || found.name.starts_with(&format!("{name} ")),
         "{place}"
     );
-    // Contexts that are unknown have no number in JSON lines.
+    // Unknown contexts have no number in JSON lines.
     let key = event["context"].as_str().and_then(number);
     let context_id = found.context.number("context_id");
     assert!(key.is_none() || key == context_id, "{place}");
@@ -148,7 +148,7 @@ fn compare_event(place: &str, event: &Json, found: &babeltrace::Event) {
     let args: Vec<_> = event["args"].as_object().unwrap().iter().collect();
     assert_eq!(fields.len(), args.len(), "{place}");
     let mut texts = event["args_text"].as_object().unwrap().clone();
-    // A JSON object has the order of its names.
+    // The members of `Json` objects are sorted by name.
     let found: BTreeMap<&str, &Value> = fields.iter().copied().collect();
     for (name, value) in args {
         let cleaned: String =
@@ -183,7 +183,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compares each file of a folder that is recognised as a trace. Returns their number.
+/// Compares each file of a folder that is recognised as a trace. Returns the number of these files.
 fn compare_all(folder: &Path) -> usize {
     let is_trace = |path: &PathBuf| {
         let is_small = fs::metadata(path).unwrap().len() < 8 << 20;
@@ -242,7 +242,7 @@ fn names_and_numbers_of_a_program_reach_babeltrace() {
     let Some(read) = babeltrace::read(folder.path()) else { return };
     let events: Vec<_> = read.events.iter().filter(|e| e.name.starts_with("numbers")).collect();
     assert_eq!(events.len(), 3000, "{:?}", read.events.last());
-    // More events than fit into a packet are in order, with their numbers.
+    // The events fill more than one packet. They must be in order, with their numbers.
     for (number, event) in (0..).zip(events) {
         assert_eq!(event.name, "numbers");
         let [int, signed, float, truth] = ["int", "struct", "_float", "_"]
@@ -306,10 +306,11 @@ fn wrong_options_are_refused() {
     }
 }
 
-/// The time that each thread of an imitated kernel ran, and the time in interrupts.
+/// Returns the time that each thread of an imitated kernel ran, and the time in interrupts.
 fn kernel_times(read: &Read) -> (BTreeMap<u64, u64>, u64) {
     let (mut ran, mut in_interrupts) = (BTreeMap::new(), 0);
-    // For each core: the running thread, nested interrupts, and the time of the last change.
+    // For each core: the running thread, the number of nested interrupts, the time of the last
+    // change.
     let mut cores: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
     for event in &read.events {
         let is_change = ["sched_switch", "irq_handler_entry", "irq_handler_exit"];
@@ -358,7 +359,7 @@ fn an_imitated_kernel_has_the_execution_times_of_the_tasks() {
             let Some(execution) = &task.execution else { continue };
             let ContextId(number) = task.context;
             let found = ran.get(&(u64::from(number) + 1)).copied().unwrap_or(0);
-            // The last state lasts to the end of the trace, where no event shows its end.
+            // No event shows the end of the last state, which is the end of the trace.
             let is_last = read.events.iter().rev().find(|e| e.name == "sched_switch");
             let is_last = is_last.and_then(|e| e.fields.number("next_tid"));
             if is_last == Some(u64::from(number) + 1) {

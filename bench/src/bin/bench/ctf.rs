@@ -1,4 +1,4 @@
-//! Compares decoding CTF traces with a loop for the same layout, and with Babeltrace 2 if it is
+//! Compares decoding of CTF traces with a loop for their layout, and with Babeltrace 2 if it is
 //! installed.
 
 use std::hint::black_box;

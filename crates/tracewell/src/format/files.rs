@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds the files of the trace at a path: a folder, or one of the files in it. Returns `None` if
-/// the path is not a trace of the format.
+/// Finds the files of the trace at a path, which is a folder or one of the files in it. Returns
+/// `None` if the path is not a trace of the format.
 pub type FindFiles = fn(&Path) -> io::Result<Option<FolderFiles>>;
 
 /// The files of a trace in a folder.
@@ -17,7 +17,7 @@ pub type FindFiles = fn(&Path) -> io::Result<Option<FolderFiles>>;
 pub struct FolderFiles {
     /// The file that describes the trace. The decoder gets its bytes as the input.
     pub main: PathBuf,
-    /// All files, in the order of their paths. `main` is one of them.
+    /// All files, in the order in which the decoder gets them. `main` is one of them.
     pub files: Vec<PathBuf>,
 }
 
@@ -38,7 +38,7 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
-    /// Creates a file with its path, for messages, and its bytes.
+    /// Creates a file with its path, which messages show, and its bytes.
     pub fn new(path: PathBuf, bytes: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
         Self { path, bytes }
     }

@@ -1,7 +1,7 @@
 //! Opens traces that consist of several files in a folder.
 //!
-//! The format finds the files. This module maps them, so that no file is copied as a whole, and
-//! passes their bytes to the decoder through [`Settings::files`].
+//! The format finds the files. This module maps large files and copies small ones, and passes their
+//! bytes to the decoder through [`Settings::files`].
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,8 +12,8 @@ use super::content::{Content, RECOGNISED_BY};
 use super::{Bytes, Input, InputError, Settings};
 use crate::format::{self, Confidence, FORMATS, FolderFiles, Format, TraceFile};
 
-/// Largest file that is read instead of mapped, in bytes. A mapping costs more than the copy of a
-/// small file.
+/// Maximum length in bytes of a file that is copied. A larger file is mapped, because a mapping
+/// costs more than the copy of a small file.
 const MAX_READ: u64 = 64 * 1024;
 
 /// The files of a trace in a folder.
@@ -27,7 +27,7 @@ impl Members {
         (!self.0.is_empty()).then(|| sizes.sum())
     }
 
-    /// Checks that no file was truncated while it was read.
+    /// Checks that no file was truncated during reading.
     pub(super) fn check(&self) -> Result<(), InputError> {
         let cut = self.0.iter().find_map(|(path, bytes)| Some((path, bytes, bytes.is_cut()?)));
         match cut {
@@ -40,8 +40,8 @@ impl Members {
 /// The files of a trace, and its format.
 pub(super) type Found = (&'static Format, FolderFiles);
 
-/// Finds the files of the trace at a path. Returns `None` if the path is a file that is a trace by
-/// itself.
+/// Finds the files of the trace at a path. Returns `None` if the path is a single file with a whole
+/// trace.
 pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, InputError> {
     let is_folder = path.is_dir();
     for format in FORMATS {
@@ -50,7 +50,7 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
         else {
             continue;
         };
-        // Most files are traces by themselves, even beside a trace of this format.
+        // Such a file is a whole trace, even if it is beside a file `metadata`.
         if !is_folder && named.is_none() && is_certain(path, format) {
             continue;
         }
@@ -67,8 +67,8 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
     Ok(None)
 }
 
-/// Returns true if the first bytes of a file certainly have another format than this one. Does not
-/// read anything but regular files.
+/// Returns true if the first bytes of a file certainly have another format than this one, or if the
+/// path is not a readable regular file.
 fn is_certain(path: &Path, format: &Format) -> bool {
     if !path.metadata().is_ok_and(|data| data.is_file()) {
         return true;

@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Severity {
     /// Unusual, but without effect on the events.
     Note,
-    /// The user can probably get more with another command. The events are complete as they are.
+    /// Another command would probably show more. The events of this input are complete.
     Hint,
     /// All events are decoded, but figures may be wrong. For example, the clock runs in both
     /// directions.

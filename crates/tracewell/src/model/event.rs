@@ -86,7 +86,7 @@ impl<'a> Event<'a> {
         self.trace.schema.event(self.row.id)
     }
 
-    /// Returns the meaning for scheduling, if the event has one. It may depend on the value.
+    /// Returns the meaning of the event, if it has one. It may depend on the value.
     #[inline]
     pub fn means(&self) -> Option<Means> {
         let means = self.kind().means?;
@@ -96,7 +96,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Returns the value of a meaning of this event.
+    /// Returns the value of a meaning of this event: the argument plus the offset. Returns `None`
+    /// if the event lacks the argument.
     #[inline]
     pub fn value_of(&self, means: &Means) -> Option<u64> {
         self.argument(means.value?).map(|value| value.wrapping_add(means.offset))
@@ -284,7 +285,7 @@ pub enum ArgumentValue<'a> {
     Bytes(&'a [u8]),
     /// Several values, each with its own type.
     List(Vec<ListItem<'a>>),
-    /// A structure or an array, as the items of its list.
+    /// A structure or an array, as list items: see [`ListItem`].
     Nested(Vec<ListItem<'a>>),
 }
 

@@ -16,7 +16,7 @@ pub enum LossCause {
     Truncated,
     /// A record exists but is not valid in its dialect.
     Damaged,
-    /// The recorder's buffer was full. The recorder counted the events.
+    /// The recorder dropped events because its buffer was full, and counted them.
     BufferFull,
     /// The sequence numbers of two successive records are not consecutive.
     Missing,

@@ -23,8 +23,8 @@ pub enum Meaning {
     Runs,
     /// The running context loses the processor. The scheduler has not chosen another context yet.
     Stops,
-    /// The subject loses the processor. It stays ready, unless an earlier event says that it waits
-    /// or sleeps.
+    /// The subject loses the processor. It stays ready, unless an earlier event shows that it
+    /// blocks or sleeps.
     SwitchedOut,
     /// The scheduler found no context that is ready to run.
     Idle,
@@ -138,9 +138,9 @@ pub enum Meaning {
     TimerExpired,
     /// An assertion of the program failed; the value is its location.
     AssertionFailed,
-    /// The deepest use of the subject's stack so far is the value, in bytes; 0 if it is unknown.
+    /// The value is the deepest use of the subject's stack so far, in bytes; 0 if it is unknown.
     StackUsed,
-    /// The smallest free part of the subject's stack so far is the value, in bytes.
+    /// The value is the smallest free part of the subject's stack so far, in bytes.
     StackFree,
     /// The subject enters a service of the system (the value).
     Call,

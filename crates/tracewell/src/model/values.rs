@@ -67,10 +67,10 @@ fn word(row: &[u8], at: usize) -> Option<u64> {
     row.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The kind of a value that contains values.
+/// The kind of a nested value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Nesting {
-    /// Values with names, one for each name.
+    /// Values with names.
     Structure,
     /// Values without names.
     Array,
@@ -173,7 +173,8 @@ const fn nesting(detail: u8) -> Nesting {
 }
 
 /// Returns the value at a path of names in a nested value, such as `["a", "b"]`. The name of an
-/// element of an array is its number, from 0. Returns `None` if there is no such value.
+/// element of an array, or of a member of a structure, can also be its index, from 0. Returns
+/// `None` if there is no such value.
 ///
 /// ```
 /// use tracewell::model::values::{ListItem, Nesting, value_at};
@@ -189,7 +190,7 @@ const fn nesting(detail: u8) -> Nesting {
 pub fn value_at<'l>(list: &'l [u8], path: &[impl AsRef<str>]) -> Option<ListItem<'l>> {
     let mut path = path.iter().map(AsRef::as_ref);
     let mut wanted = path.next();
-    // The depth of the structure or array that contains the wanted value, and of the current item.
+    // The depth at which the next name is searched, and the depth of the current item.
     let (mut inside, mut depth) = (0, 0);
     let (mut is_named, mut index) = (false, 0_u64);
     for item in list_items(list) {

@@ -1,5 +1,5 @@
-//! The types of a CTF trace as text, in the form of Babeltrace's sink `text.details`, or with all
-//! facts that packets need.
+//! Writes the types of a CTF trace as text, in the form of Babeltrace's sink `text.details`, or
+//! with all facts that are necessary to read packets.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tracewell::format::ctf::classes::{
 };
 use tracewell::format::ctf::metadata::{self, Parsed};
 
-/// The start of most texts.
+/// The start of most metadata texts in tests.
 pub const TRACE: &str = "trace { major = 1; minor = 8; byte_order = le; };
 typealias integer { size = 8; } := u8;
 typealias integer { size = 16; } := u16;
@@ -18,7 +18,7 @@ typealias integer { size = 8; signed = true; } := i8;
 typealias integer { size = 8; encoding = UTF8; } := letter;
 ";
 
-/// Reads a text after this start. Errors have lines from the start of the text.
+/// Reads a text after [`TRACE`]. Lines in errors count from the start of `text`.
 pub fn read_tsdl(text: &str) -> Result<Parsed, String> {
     metadata::read(format!("{TRACE}{text}").as_bytes())
         .map_err(|error| format!("{}:{}: {}", error.line - 5, error.column, error.message))
@@ -39,10 +39,10 @@ pub fn metadata_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A text of types.
+/// The text of the types of a trace.
 pub struct Types {
-    /// True for all facts: headers, alignments, byte orders and roles. False for those that
-    /// Babeltrace prints.
+    /// True if the text has all facts: headers, alignments, byte orders and roles. False if it has
+    /// those that Babeltrace prints.
     pub is_full: bool,
     text: String,
 }
@@ -99,7 +99,7 @@ impl Types {
     }
 
     fn clock(&mut self, clock: &Clock) {
-        // Babeltrace moves whole seconds from the cycles.
+        // Babeltrace adds whole seconds of the cycles to the seconds.
         let frequency = i128::from(clock.frequency);
         let cycles = i128::from(clock.offset_cycles);
         let seconds = i128::from(clock.offset_seconds) + cycles.div_euclid(frequency);

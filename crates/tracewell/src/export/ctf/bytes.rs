@@ -1,6 +1,6 @@
 //! The bytes of texts and sequences.
 
-/// Appends text and the byte 0 that ends it.
+/// Appends a text and a final byte 0.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     for (index, part) in text.split(|byte| *byte == 0).enumerate() {
         if index > 0 {

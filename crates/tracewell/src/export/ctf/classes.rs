@@ -1,19 +1,19 @@
 //! The event classes of the output, and the bytes of arguments.
 //!
-//! A class has a fixed list of fields. Our events of one id may lack arguments, and their lists
-//! have items of any type. So the events of an id have as many classes as they have shapes: the
-//! present arguments, and the types of the items. The first class of an id has the same id.
+//! A class has a fixed list of fields. Events of the model may lack arguments, and their lists have
+//! items of any type. A shape is the set of present arguments with the types of their items. So an
+//! event id has one class for each shape of its events. The first class has the same id.
 //!
 //! | argument | field |
 //! |---|---|
-//! | number | 32 bits if the trace records words of 32 bits, otherwise 64; in base 10, or in base 16 for bits, addresses, objects and unnamed words |
+//! | number | 32 bits if the trace records words of 32 bits, otherwise 64; base 10, or base 16 for bits, addresses, objects and unnamed words |
 //! | number of a table, truth value | enumeration |
 //! | number with a fraction | 64 bits |
 //! | text | string; a byte 0 within it becomes `\x00` |
 //! | bytes | sequence of bytes |
 //! | list | sequence of numbers or strings; of structures, if the types of its items differ |
 //! | structure, array | structure, sequence |
-//! | words that the schema does not name | `arg1`, `arg2`, …, as in JSON lines; a sequence, if there are more than 8 |
+//! | words that the schema does not name | `arg1`, `arg2`, …, as in JSON lines; one sequence if there are more than 8 |
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -31,10 +31,10 @@ use crate::model::{ContextDetail, Event};
 /// Maximum number of classes.
 pub(super) const MAX_CLASSES: usize = 1 << 16;
 
-/// Maximum number of unnamed words that have a field each.
+/// Maximum number of unnamed words with a field of their own.
 const MAX_WORDS: usize = 8;
 
-/// The first id of the classes that do not have the id of their events.
+/// The first id of the further classes of an event id.
 const FIRST_FREE_ID: u32 = 1 << 31;
 
 /// The type of a field.
@@ -42,11 +42,11 @@ const FIRST_FREE_ID: u32 = 1 << 31;
 pub(super) enum Type {
     /// A number in base 10, of 64 bits or 32.
     Unsigned { wide: bool },
-    /// A number with a sign, of 64 bits.
+    /// A signed number of 64 bits.
     Signed,
     /// A number in base 16, of 64 bits or 32.
     Hex { wide: bool },
-    /// A number of a table.
+    /// A number with names from a table.
     Enum { table: TableId, wide: bool },
     /// An enumeration of 8 bits.
     Bool,
@@ -69,14 +69,14 @@ pub(super) enum Items {
     Signed,
     Hex,
     Text,
-    /// Structures of a number, which selects the type, and a value of this type.
+    /// Structures: a number that selects a type, and a value of this type.
     Mixed,
 }
 
 /// An event class.
 #[derive(Debug)]
 pub(super) struct Class {
-    /// The id in the output.
+    /// The event id in the output.
     pub(super) id: u32,
     pub(super) name: String,
     pub(super) level: Option<Level>,
@@ -140,7 +140,7 @@ impl Classes {
     }
 }
 
-/// Replaces `shape` by the shape of an event: all that determines the fields of its class.
+/// Writes the shape of an event to `shape`: the facts that determine the fields of its class.
 fn put_shape(shape: &mut Vec<u8>, event: Event<'_>) {
     shape.clear();
     shape.extend(event.id().to_le_bytes());
@@ -150,7 +150,7 @@ fn put_shape(shape: &mut Vec<u8>, event: Event<'_>) {
         Some(ContextDetail::PreemptionThreshold(_)) => 1,
         Some(ContextDetail::Interrupted(_)) => 2,
     };
-    // All numbers of words above the maximum have one form.
+    // More words than the maximum are one sequence, for any number of words.
     let words = unnamed(event).len().min(MAX_WORDS + 1) as u8;
     shape.extend([detail, words, u8::from(is_wide(event))]);
     shape.extend(args.iter().enumerate().map(|(index, argument)| {
@@ -254,7 +254,7 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
     }
 }
 
-/// Returns true if numbers need 64 bits.
+/// Returns true if unsigned numbers have 64 bits, false if 32.
 fn is_wide(event: Event<'_>) -> bool {
     use crate::model::PayloadLayout::{Fields, Values, Words};
     match event.trace.payload {
@@ -301,7 +301,7 @@ fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
     }
 }
 
-/// The options of an item of a mixed list, by the number that selects them: names and types.
+/// The options for an item of a mixed list, by selecting number: name and type.
 pub(super) const OPTIONS: [(&str, &str); 5] = [
     ("decimal", "u64 decimal;"),
     ("negative", "i64 negative;"),

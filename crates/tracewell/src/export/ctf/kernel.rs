@@ -3,14 +3,14 @@
 //!
 //! | change of a track | event |
 //! |---|---|
-//! | another task runs on a core, or none | `sched_switch` |
+//! | another task runs on a core, or no task | `sched_switch` |
 //! | a task that was not ready becomes ready | `sched_wakeup` |
 //! | an interrupt begins or ends | `irq_handler_entry`, `irq_handler_exit` |
 //!
-//! Names, types and numbers are those of LTTng's kernel tracer, except that names of tasks are
-//! strings of any length. The events are additions: all events of the trace are written as well.
-//! The views have no unknown state. So while it is unknown which task runs on a core, a thread with
-//! the name `unknown` and the largest number runs there.
+//! Names, types and values are those of LTTng's kernel tracer, except that names of tasks are
+//! strings of any length. All events of the trace are written in addition to these events. The
+//! views have no unknown state. So while the running task of a core is not known, a thread with the
+//! name `unknown` and the largest number runs there.
 
 use std::io;
 
@@ -89,11 +89,11 @@ struct Core {
 #[derive(Clone, Copy, Default)]
 struct Task {
     priority: Option<u16>,
-    /// The core on which it ran last.
+    /// The core on which the task last ran.
     core: u16,
 }
 
-/// Passes events on, with the imitated events before them.
+/// The sink that passes events to the writer, each after the imitated events that precede it.
 pub(super) struct Imitation<'a> {
     timeline: &'a Timeline,
     changes: Merge<'a, Change>,
@@ -103,7 +103,7 @@ pub(super) struct Imitation<'a> {
 }
 
 impl<'a> Imitation<'a> {
-    /// Creates the sink. It passes the events of the timeline's input on to `writer`.
+    /// Creates the sink for the input from which the timeline was made.
     pub(super) fn new(timeline: &'a Timeline, writer: &'a mut Writer) -> Self {
         let mut changes = Merge::new();
         for (context, row) in timeline.tracks.contexts() {
@@ -125,7 +125,7 @@ impl<'a> Imitation<'a> {
         Self { timeline, changes, cores, tasks, writer }
     }
 
-    /// Writes the changes up to this event.
+    /// Writes the imitated events up to this event.
     fn write_until(&mut self, event: Event<'_>) -> io::Result<()> {
         let limit = Position { ticks: event.ticks(), seq: event.seq() };
         while let Some((at, change)) = self.changes.next_until(limit) {
@@ -164,7 +164,7 @@ impl<'a> Imitation<'a> {
         while known.interrupts.len() > kept {
             let irq = known.interrupts.pop().unwrap_or(0);
             self.writer.imitated(event, place, id::INTERRUPT_EXIT, |out| {
-                // The handler returned 1: it served the interrupt.
+                // The handler's return value 1 means that it served the interrupt.
                 out.extend([irq, 1].map(u32::to_le_bytes).concat());
             })?;
         }
@@ -221,7 +221,7 @@ impl<'a> Imitation<'a> {
         }
     }
 
-    /// Returns what runs on a core as a thread of Linux.
+    /// Returns the thread of Linux that stands for the occupant of a core.
     fn thread(&self, runs: Runs, core: u16) -> Thread {
         let usual = |name, tid| Thread { name, tid, priority: USUAL_PRIORITY };
         let context = match runs {

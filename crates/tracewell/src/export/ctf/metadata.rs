@@ -1,4 +1,4 @@
-//! The text that describes the streams, in the language of CTF 1.8.
+//! The metadata of the streams, in the language of CTF 1.8.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use super::stamps::Stamps;
 use crate::model::Trace;
 use crate::model::schema::{Level, TableId};
 
-/// The types that all descriptions share.
+/// The types that the metadata of every trace declares.
 const TYPES: &str = "\
 typealias integer { size = 8; align = 8; signed = false; base = 16; } := x8;
 typealias integer { size = 8; align = 8; signed = false; } := u8;
@@ -30,13 +30,14 @@ pub(super) struct Origin<'a> {
     /// Name of the input.
     pub(super) input: &'a str,
     pub(super) stamps: &'a Stamps,
-    /// Further entries of the environment, and event classes that do not come from our events.
+    /// Further entries of the environment.
     pub(super) environment: &'a str,
     pub(super) domain: &'a str,
+    /// Event classes that do not come from events of the trace.
     pub(super) more_events: &'a str,
 }
 
-/// Returns the text.
+/// Returns the text of the metadata.
 pub(super) fn metadata(trace: &Trace, origin: &Origin<'_>, classes: &[Class]) -> String {
     let mut text = format!("/* CTF 1.8 */\n\n{TYPES}\n");
     put_trace(&mut text, trace, origin);
@@ -131,7 +132,7 @@ fn put_tables(text: &mut String, trace: &Trace, classes: &[Class]) {
     }
 }
 
-/// Returns the numbers of a table with their labels. Several numbers can have one label.
+/// Returns the numbers of a table with their labels, which need not be unique.
 fn labels(trace: &Trace, table: TableId, wide: bool) -> Vec<(u64, &str)> {
     let fits = |number: u64| wide || u32::try_from(number).is_ok();
     trace.schema.flags(table).filter(|(number, _)| fits(*number)).collect()
@@ -199,13 +200,13 @@ fn item_type(items: Items) -> String {
     }
 }
 
-/// Returns the number of a level as LTTng's programs write it.
+/// Returns the number of a level in LTTng-UST.
 const fn log_level(level: Level) -> u8 {
     match level {
         Level::Error => 3,
         Level::Warn => 4,
         Level::Info => 6,
-        // The first of LTTng's levels for debugging, and the last.
+        // LTTng has several levels for debugging: the first and the last one are used.
         Level::Debug => 7,
         Level::Trace => 14,
     }

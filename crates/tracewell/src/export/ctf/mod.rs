@@ -3,18 +3,18 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `writer` | the sink: events and losses to streams |
+//! | `writer` | the sink: writes events and losses to streams |
 //! | `classes` | event classes, and the arguments of events |
 //! | `bytes` | texts and sequences |
 //! | `nested` | structures and arrays in arguments |
 //! | `stream` | packets of one core, and their index |
-//! | `stamps` | ticks to the clock of the output |
-//! | `metadata` | the text that describes the streams |
+//! | `stamps` | converts ticks to stamps of the output |
+//! | `metadata` | the text of the metadata |
 //! | `names` | identifiers and strings in this text |
 //! | `kernel` | additional events that imitate a Linux kernel |
 //!
-//! The metadata is written last, when all event classes and names are known. Memory is bounded by
-//! the packets that are not full, and by the number of event classes.
+//! The metadata is written last, when all event classes and names are known. Memory contains at
+//! most about 64 MiB of packets, their index entries, the event classes and the contexts.
 
 mod bytes;
 mod classes;
@@ -119,7 +119,7 @@ fn write(
     Ok(trace)
 }
 
-/// Reads the input twice and writes its streams, with the events of a kernel.
+/// Reads the input twice and writes its streams, with the imitated events of a kernel.
 fn read_kernel(
     input: &mut Input,
     folder: &Path,
@@ -133,7 +133,7 @@ fn read_kernel(
 }
 
 /// Reads the input and writes its streams. If the rate of the clock became known after the first
-/// event, reads a file again with this rate.
+/// event, reads the input again with this rate, unless it is a stream.
 fn read(input: &mut Input, folder: &Path, uuid: [u8; 16]) -> Result<(Trace, Writer), ExportError> {
     let (mut trace, writer) = read_with(input, folder, uuid, None)?;
     if writer.stamps().fits(&trace.clock) {
@@ -184,7 +184,7 @@ fn tracer() -> String {
 
 /// Returns a UUID of version 4.
 fn random_uuid() -> [u8; 16] {
-    // Each state has random keys of the process.
+    // Each `RandomState` has different keys, which the process seeds randomly.
     let [high, low] = [(); 2].map(|()| RandomState::new().build_hasher().finish());
     let random = u128::from(high) << 64 | u128::from(low);
     let fixed = 0xF000 << 64 | 0xC000_u128 << 48;

@@ -1,19 +1,19 @@
 //! Names in the metadata: identifiers of fields, and quoted strings.
 //!
-//! Readers remove one leading underscore from the names of fields. So each field is written with an
-//! underscore before its name, which also keeps it apart from the keywords of the language.
+//! Each field is written with an underscore before its name, so that no name is a keyword of the
+//! language. Readers remove one leading underscore from the names of fields.
 
 use std::collections::BTreeSet;
 
-/// Returns the identifiers of fields with these names, in their order. Characters that cannot be
-/// part of an identifier become underscores. A name that another field already has gets a number.
+/// Returns unique identifiers for fields with these names, in order. Characters that cannot be part
+/// of an identifier become underscores. If a name is already used, a number is added to it.
 pub(super) fn identifiers<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut unique = |name: &str| {
         let cleaned = cleaned(name);
         let with_number = (2_u64..).map(|number| format!("{cleaned}_{number}"));
         let mut tried = std::iter::once(cleaned.clone()).chain(with_number);
-        // A list or text of variable length has a second field with the length.
+        // A sequence has a second field with its length.
         let is_free = |name: &String| !taken.contains(name) && !taken.contains(&length_of(name));
         let name = tried.find(is_free).unwrap_or(cleaned);
         taken.extend([name.clone(), length_of(&name)]);
@@ -22,8 +22,8 @@ pub(super) fn identifiers<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
     names.map(&mut unique).collect()
 }
 
-/// Returns the identifier of the length of a sequence. Fields of traces hardly have such names:
-/// LTTng's own sequences have `_NAME_length`.
+/// Returns the identifier of the length of a sequence. It differs from `_NAME_length`, which LTTng
+/// uses, because a converted LTTng trace can have such a field.
 pub(super) fn length_of(name: &str) -> String {
     format!("_{name}__length")
 }

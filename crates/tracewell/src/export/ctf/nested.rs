@@ -1,7 +1,7 @@
 //! Structures and arrays as values of arguments: their types in the metadata, and their bytes.
 //!
-//! An array becomes a sequence. CTF's sequences have elements of one type, so an array whose
-//! elements differ is not possible: the whole argument then becomes a text in the form of JSON.
+//! An array becomes a sequence. All elements of a sequence in CTF have one type. If the elements of
+//! an array have different types, the whole argument becomes a text in JSON.
 
 use std::iter::Peekable;
 
@@ -11,7 +11,7 @@ use crate::export::events::put_nested_json;
 use crate::model::values::{ListItem, list_items};
 use crate::text::TextBuffer;
 
-/// Maximum depth of values. Deeper ones become texts.
+/// Maximum depth of nested values. An argument with deeper values becomes a text.
 const MAX_DEPTH: usize = 64;
 
 /// The type of a value.
@@ -26,7 +26,7 @@ pub(super) enum Shape {
     Structure(Vec<(String, Self)>),
     /// The type of the elements; `None` if the array is empty.
     Array(Option<Box<Self>>),
-    /// A value of another form, as text.
+    /// A value that cannot have a type in CTF, as text in JSON.
     Json,
 }
 
@@ -74,7 +74,8 @@ pub(super) fn declaration(shape: &Shape, name: &str) -> String {
     }
 }
 
-/// Returns the type of an element. A sequence within a sequence is in a structure with its length.
+/// Returns the type of an element. An element that is a sequence becomes a structure of its length
+/// and the sequence.
 fn element_type(shape: &Shape) -> String {
     match shape {
         Shape::Bytes | Shape::Array(_) => format!("struct {{ {} }}", declaration(shape, "_items")),
@@ -148,7 +149,8 @@ fn shape_of(node: &Node<'_>) -> Option<Shape> {
     })
 }
 
-/// Returns the type of values of two types, which may differ in empty arrays.
+/// Returns a common type for values of two types, or `None`. The types may differ only in empty
+/// arrays.
 fn unified(one: Shape, other: Shape) -> Option<Shape> {
     match (one, other) {
         (one, other) if one == other => Some(one),

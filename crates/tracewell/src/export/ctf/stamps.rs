@@ -2,7 +2,7 @@
 //!
 //! | rate of the input | cycles per second | stamp |
 //! |---|---|---|
-//! | t ticks in s seconds | t | s times the ticks |
+//! | t ticks in s seconds | t | ticks times s |
 //! | several rates | 10^9 | nanoseconds, rounded down |
 //! | unknown | 10^9 | the ticks |
 
@@ -50,8 +50,8 @@ impl Stamps {
         }
     }
 
-    /// Returns the time of the first event since 1970: seconds, and cycles, rounded up. Returns
-    /// `None` if the trace has no wall-clock time.
+    /// Returns the time from 1970 to the first event in seconds and cycles, with the cycles rounded
+    /// up. Returns `None` if the trace has no wall-clock time.
     pub(super) fn offset(&self, trace: &Trace) -> Option<(u64, u64)> {
         let first = trace.wall_clock_ns(0)?;
         let rest = u128::from(first % NANOSECONDS) * u128::from(self.rate());

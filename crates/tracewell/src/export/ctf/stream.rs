@@ -14,18 +14,19 @@
 //! | 72 | 4 | number of the core |
 //! | 76 | | events: id (4), stamp (8), context and arguments |
 //!
-//! A loss of a known number of events is an empty packet: readers take the growth of the counter as
-//! the number of events that are missing between the end of the packet before and the end of this
-//! packet. A loss of an unknown number of events is a missing sequence number before such a packet.
+//! A loss of a known number of events is an empty packet with a larger counter of lost events.
+//! Readers report the difference as events that are missing between the end of the previous packet
+//! and the end of this packet. A loss of an unknown number is an empty packet before which a
+//! sequence number is missing.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The first bytes of each packet.
+/// The magic number of packets.
 const MAGIC: u32 = 0xC1FC_1FC1;
 
-/// The first bytes of an index, and its version.
+/// The header of an index: magic number, version 1.1, length of an entry.
 const INDEX_HEAD: [u32; 4] = [0xC1F1_DCC1, 1, 1, INDEX_ENTRY];
 
 /// Bytes of an entry of the index.
@@ -40,10 +41,10 @@ const COUNTERS: usize = 48;
 /// Offset of the stamps in a packet.
 const STAMPS: usize = 24;
 
-/// A packet is complete when it has this number of bytes or more.
+/// A packet ends when it has at least this number of bytes.
 const PACKET: usize = 1 << 16;
 
-/// Finished packets are written to the file when they have this number of bytes or more.
+/// Finished packets are written to the file when they have at least this number of bytes in total.
 const WRITTEN_AT_ONCE: usize = 1 << 18;
 
 /// One stream with its file and its index.
@@ -60,17 +61,17 @@ pub(super) struct Stream {
     index: Vec<u8>,
     /// Bytes in the file.
     written: u64,
-    /// Stamps of the first and the last event of the open packet.
+    /// Stamp of the beginning of the open packet.
     begin: u64,
     /// Stamp of the last event, or end of the last packet.
     end: u64,
-    /// Number of the next packet.
+    /// Sequence number of the next packet.
     number: u64,
     discarded: u64,
 }
 
 impl Stream {
-    /// Creates the stream of a core in a folder. No other stream of the folder has this core.
+    /// Creates the stream of a core in a folder. The caller creates one stream for each core.
     pub(super) fn new(folder: &Path, cpu: u16, uuid: [u8; 16]) -> Self {
         Self {
             path: folder.join(format!("stream_{cpu}")),
@@ -88,7 +89,7 @@ impl Stream {
         }
     }
 
-    /// Returns the stamp of the last event. No later stamp may be less.
+    /// Returns the stamp of the last event or packet end. Later stamps must not be smaller.
     pub(super) const fn end(&self) -> u64 {
         self.end
     }
@@ -98,8 +99,8 @@ impl Stream {
         self.bytes.len() + self.index.len()
     }
 
-    /// Appends an event. `put` appends the context and the arguments of the event. The stamp is not
-    /// less than that of the event before.
+    /// Appends an event. `put` appends the context and the arguments of the event. The stamp must
+    /// not be smaller than [`Stream::end`].
     pub(super) fn event(
         &mut self,
         id: u32,
@@ -118,11 +119,11 @@ impl Stream {
     }
 
     /// Writes a loss between the stamps `after` and `before`: a number of events, or `None` if the
-    /// number is unknown. The stamps are not less than that of the last event.
+    /// number is unknown. Neither stamp may be smaller than [`Stream::end`].
     pub(super) fn loss(&mut self, events: Option<u64>, after: u64, before: u64) -> io::Result<()> {
         if self.open.is_none() && (self.number == 0 || self.end < after) {
-            // Readers know the beginning of the loss by the end of the packet before it. In the
-            // first packet of a stream, they take the counter as a number of unknown meaning.
+            // For readers, a loss begins at the end of the previous packet. They do not know when
+            // the counter of the first packet of a stream began, so they ignore its value.
             self.begin(self.end.max(after));
         }
         self.end = after;
@@ -170,7 +171,8 @@ impl Stream {
     }
 
     fn write(&mut self) -> io::Result<()> {
-        // A trace may have more cores than a process may have open files.
+        // The file is opened for each write, because a trace can have more cores than a process may
+        // have open files.
         append(&self.path)?.write_all(&self.bytes)?;
         let mut index = append(&self.index_path)?;
         if self.written == 0 {

@@ -1,4 +1,4 @@
-//! The sink that distributes events and losses over the streams of the cores.
+//! The sink that writes each event and loss to the stream of its core.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,11 +13,11 @@ use crate::model::{
 };
 use crate::text::counted;
 
-/// All streams are written to their files when they have this number of bytes in memory.
+/// All streams are written to their files when they have more than this number of bytes in memory.
 const MAX_BUFFERED: usize = 64 << 20;
 
-/// Maximum number of losses without an event between them. Further losses are added to the
-/// last one.
+/// Maximum number of losses without an event between them. A further loss is added to the last one
+/// whose number is also known, or also unknown.
 const MAX_LOSSES: usize = 1 << 12;
 
 /// The priority of a context without a priority.
@@ -33,11 +33,11 @@ pub(super) struct Writer {
     contexts: Vec<Vec<u8>>,
     seen_contexts: SeenContexts,
     stamps: Stamps,
-    /// True if the stamps were chosen for the clock of the trace.
+    /// True if `stamps` belongs to the clock of the trace.
     is_timed: bool,
     /// The largest stamp so far, and the core of the last event.
     last: (u64, u16),
-    /// Losses since the last event: numbers of events.
+    /// Losses since the last event: the numbers of events, if known.
     losses: Vec<Option<u64>>,
     buffered: usize,
     /// Number of events that were earlier than the event before them on their core.
@@ -72,7 +72,7 @@ impl Writer {
         self.classes.all()
     }
 
-    /// Adds remarks about what the output does not show as the input does.
+    /// Adds diagnostics about times that differ between the input and the output.
     pub(super) fn remark(&self, trace: &mut Trace) {
         if self.late > 0 {
             let message = format!(
@@ -89,8 +89,8 @@ impl Writer {
         }
     }
 
-    /// Chooses the stamps by the clock of the trace, unless they are known. Call this before the
-    /// first event.
+    /// Sets the conversion of stamps for the clock of the trace, unless the caller of `new` gave a
+    /// clock. Must be called before the first event.
     pub(super) fn begin(&mut self, trace: &Trace) {
         if !self.is_timed {
             self.is_timed = true;
@@ -110,8 +110,8 @@ impl Writer {
         Ok(self.imitated(event, place, id, |out| put_arguments(out, event))?)
     }
 
-    /// Writes an event with the context of another event. `place` is the core and the time of the
-    /// new event. `put` appends its arguments.
+    /// Writes an event with the context of the event `of`. `place` is the core and the time in
+    /// ticks of the new event. `put` appends its arguments.
     pub(super) fn imitated(
         &mut self,
         of: Event<'_>,
@@ -122,7 +122,7 @@ impl Writer {
         let (cpu, ticks) = place;
         let stamp = self.stamps.stamp(ticks);
         self.put_losses(cpu, stamp)?;
-        // Contexts may get their names while reading.
+        // The trace can name contexts at any time.
         of.trace
             .contexts
             .update(&mut self.contexts, &mut self.seen_contexts, |_, context| encoded(context));
@@ -141,7 +141,7 @@ impl Writer {
         if self.buffered > MAX_BUFFERED { self.flush_streams() } else { Ok(()) }
     }
 
-    /// Writes the losses before an event of a core into the stream of this core.
+    /// Writes the losses before an event to the stream of the event's core.
     fn put_losses(&mut self, cpu: u16, stamp: u64) -> io::Result<()> {
         if self.losses.is_empty() {
             return Ok(());
@@ -172,8 +172,8 @@ fn stream<'a>(
     streams.entry(cpu).or_insert_with(|| Stream::new(folder, cpu, uuid))
 }
 
-/// Returns the number and the name of a context, in the form of the output. The number is the one
-/// that other outputs show.
+/// Returns the number and the name of a context, as the output stores them. The number is the same
+/// as in other outputs.
 fn encoded(context: &Context) -> Vec<u8> {
     let number = match context.key_text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
@@ -198,7 +198,7 @@ impl Sink for Writer {
         let mut same =
             self.losses.iter_mut().filter(|known| known.is_some() == loss.events.is_some());
         match (loss.events, same.next_back()) {
-            // Another loss counts these events.
+            // A loss of 0 events is part of another loss, which has their number.
             (Some(0), _) => {}
             (Some(more), Some(Some(events))) if is_full => *events = events.saturating_add(more),
             (None, Some(_)) if is_full => {}

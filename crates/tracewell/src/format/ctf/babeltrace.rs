@@ -1,7 +1,7 @@
 //! Prints a trace as Babeltrace 2 does, for comparison and for scripts that expect its text.
 //!
-//! The text has facts that the model does not have, such as the classes of fields and the packets
-//! around a gap. So this module reads the trace by itself.
+//! The text contains facts that the model lacks, such as the classes of fields and the packets
+//! around a gap. So this module reads the trace without the model.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::reader::Reader;
 use super::stream::{Gap, GapKind, Next};
 use crate::format::{ReadError, TraceFile};
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 const SECOND: i128 = 1_000_000_000;
 
 /// A message about the trace.
@@ -38,12 +38,12 @@ pub enum PrintError {
 }
 
 /// Prints the files of a trace as the command `babeltrace2 --clock-gmt --clock-date` does. Passes
-/// messages to `report`, each at its place. `root` is the path that the user typed.
+/// each message to `report` between the events around it. `root` is the path that the user typed.
 ///
-/// Reads on after damage, at which Babeltrace stops.
+/// Babeltrace stops at damage; this function continues after it.
 ///
 /// # Errors
-/// Returns an error if metadata cannot be read, or if `out` cannot be written.
+/// Returns an error if the metadata cannot be read, or if `out` cannot be written.
 pub fn print(
     files: &[TraceFile],
     root: &Path,
@@ -86,16 +86,16 @@ pub fn print(
     Ok(())
 }
 
-/// The text of the current line, and of the parts that many lines share.
+/// The text of the current line, and the texts that many lines share.
 struct Lines {
     printer: Printer,
-    /// The facts about the recording system, by layout.
+    /// The names of the recording system and process, by index of the layout.
     systems: Vec<String>,
-    /// The context of the current packet of each stream, with the number of the packet.
+    /// For each stream, the number of the current packet and the text of its context.
     contexts: Vec<(u64, Vec<u8>)>,
     /// Time of the previous line in nanoseconds.
     last: Option<i128>,
-    /// The last second and its date.
+    /// The second of the last time, and its date.
     date: (i128, String),
 }
 
@@ -184,7 +184,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Returns the date of a time.
+    /// Returns the date of a time in nanoseconds from 1970. A negative time has no date.
     fn date_of(&mut self, ns: i128) -> String {
         if ns < 0 {
             return format!("-{}.{:09}", -ns / SECOND, -ns % SECOND);
@@ -200,7 +200,7 @@ impl Lines {
         format!("{}.{:09}", self.date.1, ns % SECOND)
     }
 
-    /// Returns the message about a gap.
+    /// Returns Babeltrace's message about a gap, or `None` if it prints none.
     fn gap(
         &mut self,
         reader: &Reader<'_>,
@@ -214,7 +214,7 @@ impl Lines {
         let path = files.get(part.file)?.path().display();
         let (count, what) = match &gap.kind {
             GapKind::Events { count, first: 0 } => (count.unwrap_or(0), "event"),
-            // The count may have begun before the stream.
+            // The tracer may have discarded these events before the first packet.
             GapKind::Events { .. } => (0, "event"),
             GapKind::Packets(count) => (*count, "packet"),
             GapKind::Damage(message) => {
@@ -265,8 +265,8 @@ impl Lines {
     }
 }
 
-/// Returns the number of streams without a number before a stream of the same class. Babeltrace
-/// numbers these streams.
+/// Returns the number that Babeltrace gives a stream without an instance number: the count of
+/// streams of its class before it.
 fn unnumbered_before(reader: &Reader<'_>, index: usize) -> usize {
     let class = |index: usize| {
         let stream = reader.streams.get(index)?;
@@ -283,7 +283,7 @@ fn environment(metadata: &Metadata, name: &str) -> Option<String> {
     })
 }
 
-/// Returns the names of the system and of the process, as in `host:program:(1234) `.
+/// Returns the names of the host and of the process, as in `host:program:(1234) `.
 fn system(metadata: &Metadata) -> String {
     let process = environment(metadata, "vpid").map(|vpid| format!("({vpid})"));
     let parts = [environment(metadata, "hostname"), environment(metadata, "procname"), process];

@@ -17,13 +17,13 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Returns the number at a bit offset, or `None` if `bytes` end before it does.
+    /// Returns the number at a bit offset, or `None` if `bytes` are too short.
     #[inline]
     pub(super) fn read(self, bytes: &[u8], at: u64) -> Option<u64> {
         let rest = bytes.get(usize::try_from(at / 8).ok()?..)?;
         let shift = (at % 8) as usize;
         let bits = usize::from(self.bits);
-        // A number of 64 bits that does not begin with a byte extends over nine bytes.
+        // A number of 64 bits that begins within a byte extends over nine bytes.
         let word = match rest.first_chunk::<16>() {
             Some(word) => *word,
             None => {

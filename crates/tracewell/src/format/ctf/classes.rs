@@ -1,5 +1,5 @@
-//! The types of a CTF trace, as its metadata declares them, after all names and references are
-//! resolved. Both versions of the metadata language have this form.
+//! The types of a CTF trace, as its metadata declares them, with all names and references resolved.
+//! Metadata of both versions has this form.
 //!
 //! Does not parse metadata (see `tsdl` and `json`) and does not read packets.
 
@@ -16,19 +16,19 @@ pub enum Version {
     Ctf2,
 }
 
-/// All that the metadata of a trace declares.
+/// The content of the metadata of a trace.
 #[derive(Clone, Debug)]
 pub struct Metadata {
     /// The language of the metadata.
     pub version: Version,
-    /// The byte order of fields without one, and of packet magic numbers. CTF 2 has none: it is
-    /// little-endian unless the magic number's class has another order.
+    /// The default byte order of fields, and the byte order of the magic number of packets. CTF 2
+    /// declares no default: the order is that of the magic number's class, or little-endian.
     pub byte_order: ByteOrder,
     /// The identifier that packets repeat.
     pub uuid: Option<[u8; 16]>,
     /// Name of the trace, if the metadata has one.
     pub name: Option<String>,
-    /// Facts about the recording system, in order of declaration; each name occurs once.
+    /// Facts about the recording system, in order of declaration. Each name occurs once.
     pub environment: Vec<(String, Value)>,
     /// The clocks. [`StreamClass::clock`] is an index in this list.
     pub clocks: Vec<Clock>,
@@ -54,7 +54,7 @@ pub struct Clock {
     pub name: String,
     /// Clocks with the same identifier are comparable between traces.
     pub uid: Option<String>,
-    /// Description for people.
+    /// Description, in natural language.
     pub description: String,
     /// Cycles per second, at least 1.
     pub frequency: u64,
@@ -75,7 +75,7 @@ pub struct StreamClass {
     pub id: u64,
     /// Name, if the metadata has one.
     pub name: Option<String>,
-    /// The clock of the time stamps, an index in [`Metadata::clocks`].
+    /// The clock of the timestamps, an index in [`Metadata::clocks`].
     pub clock: Option<usize>,
     /// Layout of the packet context.
     pub packet_context: Option<Arc<Structure>>,
@@ -94,7 +94,7 @@ pub struct EventClass {
     pub id: u64,
     /// Name, if the metadata has one.
     pub name: Option<String>,
-    /// Log level: its number in CTF 1.8.
+    /// Log level.
     pub log_level: Option<LogLevel>,
     /// Address of a model of the event.
     pub uri: Option<String>,
@@ -131,7 +131,7 @@ pub enum Scope {
     Payload,
 }
 
-/// A structure: named members one after the other.
+/// A structure: named members in sequence.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Structure {
     /// Alignment in bits, at least the largest alignment of its members; a power of two.
@@ -143,7 +143,7 @@ pub struct Structure {
 /// A member of a structure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Member {
-    /// The name as people see it: CTF 1.8 names lose one leading underscore.
+    /// The name. One leading underscore of a CTF 1.8 name is removed.
     pub name: Arc<str>,
     /// The content of the member.
     pub class: Class,
@@ -152,7 +152,7 @@ pub struct Member {
 /// The content of a field.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Class {
-    /// A number with a fixed number of bits, or bits, or a truth value.
+    /// A number of a fixed number of bits, a bit array, or a Boolean.
     Integer(Arc<Integer>),
     /// A number in LEB128, 1 to 10 bytes, aligned to 8 bits.
     Variable(Arc<Integer>),
@@ -164,19 +164,19 @@ pub enum Class {
     SizedText {
         /// Length in bytes.
         length: Length,
-        /// Encoding; the text ends early at a NUL.
+        /// Encoding. A NUL ends the text before the end of the field.
         encoding: Encoding,
     },
-    /// Bytes without meaning, aligned to 8 bits.
+    /// Uninterpreted bytes, aligned to 8 bits.
     Blob {
         /// Length in bytes.
         length: Length,
         /// True if the blob is the identifier of the metadata ([`Metadata::uuid`]).
         is_uuid: bool,
     },
-    /// Members one after the other.
+    /// A structure.
     Structure(Arc<Structure>),
-    /// Elements of one class.
+    /// An array.
     Array(Arc<Array>),
     /// A field that is present or absent.
     Optional(Arc<Choice>),
@@ -184,7 +184,7 @@ pub enum Class {
     Variant(Arc<Choice>),
 }
 
-/// How an integer is shown, and what it is.
+/// Layout, kind and presentation of an integer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Integer {
     /// Number of bits, 1 to 64. 64 for [`Class::Variable`].
@@ -197,7 +197,7 @@ pub struct Integer {
     pub reversed: bool,
     /// The kind of number.
     pub kind: IntegerKind,
-    /// Base in which people want to read it: 2, 8, 10 or 16.
+    /// Base for display: 2, 8, 10 or 16.
     pub base: u8,
     /// True for characters: CTF 1.8's `encoding`.
     pub is_text: bool,
@@ -206,7 +206,7 @@ pub struct Integer {
     pub mappings: Vec<Mapping>,
     /// True if the number is an enumeration, even one without mappings.
     pub is_enumeration: bool,
-    /// The meanings of the number for the packet or the event. Empty for ordinary data.
+    /// The roles of the number in its packet or event. Empty for ordinary data.
     pub roles: Vec<Role>,
 }
 
@@ -236,8 +236,8 @@ pub struct Mapping {
     pub high: i128,
 }
 
-/// The meaning of a number for the packet or event that contains it. CTF 1.8 assigns roles by names
-/// and by `map`, CTF 2 by `roles`.
+/// The role of a number in the packet or event that contains it. CTF 1.8 assigns roles by names and
+/// by `map`, CTF 2 by `roles`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// 0xC1FC1FC1, first member of the packet header.
@@ -250,17 +250,17 @@ pub enum Role {
     PacketSize,
     /// Length of the packet in bits, without padding.
     ContentSize,
-    /// Time at which the packet ends. It does not change the value of the clock.
+    /// Timestamp of the end of the packet. It does not change the value of the clock.
     EndTime,
-    /// Time. Updates the value of the stream's clock, by its bits if it has fewer than 64.
+    /// Timestamp. It sets the value of the stream's clock, or its low bits if it has fewer than 64.
     Time,
-    /// Number of discarded events of the stream so far.
+    /// Number of events of the stream that the recorder has discarded so far.
     Discarded,
-    /// Number of the packet in its stream.
+    /// Sequence number of the packet in its stream.
     PacketNumber,
-    /// Id of the event's class; the last one that was read counts.
+    /// Id of the event's class. If a header contains several, the last one applies.
     EventClass,
-    /// The processor that recorded the packet: CTF 1.8's `cpu_id`, by custom.
+    /// The processor that recorded the packet: `cpu_id`, which is a convention of recorders.
     Processor,
 }
 
@@ -291,18 +291,18 @@ pub enum Encoding {
 /// A length, in elements or bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Length {
-    /// The metadata declares it.
+    /// A number in the metadata.
     Fixed(u64),
-    /// An unsigned integer that precedes the field contains it.
+    /// The value of an unsigned integer that precedes the field.
     Field(Location),
 }
 
-/// Elements of one class.
+/// An array: elements of one class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Array {
     /// Number of elements.
     pub length: Length,
-    /// Alignment in bits, also of an empty array; at least that of an element.
+    /// Alignment in bits, at least that of an element. It also applies to an empty array.
     pub alignment: u32,
     /// The class of each element. An array of characters (`is_text`, 8 bits, aligned to 8) is a
     /// [`Class::SizedText`] and not an array.
@@ -312,7 +312,7 @@ pub struct Array {
 /// A field whose class depends on another field.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
-    /// The integer that selects. It precedes the field.
+    /// The integer that selects the option. It precedes the field.
     pub selector: Location,
     /// The options. [`Class::Optional`] has one, without a name.
     pub options: Vec<ChoiceOption>,
@@ -321,23 +321,23 @@ pub struct Choice {
 /// An option of a [`Choice`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChoiceOption {
-    /// The name as people see it; empty if it has none.
+    /// The name, as that of a [`Member`]; empty if the option has none.
     pub name: Arc<str>,
-    /// The values of the selector that select this option, inclusive. An option without values is
-    /// never selected. Of several options with one value, the first is selected.
+    /// The ranges of the selector's values that select this option, with both ends. An option
+    /// without values is never selected. If several options have a value, it selects the first.
     pub values: Vec<(i128, i128)>,
     /// The class of the field if the option is selected.
     pub class: Class,
 }
 
-/// The place of a field that precedes the field that refers to it.
+/// The location of a field to which a later field refers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Location {
     /// The scope that contains the field.
     pub scope: Scope,
-    /// The ways from the scope's structure to the field: the index of a member in a structure, or
-    /// of an option in a choice. Steps through arrays are missing: the current element is meant.
-    /// There are several ways if different options of a choice contain the field. The field that
-    /// was read last counts; it is an error if none was read.
+    /// The paths from the scope's structure to the field. An index is that of a member in a
+    /// structure, or of an option in a choice. An array has no index: the path continues in the
+    /// current element. There are several paths if several options of a choice contain the field.
+    /// The reference means the field that was read last. It is an error if none was read.
     pub paths: Vec<Vec<u32>>,
 }

@@ -1,7 +1,7 @@
 //! Converts values of the clocks of a trace to stamps of one clock.
 //!
 //! If all clocks have one rate, the common clock has this rate, and no value is rounded. Otherwise
-//! it counts nanoseconds. Its stamps count from a whole second, so that dates are exact.
+//! the common clock counts nanoseconds. Its origin is a whole second, so that dates are exact.
 
 use super::classes::Clock;
 use crate::model::{self, Rate, WallClock};
@@ -23,13 +23,13 @@ pub(super) struct Timing {
 pub(super) struct Common {
     /// Cycles per second; `None` without clocks.
     rate: Option<u64>,
-    /// Seconds from the origin at stamp 0.
+    /// Seconds from the origin of the clocks to stamp 0.
     seconds: i128,
     is_unix: bool,
 }
 
 impl Timing {
-    /// Returns the stamp of a value.
+    /// Returns the stamp for a value of the clock. Saturates.
     #[inline]
     pub(super) fn stamp(self, value: u64) -> u64 {
         let cycles = match self.scale {
@@ -61,7 +61,7 @@ impl Common {
         Self { rate, seconds: seconds.min().unwrap_or(0), is_unix }
     }
 
-    /// Returns the conversion of a clock's values.
+    /// Returns the conversion of a clock's values to stamps.
     pub(super) fn timing(&self, clock: &Clock) -> Timing {
         let (rate, from) = (self.rate.unwrap_or(clock.frequency), clock.frequency.max(1));
         let scale = (from != rate).then_some((from, rate));
@@ -84,7 +84,7 @@ impl Common {
         model::Clock::of_64_bits(self.rate.and_then(|rate| Rate::new(rate, 1)))
     }
 
-    /// Returns the date of a stamp, if dates are known.
+    /// Returns the date of a stamp, or `None` if no clock counts from 1970.
     pub(super) fn wall_clock(&self) -> Option<WallClock> {
         let seconds = u64::try_from(self.seconds).ok().filter(|_| self.is_unix)?;
         let ns = |seconds: u64| seconds.checked_mul(NANOSECONDS);
@@ -96,8 +96,8 @@ impl Common {
     }
 }
 
-/// Returns the nanoseconds from the origin of a clock as Babeltrace 2 computes them: offset and
-/// value are rounded down separately, and with the precision of a double.
+/// Returns the nanoseconds from the origin of a clock as Babeltrace 2 computes them: with the
+/// precision of a double, and with offset and value rounded down separately.
 pub(super) fn babeltrace_nanoseconds(clock: &Clock, value: u64) -> i128 {
     let rate = i128::from(clock.frequency.max(1));
     let seconds =
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn times_count_from_the_origin() {
-        // A third of a second and one and a third are rounded down separately.
+        // 1/3 s of the offset and 4/3 s of the value are rounded down separately.
         assert_eq!(babeltrace_nanoseconds(&clock(3, 10, 4), 4), 12_666_666_666);
         assert_eq!(babeltrace_nanoseconds(&clock(1000, 0, -1), 2), 1_000_000);
         assert_eq!(babeltrace_nanoseconds(&clock(NANOSECONDS, 0, 1 << 60), 7), (1 << 60) + 7);

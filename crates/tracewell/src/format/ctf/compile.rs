@@ -1,7 +1,7 @@
 //! Compiles layouts to programs.
 //!
-//! A location that a length or a choice refers to gets a register. Registers are the same in all
-//! programs of a trace, so that a field of one scope can refer to a field of another one.
+//! Each location to which a length or a choice refers gets a register. All programs of a trace
+//! share the registers, so that a field of one scope can refer to a field of another scope.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,20 +20,20 @@ pub(super) const MAX_OPS: usize = 1 << 16;
 /// cannot declare programs that fill memory.
 pub(super) const MAX_SIZE: usize = 1 << 21;
 
-/// Maximum depth of fields in fields.
+/// Maximum depth of nested fields.
 const MAX_DEPTH: usize = 80;
 
 /// The registers of the locations that fields refer to.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
     by_location: HashMap<Location, u32, RandomState>,
-    /// The registers of the locations that name a field.
+    /// The registers of all locations that contain a field, by its path.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
 }
 
 impl Registers {
-    /// Adds the locations to which the fields of a structure refer. `visited` has the structures
-    /// whose locations were added, because many fields can share a structure.
+    /// Adds the locations to which the fields of a structure refer. `visited` contains the types
+    /// whose locations are already added, because many fields can share a type.
     pub(super) fn add(&mut self, structure: &Arc<Structure>, visited: &mut Visited) {
         if visited.insert(Arc::as_ptr(structure).addr()) {
             structure.members.iter().for_each(|member| self.add_of(&member.class, visited));
@@ -77,28 +77,28 @@ impl Registers {
         }
     }
 
-    /// Returns the number of registers.
+    /// Returns the number of locations, which is the number of registers.
     pub(super) fn len(&self) -> usize {
         self.by_location.len()
     }
 }
 
-/// Addresses of structures whose locations are known.
+/// Addresses of the types whose locations are already added.
 pub(super) type Visited = std::collections::HashSet<usize, RandomState>;
 
-/// Compiles the scopes of one program, one after the other.
+/// Compiles the scopes of one program in sequence.
 #[derive(Debug)]
 pub(super) struct Compiler<'r> {
     registers: &'r Registers,
     program: Program,
-    /// The scope of the current field, and the way to it.
+    /// The scope of the current field, and the path to the field.
     path: (Scope, Vec<u32>),
     depth: usize,
     choices: usize,
-    /// The position is known to be a multiple of this number of bits, a power of two.
+    /// The position is a multiple of this number of bits, which is a power of two.
     aligned: u64,
-    /// Position in the instructions before which numbers must not be joined, because a jump leads
-    /// there.
+    /// Index of the instruction to which the last jump leads. Numbers before and after it must not
+    /// be joined.
     barrier: usize,
 }
 
@@ -141,20 +141,20 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Notes that the next field is this number of bits after the current one.
+    /// Adjusts the known alignment for a step of this number of bits.
     fn advance(&mut self, bits: u64) {
         let step = bits & bits.wrapping_neg();
         self.aligned = if step == 0 { self.aligned } else { self.aligned.min(step) };
     }
 
-    /// Notes a position to which jumps lead, or at which fields of unknown length end. There, the
-    /// position is a multiple of only this number of bits.
+    /// Sets the known alignment after a field of unknown length or at the target of a jump. Numbers
+    /// before and after it are not joined.
     fn join(&mut self, aligned: u64) {
         self.aligned = aligned;
         self.barrier = self.program.ops.len();
     }
 
-    /// Adds the instruction for a number of whole bytes. Numbers that follow each other become one
+    /// Adds the instruction for a number of whole bytes. Joins successive numbers in one
     /// instruction.
     fn whole(&mut self, number: FixedNumber) {
         let Program { ops, fixed, .. } = &mut self.program;
@@ -255,7 +255,7 @@ impl<'r> Compiler<'r> {
                 let (at, length) = (self.program.ops.len(), self.count(&array.length));
                 let mask = u64::from(array.alignment.max(1)) - 1;
                 self.program.ops.push(Op::Array { length, mask, end: 0 });
-                // The first element can be at another position than the others.
+                // The alignment of the first element can differ from that of the others.
                 self.join(1);
                 self.class(&array.element, &Arc::from(""), inner(place, Place::Element))?;
                 let end = self.program.ops.len() as u32;
@@ -280,7 +280,7 @@ impl<'r> Compiler<'r> {
     }
 
     fn open(&mut self, name: &Arc<str>, place: Place, shape: Shape) {
-        // Outputs do not get the fields that describe a packet.
+        // Outputs do not receive the fields that describe a packet.
         if place == Place::Hidden {
             return;
         }
@@ -299,7 +299,7 @@ impl<'r> Compiler<'r> {
         !integer.roles.is_empty() || self.registers.by_field.contains_key(&self.path)
     }
 
-    /// Adds the instructions that keep a number for other fields and for the packet.
+    /// Adds the instructions that store a number for the fields that refer to it and for its roles.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
         for register in self.registers.by_field.get(&self.path).into_iter().flatten() {
             self.program.ops.push(Op::Store { register: *register, is_signed });
@@ -319,7 +319,7 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Returns the register of a location. All locations were added before.
+    /// Returns the register of a location. The caller has added all locations.
     fn register(&self, location: &Location) -> u32 {
         self.registers.by_location.get(location).copied().unwrap_or(u32::MAX)
     }
@@ -366,7 +366,7 @@ impl<'r> Compiler<'r> {
     }
 }
 
-/// Returns the place of a field in a field at this place.
+/// Returns the place of a field that is within a field at `outer`.
 const fn inner(outer: Place, place: Place) -> Place {
     if matches!(outer, Place::Hidden) { Place::Hidden } else { place }
 }

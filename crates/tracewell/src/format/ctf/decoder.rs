@@ -74,7 +74,8 @@ const SHOWN: [&str; 8] = [
     "vpid",
 ];
 
-/// Adds the facts of the metadata to the trace. Of several traces, those of the first one.
+/// Adds the clock, the environment and the warnings of the metadata to the trace. If there are
+/// several metadata files, the environment is that of the first one.
 fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
     let common: &Common = &reader.common;
     trace.clock = common.clock();
@@ -99,7 +100,7 @@ struct Decoding<'a> {
     reader: Reader<'a>,
     files: &'a [TraceFile],
     threads: Threads,
-    /// The values of the packet context of each stream, and the number of its packet.
+    /// For each stream, the values of the current packet context and the number of the packet.
     contexts: Vec<(PacketRow, u64)>,
     rest: Vec<u8>,
 }
@@ -127,7 +128,7 @@ impl<'a> Decoding<'a> {
         out.flush()
     }
 
-    /// Delivers the next element of a stream.
+    /// Delivers the next event or gap of a stream.
     #[inline]
     fn element(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
         let Some(stream) = self.reader.streams.get_mut(index) else { return Flow::Continue(()) };
@@ -185,7 +186,7 @@ impl<'a> Decoding<'a> {
         out.copied(new, from)
     }
 
-    /// Reports missing events.
+    /// Reports a gap as a loss, a diagnostic, or both.
     #[cold]
     fn gap(&mut self, index: usize, gap: &Gap, out: &mut Emitter<'_>) -> Flow {
         let part = self.reader.streams.get(index).and_then(|stream| stream.part());

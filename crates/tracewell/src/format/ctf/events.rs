@@ -1,7 +1,7 @@
 //! Makes event types of the model from the event classes of a trace.
 //!
-//! Equal event types of several traces have one id, for example those of two processes that run one
-//! program.
+//! Event types with the same name and arguments have one id, for example those of two processes
+//! that run the same program.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::model::schema::{Argument, ArgumentKind, EventType, Schema, TableId};
 use crate::model::values::MAX_SLOTS;
 use crate::text::shown;
 
-/// Name of the argument that has the fields without a slot of their own.
+/// Name of the argument that contains the fields without a slot of their own.
 const OTHERS: &str = "others";
 
 /// Maximum number of values with names in a table.
 const MAX_NAMED: i128 = 1 << 12;
 
-/// Adds the events of all layouts to a schema.
+/// Adds the event types of all layouts to a schema.
 pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
     let streams = layouts.iter().flat_map(|layout| &layout.metadata.streams);
     let names = streams.flat_map(|stream| &stream.events).filter_map(|event| event.name.as_deref());
@@ -146,8 +146,8 @@ impl Maker {
         }
     }
 
-    /// Returns the table of the names of an enumeration. Returns `None` if it names no values, or
-    /// too many.
+    /// Returns the table of names for an enumeration. Returns `None` if it names no values or more
+    /// than [`MAX_NAMED`].
     fn table(&mut self, integer: &Integer, schema: &mut Schema) -> Option<TableId> {
         let is_number = matches!(integer.kind, IntegerKind::Unsigned | IntegerKind::Signed);
         let values = |sum: i128, (low, high): (i128, i128)| sum.checked_add(high - low + 1);

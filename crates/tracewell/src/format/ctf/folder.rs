@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 
 use crate::format::FolderFiles;
 
-/// Name of the file that describes a trace.
+/// Name of the metadata file of a trace.
 pub(super) const METADATA: &str = "metadata";
 
-/// Maximum depth of folders in the folder of a trace. LTTng uses six.
+/// Maximum depth of nested folders. LTTng uses six.
 const MAX_DEPTH: usize = 16;
 
 /// Maximum number of files of a trace.
 const MAX_FILES: usize = 1 << 16;
 
-/// Finds the files of the trace at a path: those of a folder and of the folders in it, those of the
-/// folder of a file `metadata`, or a stream and the file `metadata` beside it.
+/// Finds the files of the trace at a path. For a folder, they are the files of all traces in it;
+/// for a file `metadata`, the files of its folder; for a stream, this file and `metadata`.
+///
+/// A file `metadata` precedes its streams. Returns `None` if the path is not a trace.
 pub(super) fn find(path: &Path) -> io::Result<Option<FolderFiles>> {
     let mut files = Vec::new();
     if path.is_dir() {
@@ -50,7 +52,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<
         return Ok(());
     }
     for folder in sorted(folder)? {
-        // A link to a folder may lead back to this folder.
+        // A symbolic link may lead back to this folder.
         let is_folder = fs::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
         if is_folder && !is_hidden(&folder) && !folder.ends_with("index") {
             collect(&folder, depth + 1, files)?;

@@ -12,7 +12,7 @@ use super::program::{Place, Program};
 use super::who::Known;
 use crate::model::values::MAX_SLOTS;
 
-/// Maximum number of event ids that are found without hashing.
+/// Event ids below this number are found without hashing.
 const MAX_DENSE: u64 = 1 << 12;
 
 /// The compiled layout of a trace.
@@ -42,18 +42,18 @@ pub(super) struct EventLayout {
     /// The programs of common context, specific context and payload, or the reason why there are
     /// none.
     pub(super) programs: Result<[Program; 3], Fault>,
-    /// Number of slots of a row.
+    /// Number of slots in a row.
     pub(super) slots: u8,
-    /// True if the last slot has the fields without a slot of their own.
+    /// True if the last slot contains the fields without a slot of their own.
     pub(super) has_rest: bool,
-    /// The places of the arguments from the packet's context.
+    /// The places in the row of the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
     /// The event type of the model.
     pub(super) known: Known,
 }
 
-/// Returns the fields of a packet context that are arguments of its events: those that do not
-/// describe the packet, with the index of each.
+/// Returns the fields of a packet context that are arguments of events, each with its index. Fields
+/// that describe the packet are not arguments.
 pub(super) fn packet_arguments(
     class: &StreamClass,
 ) -> impl Iterator<Item = (usize, &Arc<str>, &Class)> {
@@ -80,7 +80,7 @@ fn describes_packet(class: &Class) -> bool {
     roles(class).iter().any(|role| *role != Role::Processor)
 }
 
-/// Returns true if a field is the processor of the packet.
+/// Returns true if a field is the number of the processor.
 pub(super) fn is_processor(class: &Class) -> bool {
     roles(class).contains(&Role::Processor)
 }
@@ -109,8 +109,8 @@ impl Layout {
         Ok(Self { metadata, registers, header, streams })
     }
 
-    /// Returns the index of the stream class with this id. `None` stands for a packet without an
-    /// id: its class is the only one, or the one with id 0.
+    /// Returns the index of the stream class with this id. A packet without an id has the only
+    /// class or, if there are several, the class with id 0.
     pub(super) fn stream_class(&self, id: Option<u64>) -> Option<usize> {
         let streams = &self.metadata.streams;
         match (id, streams.len()) {
@@ -120,7 +120,7 @@ impl Layout {
     }
 }
 
-/// Compiles a scope whose fields are no arguments.
+/// Compiles a scope without arguments.
 fn hidden(
     registers: &Registers,
     scope: Scope,

@@ -4,15 +4,15 @@
 //! |---|---|
 //! | `folder` | finds the files of a trace |
 //! | `classes` | the types of a trace |
-//! | `tsdl`, `json` | the languages of metadata, CTF 1.8 and CTF 2, to declarations |
-//! | `declared` | declarations, in the form of both languages |
-//! | `metadata` | metadata to the types of a trace: chooses the language, places the types |
-//! | `bits` | reads numbers of any length at any bit |
+//! | `tsdl`, `json` | parse the languages of metadata (CTF 1.8, CTF 2) into declarations |
+//! | `declared` | the declarations, in one form for both languages |
+//! | `metadata` | reads metadata into the types of a trace: selects the parser, places the types |
+//! | `bits` | reads numbers of 1 to 64 bits at any bit offset |
 //! | `position` | reads fields at a position in a packet |
-//! | `program` | runs compiled layouts |
+//! | `program` | runs programs, which read the fields of a scope |
 //! | `compile` | compiles structures to programs |
-//! | `layout` | the compiled layout of a trace |
-//! | `clocks` | converts the values of several clocks |
+//! | `layout` | all programs of a trace |
+//! | `clocks` | converts the values of several clocks to one clock |
 //! | `packets` | reads headers and contexts of packets |
 //! | `stream` | reads the packets and events of one stream |
 //! | `reader` | merges all streams by time |
@@ -21,7 +21,7 @@
 //! | `systems` | finds the system that recorded a trace, and the meanings of its events |
 //! | `who` | finds the thread that recorded an event |
 //! | `row` | writes the rows of arguments |
-//! | `decoder` | the decoder |
+//! | `decoder` | decodes the files of a trace to events of the model |
 //! | `babeltrace` | prints a trace as Babeltrace 2 does |
 //! | `print` | writes fields as Babeltrace 2 does |
 //!
@@ -64,7 +64,7 @@ pub static FORMAT: Format = Format {
     ..Format::new("ctf", recognise, decoder::new)
 };
 
-/// The rules for schema files: metadata names the events of a trace.
+/// The rules for schema files: the metadata of a trace names its events and their arguments.
 const RULES: Rules = Rules { names_events: true, names_arguments: true, ..Rules::WORDS };
 
 /// Magic number of metadata in packets.
@@ -82,15 +82,15 @@ fn is_metadata(start: &[u8]) -> bool {
         || is_plain(start)
 }
 
-/// Returns true if a text is a sequence of JSON texts that begins with a preamble.
+/// Returns true if a file begins as metadata of CTF 2: a JSON text with a preamble.
 fn is_json(start: &[u8]) -> bool {
     let preamble = b"\"preamble\"";
     let start = start.get(..4096).unwrap_or(start);
     start.starts_with(b"\x1E") && start.windows(preamble.len()).any(|text| text == preamble)
 }
 
-/// Returns true if a text without a mark is metadata: it begins with a declaration of the trace or
-/// of types.
+/// Returns true if a file without a magic number or comment begins as CTF 1.8: with a declaration
+/// of the trace or of types.
 fn is_plain(start: &[u8]) -> bool {
     let start = start.trim_ascii_start();
     [&b"trace {"[..], b"typealias integer", b"struct "].iter().any(|word| start.starts_with(word))

@@ -5,19 +5,19 @@ use super::layout::Layout;
 use super::position::Bits;
 use super::program::{Nothing, PacketNumbers, State};
 
-/// First number of a packet.
+/// The magic number of packets.
 const MAGIC: u64 = 0xC1FC_1FC1;
 
 /// A packet whose header and context were read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet<'a> {
-    /// The bytes from the first bit of the packet to the end of the packet.
+    /// All bytes of the packet.
     pub(super) bytes: &'a [u8],
     /// Offset of the packet in its file, in bytes.
     pub(super) offset: u64,
     /// Index of the stream class.
     pub(super) class: usize,
-    /// Position of the context, in bits.
+    /// Position of the context, in bits from the beginning of the packet.
     pub(super) context: u64,
     /// Position of the first event, in bits.
     pub(super) body: u64,
@@ -31,7 +31,7 @@ pub(super) struct Packet<'a> {
 pub(super) struct PacketFault {
     /// The message: what was expected, and what was found.
     pub(super) message: String,
-    /// Number of bytes up to the next packet, if the packet's size is known.
+    /// Number of bytes to the next packet, if known.
     pub(super) size: Option<u64>,
 }
 
@@ -41,8 +41,8 @@ impl PacketFault {
     }
 }
 
-/// Reads the packet at the beginning of `rest`, which ends with the file. `offset` is its offset in
-/// the file. Keeps its numbers in `state`.
+/// Reads the header and the context of the packet at the beginning of `rest`, which ends with the
+/// file. `offset` is the packet's offset in the file. Stores its numbers in `state`.
 pub(super) fn read<'a>(
     layout: &Layout,
     rest: &'a [u8],
@@ -98,8 +98,8 @@ pub(super) fn read<'a>(
     Ok(Packet { bytes, offset, class, context, body: bits.at, end: content, numbers })
 }
 
-/// Returns the offset of the next packet after the beginning of `rest`, or `None` if packets have
-/// no magic number, or if there is none.
+/// Searches `rest` for the next packet and returns its offset, at least 1. Returns `None` if there
+/// is no further packet, or if packets have no magic number.
 pub(super) fn find(layout: &Layout, rest: &[u8]) -> Option<usize> {
     let header = layout.metadata.packet_header.as_ref()?;
     let Class::Integer(first) = &header.members.first()?.class else { return None };

@@ -24,7 +24,7 @@ pub(super) enum FaultKind {
     Beyond,
     /// A text has no NUL before the end of the content.
     Unterminated,
-    /// The selector has this value, for which there is no option.
+    /// No option has this value of the selector.
     NoOption(i128),
     /// The field that the length or the choice refers to was not read.
     NoReference,
@@ -32,7 +32,7 @@ pub(super) enum FaultKind {
     TooLong,
     /// An array has too many elements without bits.
     TooMany,
-    /// The layout is too large to be read.
+    /// The compiled layout is too large.
     Layout,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Bits<'a> {
         Ok(value)
     }
 
-    /// Returns the bytes of the next fields, which have this number of bits together.
+    /// Returns the bytes of the next fields, which have this number of bits in total.
     #[inline]
     pub(super) fn bytes_of(&mut self, bits: u64) -> Result<&'a [u8], Fault> {
         let after = self.after(bits)?;
@@ -164,7 +164,8 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// Returns the number of 8, 16, 32 or 64 bits at the start of bytes.
+/// Returns the number of 8, 16, 32 or 64 bits at the start of `bytes`, or `None` if they are too
+/// short.
 #[inline]
 pub(super) fn number_at(bytes: &[u8], bits: u8, order: ByteOrder) -> Option<u64> {
     match bits {
@@ -175,7 +176,7 @@ pub(super) fn number_at(bytes: &[u8], bits: u8, order: ByteOrder) -> Option<u64>
     }
 }
 
-/// Returns the number of bytes before the first NUL.
+/// Returns the number of bytes before the first NUL, or of all bytes if there is none.
 pub(super) fn end_of_text(bytes: &[u8], encoding: Encoding) -> usize {
     let unit = unit(encoding);
     if unit == 1 {

@@ -29,7 +29,7 @@ impl Printer {
         fields
     }
 
-    /// Begins a field: separator, and name or index.
+    /// Begins a field: writes the separator, and the name or the index.
     fn field(&mut self, field: &Field) {
         let Some((shape, fields)) = self.open.last_mut() else { return };
         let index = *fields;
@@ -83,7 +83,7 @@ impl Output for Printer {
             return;
         }
         self.field(field);
-        // CTF 1.8 declares such bytes as an array of numbers.
+        // CTF 1.8 declares these bytes as an array of numbers.
         self.out.text("[ ");
         for (index, byte) in bytes.iter().enumerate() {
             let separator = if index == 0 { "" } else { ", " };
@@ -117,7 +117,7 @@ impl Output for Printer {
 
 fn put_integer(out: &mut TextBuffer, integer: &Integer, value: u64) {
     let is_signed = integer.kind == IntegerKind::Signed;
-    // The value is cut to its length, rounded up to whole digits.
+    // Babeltrace prints the digits of the field's length, rounded up to a whole digit.
     let digits_of = |bits: u32| {
         let length = u32::from(integer.bits).div_ceil(bits) * bits;
         value & ones(length.min(64) as u8)
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn fractions_have_six_digits_as_in_c() {
-        // The answers are those of printf("%g") in C.
+        // The expected texts are those of printf("%g") in C.
         let answers = [
             (0.1, "0.1"),
             (1e-7, "1e-07"),

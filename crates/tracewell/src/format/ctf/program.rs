@@ -1,7 +1,7 @@
 //! The program of a layout: flat instructions that read the fields of a scope.
 //!
-//! [`compile`](super::compile) makes programs. A program runs on the bytes of a packet, keeps the
-//! numbers that later fields refer to, and passes each field to an [`Output`]. It allocates no
+//! [`compile`](super::compile) makes programs. A program reads the bytes of a packet, stores the
+//! numbers to which later fields refer, and passes each field to an [`Output`]. It allocates no
 //! memory.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::position::{Bits, Fault, FaultKind, end_of_text, number_at};
 /// the packet up to the element. Such elements take time and memory, but no bytes of the file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
-/// The kind of a field that has fields in it.
+/// The kind of a field that contains fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
     Structure,
@@ -27,22 +27,22 @@ pub(super) enum Shape {
     Optional,
 }
 
-/// A destination of a field's value.
+/// The destination of a field's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     /// A slot of the event's row.
     Slot(u8),
     /// A member of the structure in the last slot of the row.
     Rest,
-    /// A member of the structure around it.
+    /// A member of the enclosing structure.
     Member,
     /// A field without a name, in an array, a variant or an optional field.
     Element,
-    /// None: the field describes the packet, and is no argument.
+    /// None. The field is not an argument, because it describes the packet or the event.
     Hidden,
 }
 
-/// A field, for outputs.
+/// A field, as outputs see it.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) name: Arc<str>,
@@ -57,13 +57,13 @@ pub(super) trait Output {
     fn number(&mut self, field: &Field, value: u64);
     /// Receives a number with a fraction.
     fn float(&mut self, field: &Field, value: f64);
-    /// Receives a text without its end.
+    /// Receives a text without its NUL.
     fn text(&mut self, field: &Field, text: &[u8], encoding: Encoding);
     /// Receives bytes.
     fn blob(&mut self, field: &Field, bytes: &[u8]);
-    /// Begins a field that has fields in it.
+    /// Begins a field that contains fields.
     fn open(&mut self, field: &Field, shape: Shape);
-    /// Ends a field that has fields in it.
+    /// Ends a field that contains fields.
     fn close(&mut self, shape: Shape);
 }
 
@@ -94,21 +94,21 @@ pub(super) enum Op {
     Align {
         mask: u64,
     },
-    /// Reads numbers that begin with a byte: the entries of `fixed` from `first` on, which
-    /// have this number of bits together.
+    /// Reads numbers that begin at whole bytes: `count` entries of `fixed` from `first` on, which
+    /// have this number of bits in total.
     Fixed {
         first: u32,
         count: u32,
         bits: u32,
     },
-    /// Reads a number of 8, 16, 32 or 64 bits that begins with a byte.
+    /// Reads a number of 8, 16, 32 or 64 bits that begins at a whole byte.
     Bytes {
         field: u32,
         bits: u8,
         order: ByteOrder,
         is_signed: bool,
     },
-    /// Reads a number of any length.
+    /// Reads a number of 1 to 64 bits at any bit.
     Bits {
         field: u32,
         form: Form,
@@ -129,17 +129,17 @@ pub(super) enum Op {
         register: u32,
         is_signed: bool,
     },
-    /// Notes what the last number, which has this number of bits, says about the packet or event.
+    /// Applies a role of the last number, which has this number of bits, to the packet or event.
     Role {
         role: Role,
         bits: u8,
     },
-    /// Reads a text up to its NUL.
+    /// Reads a text that ends with a NUL.
     Text {
         field: u32,
         encoding: Encoding,
     },
-    /// Reads a text of this number of bytes.
+    /// Reads a text in a field of this number of bytes.
     SizedText {
         field: u32,
         encoding: Encoding,
@@ -157,14 +157,14 @@ pub(super) enum Op {
     Close {
         shape: Shape,
     },
-    /// Repeats the instructions up to `end` for each element. `mask` is the alignment minus 1.
+    /// Runs the instructions up to `end` for each element. `mask` is the alignment in bits minus 1.
     Array {
         length: Count,
         mask: u64,
         end: u32,
     },
-    /// Continues with the option that a register selects: one of the cases from `first` on. Without
-    /// such an option, continues at `absent`.
+    /// Continues with the option that a register selects: one of `count` cases from `first` on. If
+    /// no case has the value, continues at `absent`, or fails without one.
     Choose {
         register: u32,
         first: u32,
@@ -180,14 +180,14 @@ pub(super) enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FixedNumber {
     pub(super) field: u32,
-    /// Offset in bytes from the first of the numbers.
+    /// Offset in bytes from the first number.
     pub(super) offset: u32,
     pub(super) bits: u8,
     pub(super) order: ByteOrder,
     pub(super) is_signed: bool,
 }
 
-/// The values of a selector that select an option, and the first instruction of the option.
+/// A range of a selector's values, and the first instruction of the option that they select.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
     pub(super) low: i128,
@@ -195,17 +195,17 @@ pub(super) struct Case {
     pub(super) to: u32,
 }
 
-/// The content of a register whose field was not read. No field has this value.
+/// The content of a register whose field was not read. No field can have this value.
 pub(super) const NO_VALUE: i128 = i128::MIN;
 
-/// The numbers that fields refer to, and those with a role.
+/// The numbers to which fields refer, and the numbers with a role.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    /// [`NO_VALUE`] if a field was not read.
+    /// The values of the registers; [`NO_VALUE`] if the field was not read.
     pub(super) registers: Vec<i128>,
     /// Value of the clock.
     pub(super) clock: u64,
-    /// True if a number set the clock.
+    /// True if a field has set the clock since the caller cleared this flag.
     pub(super) is_timed: bool,
     /// Id of the event's class.
     pub(super) event: u64,
@@ -215,7 +215,8 @@ pub(super) struct State {
     pub(super) packet: PacketNumbers,
 }
 
-/// The numbers that a packet's header and context have. Each is `None` if they lack it.
+/// The numbers with a role in the header and the context of a packet. Each is `None` if they lack
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PacketNumbers {
     pub(super) magic: Option<u64>,
@@ -227,14 +228,14 @@ pub(super) struct PacketNumbers {
     pub(super) end: Option<u64>,
     /// The count of discarded events, with its number of bits.
     pub(super) discarded: Option<(u64, u8)>,
-    /// The number of the packet, with its number of bits.
+    /// The sequence number of the packet, with its number of bits.
     pub(super) number: Option<(u64, u8)>,
     pub(super) cpu: Option<u64>,
 }
 
 impl State {
-    /// Returns the value of the clock for a stamp of `bits` bits. Assumes that a shorter stamp
-    /// wrapped at most once since the last one.
+    /// Returns the value of the clock for a stamp of `bits` bits. Assumes that a stamp of fewer
+    /// than 64 bits has wrapped at most once since the last stamp.
     pub(super) fn extended(&self, stamp: u64, bits: u8) -> u64 {
         if bits >= 64 {
             return stamp;
@@ -274,14 +275,14 @@ impl State {
     }
 }
 
-/// A compiled layout.
+/// The compiled layout of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) fields: Vec<Field>,
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedNumber>,
-    /// Registers that a run may leave without a new value.
+    /// Registers that a run may leave without a new value, because their field is in a choice.
     pub(super) cleared: Vec<u32>,
 }
 

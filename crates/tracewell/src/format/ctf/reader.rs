@@ -1,7 +1,8 @@
 //! Reads all streams of a trace in order of time.
 //!
-//! A heap has the time of the next element of each stream. Elements of equal time come in the order
-//! of their streams, which is the order of the paths of their first files.
+//! A heap contains the time of the next element of each stream: an event or a gap. Elements of
+//! equal time are in the order of their streams, which is the order of the first files of the
+//! streams.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -23,22 +24,22 @@ pub(super) struct Reader<'a> {
     pub(super) common: Common,
     timings: Vec<Vec<Timing>>,
     heap: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Warnings of the metadata: the index of the file, and the message.
+    /// Warnings about the metadata: the index of the file, and the message.
     pub(super) warnings: Vec<(usize, String)>,
 }
 
-/// The facts by which the packets of several files belong to one stream.
+/// The identity of a stream. Files with the same key are parts of one stream.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum StreamKey {
-    /// The stream of a trace with this identifier, by class and instance.
+    /// The UUID of the trace, and the ids of the stream class and of the stream.
     Numbered([u8; 16], u64, u64),
-    /// Each file is a stream of its own.
+    /// The file is a stream of its own.
     File(usize),
 }
 
 impl<'a> Reader<'a> {
-    /// Reads the metadata among the files, and the first packet of each other file. A file belongs
-    /// to the metadata in its folder, which precedes it.
+    /// Reads all metadata files, and the first packet of each other file. A stream file belongs to
+    /// the last metadata file before it.
     ///
     /// # Errors
     /// Returns an error if metadata cannot be read.
@@ -71,7 +72,7 @@ impl<'a> Reader<'a> {
         let mut streams: Vec<_> = streams.into_iter().collect();
         streams.sort_by_key(|(key, _)| order.get(key).copied());
         let streams = streams.into_iter().map(|(_, mut parts)| {
-            // Files without a packet keep their place at the beginning.
+            // Files whose first packet has no time are first, in the order of `files`.
             parts.sort_by_key(|(begin, part)| (*begin, part.file));
             Stream::new(parts.into_iter().map(|(_, part)| part).collect())
         });
@@ -92,8 +93,8 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Returns the stream with the earliest element and removes it from the heap. The caller must
-    /// take the element, then call [`Reader::advance`] or [`Reader::advance_while_first`].
+    /// Removes the stream with the earliest element from the heap and returns its index. The caller
+    /// must take the element, then call [`Reader::advance`] or [`Reader::advance_while_first`].
     pub(super) fn earliest(&mut self) -> Option<usize> {
         self.heap.pop().map(|Reverse((_, index))| index)
     }
@@ -105,8 +106,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the next element of a stream. Returns true if it is the earliest one of all streams.
-    /// Otherwise adds its time to the heap.
+    /// Reads the next element of a stream. Returns true if it is the earliest element of all
+    /// streams. Otherwise adds its time to the heap.
     #[inline]
     pub(super) fn advance_while_first(&mut self, index: usize) -> bool {
         let Some(stamp) = self.read(index) else { return false };
@@ -136,7 +137,7 @@ pub(super) fn state(layout: &Layout) -> State {
     State { registers: vec![NO_VALUE; layout.registers], ..State::default() }
 }
 
-/// Returns the clocks of the streams.
+/// Returns the clocks that stream classes use.
 fn used_clocks(layouts: &[Layout]) -> impl Iterator<Item = &super::classes::Clock> + Clone {
     layouts.iter().flat_map(|layout| {
         let clocks = layout.metadata.streams.iter().filter_map(|class| class.clock);

@@ -1,7 +1,7 @@
 //! Writes the fields of an event as a row of values.
 //!
-//! Each field at the top of a scope has a slot. If an event has more than 32 such fields, the last
-//! slot is a structure with the fields that have no slot of their own.
+//! Each field at the outermost level of a scope has a slot. If an event has more than 32 such
+//! fields, the last slot is a structure with the fields that have no slot of their own.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::classes::{Encoding, Integer, IntegerKind};
 use super::program::{Field, Output, Place, Shape};
 use crate::model::values::{self, HEAD, ListItem, Nesting};
 
-/// The row of the next event, in the payloads of a batch.
+/// The row of the current event, at the end of the payloads of a batch.
 #[derive(Debug)]
 pub(super) struct Row<'o> {
     out: &'o mut Vec<u8>,
@@ -18,11 +18,11 @@ pub(super) struct Row<'o> {
     present: u32,
     slots: u8,
     nested: Nested<'o>,
-    /// The slot whose nested value is open, and the position of this value in `out`.
+    /// The slot of the open nested value, and the position of this value in `out`.
     open: Option<(u8, usize)>,
 }
 
-/// Nested values that are being written.
+/// The state of writing nested values.
 #[derive(Debug)]
 struct Nested<'o> {
     /// The fields without a slot.
@@ -35,7 +35,7 @@ struct Nested<'o> {
 }
 
 impl<'o> Row<'o> {
-    /// Begins a row. `rest` is memory for the fields without a slot.
+    /// Begins a row. `rest` is a buffer for the fields without a slot of their own.
     #[inline]
     pub(super) fn begin(out: &'o mut Vec<u8>, slots: u8, rest: &'o mut Vec<u8>) -> Self {
         let start = out.len();
@@ -64,12 +64,12 @@ impl<'o> Row<'o> {
         self.out.resize(padded, 0);
     }
 
-    /// Drops the row.
+    /// Removes the row from the payloads.
     pub(super) fn discard(self) {
         self.out.truncate(self.start);
     }
 
-    /// Returns the number in a slot that was written.
+    /// Returns the number in a slot, or `None` if the slot was not written.
     #[inline]
     pub(super) fn number_in(&self, slot: u8) -> Option<u64> {
         let at = self.start + HEAD + 8 * usize::from(slot);
@@ -77,7 +77,7 @@ impl<'o> Row<'o> {
         Some(u64::from_le_bytes(*place))
     }
 
-    /// Returns the text in a slot that was written.
+    /// Returns the text in a slot, or `None` if the slot was not written.
     pub(super) fn text_in(&self, slot: u8) -> Option<&[u8]> {
         let row = self.out.get(self.start..)?;
         self.number_in(slot).map(|place| values::bytes(row, place))
@@ -236,7 +236,8 @@ const fn nesting(shape: Shape) -> Nesting {
     }
 }
 
-/// Returns a text in UTF-8 if it has another encoding. Replaces invalid code units.
+/// Converts a text to UTF-8. Replaces invalid code units. Returns `None` if the text has this
+/// encoding.
 pub(super) fn decode(text: &[u8], encoding: Encoding) -> Option<String> {
     match encoding {
         Encoding::Utf8 => None,
@@ -253,10 +254,10 @@ pub(super) fn decode(text: &[u8], encoding: Encoding) -> Option<String> {
     }
 }
 
-/// Values that were read once and are written to many rows: those of a packet's context.
+/// The values of a packet's context. They are read once and written to the row of each event.
 #[derive(Debug, Default)]
 pub(super) struct PacketRow {
-    /// The values of the fields, in order, each with the end of its bytes in `bytes`.
+    /// The values of the fields in order, each with the end of its content in `bytes`.
     values: Vec<(Value, usize)>,
     bytes: Vec<u8>,
     depth: u32,
@@ -264,7 +265,7 @@ pub(super) struct PacketRow {
 
 #[derive(Clone, Copy, Debug)]
 enum Value {
-    /// A number, and its form within a nested value.
+    /// A number, and the same number as an item of a nested value.
     Number(u64, ListItem<'static>),
     Text,
     Blob,
@@ -325,7 +326,7 @@ impl PacketRow {
     }
 }
 
-/// Returns true if a field is the processor, which is no argument.
+/// Returns true if a field is the number of the processor, which is not an argument.
 fn is_hidden(field: &Field) -> bool {
     let is_processor =
         |integer: &Arc<Integer>| integer.roles.contains(&super::classes::Role::Processor);

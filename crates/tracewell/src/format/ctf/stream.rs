@@ -1,7 +1,7 @@
-//! Reads one stream: its packets one after the other, and the events in them.
+//! Reads one stream: its packets in sequence, and their events.
 //!
-//! A stream reads the header of its next event before the event's turn, because the header has the
-//! time. The rest of the event is read when its turn has come ([`Stream::body`]).
+//! [`Stream::advance`] reads only the header of the next event, because the header contains the
+//! time by which streams are merged. [`Stream::body`] reads the rest of the event.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,8 @@ use super::packets::{self, Packet};
 use super::position::{Bits, Fault};
 use super::program::{NO_VALUE, Nothing, Output, State};
 
-/// Largest step back of a short stamp that is a change of order and not a wrap: 1 ms. Interrupts of
-/// Zephyr can write their event before the interrupted one.
+/// Maximum step back of a stamp, in cycles, that is a change of order and not a wrap or a reset:
+/// 1 ms at 1 GHz. Interrupts of Zephyr can write their event before the interrupted one.
 const MAX_REORDERED: u64 = 1_000_000;
 
 /// Number of cycles after which a stamp of 32 bits wraps.
@@ -29,21 +29,22 @@ pub(super) struct Part<'a> {
     pub(super) layout: usize,
 }
 
-/// Missing events.
+/// A gap, or another irregularity, before an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Gap {
     pub(super) kind: GapKind,
-    /// Values of the clock between which the events are missing, if known.
+    /// The values of the clock before and after the missing events, if known.
     pub(super) between: Option<(u64, u64)>,
     /// Offset in the file, in bytes.
     pub(super) offset: u64,
 }
 
-/// The reason why events are missing.
+/// The kind of a gap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum GapKind {
-    /// The tracer discarded events and counted them. The number is `None` if the count began
-    /// earlier than the stream.
+    /// The recorder discarded events and counted them. `count` is `None` if the stream does not
+    /// begin with its first packet. `first` is the recorder's count in the first packet, otherwise
+    /// 0.
     Events { count: Option<u64>, first: u64 },
     /// This number of packets is missing.
     Packets(u64),
@@ -58,12 +59,12 @@ pub(super) enum GapKind {
 /// The next element of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Next {
-    /// An event, whose header was read.
+    /// An event. Its header was read.
     Event,
     Gap(Gap),
 }
 
-/// The facts of the previous packet that show gaps.
+/// The facts about the previous packet by which gaps and repeated packets are found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Previous {
     begin: Option<u64>,
@@ -83,7 +84,7 @@ pub(super) struct Stream<'a> {
     pub(super) packet: Option<Packet<'a>>,
     /// Index of the stream class of the last packet.
     pub(super) class: usize,
-    /// Number of packets so far.
+    /// Number of packets opened so far.
     pub(super) packets: u64,
     pub(super) bits: Bits<'a>,
     pub(super) state: State,
@@ -94,17 +95,17 @@ pub(super) struct Stream<'a> {
     pub(super) event_at: u64,
     /// Value of the clock at the next event.
     pub(super) time: u64,
-    /// Value of the clock at the beginning of the last packet. The events of a packet can be
-    /// earlier: old versions of barectf write it too late.
+    /// Timestamp of the beginning of the last packet. Events of the packet can be earlier, because
+    /// old versions of barectf record this timestamp too late.
     begin: u64,
-    /// Position after the last event in a packet; used to notice events without bits.
+    /// Position of the current event in its packet, to detect events without bits.
     moved: Option<u64>,
     previous: Option<Previous>,
     gaps: VecDeque<Gap>,
     pub(super) next: Option<Next>,
-    /// Added to stamps after the clock went back.
+    /// Number of cycles to add to stamps, because the clock went back.
     shift: u64,
-    /// True if the last event was one of an interrupt.
+    /// True if an interrupt recorded the last event.
     after_interrupt: bool,
 }
 
@@ -133,12 +134,13 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the part that contains the next event.
+    /// Returns the part that contains the next event, or the last part at the end of the stream.
     pub(super) fn part(&self) -> Option<Part<'a>> {
         self.parts.get(self.part).or(self.parts.last()).copied()
     }
 
-    /// Returns the time of the next element. A gap is at the beginning of its packet.
+    /// Returns the stamp of the next element. A gap is not earlier than the beginning of its
+    /// packet.
     #[inline]
     pub(super) fn stamp(&self) -> u64 {
         match self.next {
@@ -147,8 +149,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Reads the header of the next event, or finds the next gap. Sets [`Stream::next`], to `None`
-    /// at the end of the stream.
+    /// Reads the header of the next event, or finds the next gap. Sets [`Stream::next`], which is
+    /// `None` at the end of the stream.
     #[inline]
     pub(super) fn advance(&mut self, layouts: &[Layout], timing: impl Fn(usize, usize) -> Timing) {
         self.next = loop {
@@ -167,7 +169,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Reads the header of the next event. Returns false if there is none.
+    /// Reads the header of the next event of the packet. Returns false if there is none.
     #[inline]
     fn begin_event(&mut self, packet: &Packet<'a>, layouts: &[Layout]) -> bool {
         let Some(layout) = self.part().and_then(|part| layouts.get(part.layout)) else {
@@ -229,10 +231,10 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Undoes a wrap of a short stamp that was only a change of order.
+    /// Handles a stamp of 32 bits that seems to have wrapped, but is only out of order.
     #[cold]
     fn reordered(&mut self, before: u64, back: u64) {
-        // A packet with a time has stamps that wrap.
+        // If packets have a time, smaller stamps are real wraps.
         if self.packet.is_some_and(|packet| packet.numbers.begin.is_some()) {
             self.time = self.state.clock.wrapping_add(self.shift);
             return;
@@ -241,7 +243,7 @@ impl<'a> Stream<'a> {
         self.gap(GapKind::Backwards(back), None, self.event_at);
     }
 
-    /// Handles a stamp that is smaller than the one before.
+    /// Handles a stamp that is smaller than the previous one. The event keeps the previous time.
     #[cold]
     fn went_back(&mut self, time: u64) {
         let back = self.time - time;
@@ -251,7 +253,7 @@ impl<'a> Stream<'a> {
         self.gap(GapKind::Backwards(back), None, self.event_at);
     }
 
-    /// Reads the next event, whose header was read.
+    /// Reads the rest of the next event, after its header.
     ///
     /// # Errors
     /// Returns an error if the event cannot be read. The caller must then call
@@ -269,8 +271,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Drops the rest of the packet, because the event in it cannot be read. The next element of
-    /// the stream is the gap.
+    /// Drops the rest of the packet after an event that cannot be read. The stream then has a gap.
     #[cold]
     pub(super) fn lose_body(&mut self, fault: Fault) {
         self.lose(format!("expected an event, {fault}"));
@@ -294,7 +295,7 @@ impl<'a> Stream<'a> {
         self.packet = None;
     }
 
-    /// Returns true if the rest of a stream without sizes of packets has only zeros.
+    /// Returns true if packets have no size and the rest of the packet consists of zeros.
     #[cold]
     fn is_padding(&self) -> bool {
         let Some(packet) = self.packet else { return false };
@@ -334,7 +335,7 @@ impl<'a> Stream<'a> {
                     number: packet.numbers.number,
                     size: packet.bytes.len(),
                 };
-                // Overlapping snapshots contain packets twice.
+                // The first packet of a snapshot can be the last packet of the snapshot before it.
                 if self.previous == Some(previous) && previous.number.is_some() {
                     self.state.clock = before;
                     return true;
@@ -403,8 +404,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Notes that the event just read was one of an interrupt. An event that interrupted a recorder
-    /// can come before an event with an earlier stamp.
+    /// Notes if an interrupt recorded the last event. Such an event can precede an event with an
+    /// earlier stamp, whose recording it interrupted.
     #[inline]
     pub(super) fn note_interrupt(&mut self, is_interrupt: bool) {
         self.after_interrupt = is_interrupt;

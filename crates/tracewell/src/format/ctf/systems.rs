@@ -1,8 +1,8 @@
-//! The systems whose events have meanings: the files in `schemas/ctf`.
+//! The systems whose events have meanings, from the files in `schemas/ctf`.
 //!
-//! | system | a trace of it has the event |
+//! | system | recognised by the event |
 //! |---|---|
-//! | the kernel of Linux, recorded by LTTng or perf | `sched_switch`, `sched:sched_switch` |
+//! | the Linux kernel, recorded by LTTng or perf | `sched_switch`, `sched:sched_switch` |
 //! | Zephyr | `thread_switched_in` |
 //!
 //! Files bind events and arguments by name, because ids and layouts differ from trace to trace. A
@@ -25,9 +25,10 @@ pub(super) fn objects() -> Arc<Schema> {
 pub(super) struct System {
     /// The entries for the events of the system; `None` if the system is not known.
     entries: Option<Arc<Schema>>,
-    /// True if threads are known by addresses, not by numbers.
+    /// True if the numbers of threads are addresses.
     pub(super) has_addresses: bool,
-    /// True if `sched_wakeup` follows a `sched_waking`, which has the meaning of both.
+    /// True if the metadata declares `sched_waking`. Then `sched_wakeup` has no meaning, because it
+    /// follows a `sched_waking`.
     has_waking: bool,
 }
 
@@ -50,7 +51,7 @@ impl System {
         self.entries.is_some()
     }
 
-    /// Returns an event with its meaning.
+    /// Returns an event with its meaning, if it has one in this system.
     pub(super) fn describe(&self, event: EventType) -> EventType {
         let wakes_again = ["sched_wakeup", "sched:sched_wakeup"].contains(&event.name.as_str());
         match &self.entries {

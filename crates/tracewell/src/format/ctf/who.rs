@@ -1,11 +1,11 @@
-//! The contexts that record events: threads, as far as the fields of an event name them.
+//! The contexts that record events: threads and interrupts, as the fields of events name them.
 //!
 //! | fields | context |
 //! |---|---|
 //! | `vtid` or `tid` in a context, with `procname` | this thread (LTTng-UST, kernel contexts) |
 //! | `perf_tid`, with the processor `perf_cpu` | this thread (perf) |
-//! | `sched_switch` with `next_tid`, `next_comm` | this thread runs on the processor from then on |
-//! | `thread_switched_in` with `thread_id`, `name` | this thread runs from then on (Zephyr) |
+//! | `sched_switch` with `next_tid`, `next_comm` | this thread runs after the event |
+//! | `thread_switched_in` with `thread_id`, `name` | this thread runs after the event (Zephyr) |
 //!
 //! Events between the beginning and the end of an interrupt belong to the interrupt. Other events
 //! without such fields belong to the thread that runs on their processor, if it is known.
@@ -17,8 +17,8 @@ use crate::model::schema::{ArgumentKind, EventType};
 use crate::model::{Context, ContextId, ContextKind, Meaning, Trace};
 use crate::text::shown;
 
-/// Added to the number of a processor for the key of the thread 0 of a kernel: each processor has
-/// its own.
+/// Added to the number of a processor for the key of its thread 0. Each processor has its own
+/// thread 0, the idle thread.
 const IDLE: u64 = 1 << 48;
 
 /// Key of the context of events whose thread is not known.
@@ -48,11 +48,11 @@ pub(super) struct Who {
     interrupt: Option<Interrupt>,
     /// True if the numbers of threads are addresses.
     has_addresses: bool,
-    /// True if the event is one of an interrupt.
+    /// True if an interrupt of Zephyr records the event.
     pub(super) is_interrupt: bool,
 }
 
-/// The id of an event class in the schema, and its fields that show who ran.
+/// The id of an event class in the schema, and the arguments that name its contexts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     pub(super) id: u32,
@@ -63,12 +63,12 @@ pub(super) struct Known {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Interrupt {
     begins: bool,
-    /// The slots of its number and its name, and the number that is added.
+    /// The slots of its number and its name.
     number: Option<Slots>,
     offset: u64,
 }
 
-/// Arguments with numbers and names of threads, in events of known systems.
+/// Arguments with the number and the name of a thread, in events of known systems.
 const NAMED: [(&str, &str); 8] = [
     ("prev_tid", "prev_comm"),
     ("next_tid", "next_comm"),
@@ -103,7 +103,7 @@ impl Who {
         let recorder = thread(number("vtid"), "procname");
         let recorder = recorder.or_else(|| thread(number("context_tid"), "procname"));
         let recorder = recorder.or_else(|| thread(number("perf_tid"), "perf_comm"));
-        // The state of a kernel at the beginning of a trace has a `vtid` for each thread.
+        // In the state of a kernel that LTTng records first, `vtid` is the described thread.
         let recorder = recorder.filter(|_| !event.starts_with("lttng_statedump_"));
         let cpu = number("perf_cpu").or_else(|| number("core_id"));
         let mut named = [None; 2];
@@ -131,7 +131,8 @@ impl Who {
         self.interrupt = Some(Interrupt { begins, number, offset: means.offset });
     }
 
-    /// Returns the processor of an event whose row was written. `packet` is that of its packet.
+    /// Returns the processor of an event whose row was written: that of its packet, or that of the
+    /// event.
     #[inline]
     pub(super) fn cpu(&self, row: &Row<'_>, packet: Option<u64>) -> u16 {
         let own = self.cpu.and_then(|slot| row.number_in(slot));
@@ -139,7 +140,7 @@ impl Who {
     }
 }
 
-/// The contexts of a processor.
+/// The contexts that run on a processor.
 #[derive(Debug, Default)]
 struct Cpu {
     running: Option<ContextId>,
@@ -150,7 +151,7 @@ struct Cpu {
 /// The threads of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    /// By number of the processor.
+    /// The processors, by number.
     cpus: Vec<Cpu>,
     last: Option<(u64, ContextId)>,
     /// The context of events whose thread is not known.
@@ -193,7 +194,8 @@ impl Threads {
         context
     }
 
-    /// Handles missing events on a processor, or on an unknown one.
+    /// Forgets the running contexts of a processor, or of all processors if the number is `None`,
+    /// because events are missing.
     pub(super) fn gap(&mut self, cpu: Option<u64>) {
         match cpu.and_then(|cpu| u16::try_from(cpu).ok()) {
             Some(cpu) => *self.cpu(cpu) = Cpu::default(),
@@ -246,7 +248,7 @@ impl Threads {
         Some(id)
     }
 
-    /// Adds the thread in these slots, or gives it the name in them.
+    /// Adds the thread in these slots, or renames it to the name in them.
     fn name(
         &mut self,
         slots: Slots,
@@ -264,7 +266,7 @@ impl Threads {
         }
     }
 
-    /// Returns the context of the thread in these slots.
+    /// Returns the context of the thread in these slots, and adds it if it is new.
     #[inline]
     fn thread(
         &mut self,

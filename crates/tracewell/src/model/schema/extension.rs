@@ -20,17 +20,17 @@ pub struct Rules {
     /// True if the trace itself defines the names of events and assigns ids to them.
     pub names_events: bool,
     /// True if an entry for an event that the trace defines refers to recorded arguments by name.
-    /// Otherwise it renames them, in order.
+    /// Otherwise the entry renames the recorded arguments, in order.
     pub names_arguments: bool,
-    /// True if a table with the name of a type of numbered objects names these objects, such as
-    /// `[enum.signal]`.
+    /// True if a table can name numbered objects, such as `[enum.signal]`. Its name is the type of
+    /// the objects.
     pub names_objects: bool,
-    /// Returns a message if the dialect has no such encoding of arguments, or if the encoding does
-    /// not fit the kind. The text is empty if no encoding is given.
+    /// Returns a message if the dialect has no such encoding of arguments, or if the encoding
+    /// cannot have the kind. The text is empty if the argument has no encoding.
     pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
     /// Returns a message if an argument of an event that the trace names needs an encoding. The
-    /// number counts the event's arguments without an encoding from 0. The kind is `None` if the
-    /// file has none.
+    /// number is the argument's index among those without an encoding. The kind is `None` if the
+    /// file gives none.
     pub check_unencoded: fn(usize, Option<ArgumentKind>) -> Result<(), String>,
 }
 
@@ -91,7 +91,7 @@ pub struct Extension {
 pub(super) struct Entry {
     extension: Arc<Extension>,
     index: usize,
-    /// True if the arguments name recorded arguments.
+    /// True if the entry refers to recorded arguments by name.
     names_arguments: bool,
 }
 
@@ -364,9 +364,9 @@ impl Schema {
         event
     }
 
-    /// Returns an event with the entry of a file of this program for its name, if there is one. The
-    /// recorded event may lack arguments that the entry names. A name in the file that ends with
-    /// `*` stands for all names that begin with it and have no entry of their own.
+    /// Returns an event with the entry for its name in a built-in file, if there is one. The
+    /// recorded event may lack arguments that the entry names. A name that ends with `*` in the
+    /// file stands for all names with this beginning that have no entry of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))
@@ -395,7 +395,7 @@ impl Schema {
         EventType { name, ..described }
     }
 
-    /// Returns `base` with the given keys of `event`.
+    /// Returns `base`, with the keys that `event` has.
     fn merged(&self, base: EventType, event: &UserEvent, given: Given) -> Result<EventType, Fault> {
         let mut merged = base;
         if let Some(name) = &event.name
@@ -477,14 +477,14 @@ impl Schema {
     }
 }
 
-/// The arguments that an entry lists.
+/// How the arguments of an entry relate to those of the event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
-    /// All arguments.
+    /// The entry lists all arguments.
     All,
-    /// The first arguments. An argument without a kind keeps its kind.
+    /// The entry lists the first arguments. An argument without a kind keeps its kind.
     First,
-    /// Any of the recorded arguments, by their names. An argument without a kind keeps its kind.
+    /// The entry names some recorded arguments. An argument without a kind keeps its kind.
     Named,
 }
 

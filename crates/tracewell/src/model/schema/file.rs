@@ -139,7 +139,7 @@ pub(super) struct CaseText {
 }
 
 impl Roles {
-    /// Removes the names of arguments that do not exist.
+    /// Removes the roles whose arguments do not exist.
     pub(super) fn keep(&mut self, exists: impl Fn(&str) -> bool) {
         for role in self.arguments_mut() {
             role.take_if(|name| !exists(name));

@@ -72,7 +72,7 @@ pub enum ArgumentKind {
     Bytes,
     /// Values with their own types.
     List,
-    /// A structure or an array: values in values.
+    /// A structure or an array.
     Nested,
     /// The bits of an IEEE 754 number of 64 bits.
     Float,
@@ -96,8 +96,8 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// Returns the number of bytes of the encoding, such as 2 of `u16`. Returns `None` if the
-    /// encoding does not name a fixed number.
+    /// Returns the number of bytes of the encoding, such as 2 for `u16`. Returns `None` if the
+    /// encoding is not that of an integer of fixed length.
     pub(crate) fn encoded_bytes(&self) -> Option<usize> {
         match self.encoding.as_str() {
             "u8" | "i8" => Some(1),
@@ -131,16 +131,17 @@ pub struct Means {
     pub next: Option<usize>,
     /// Argument with the value of the meaning.
     pub value: Option<usize>,
-    /// Added to the argument, so that the values of several events differ.
+    /// Number to add to the argument, so that values of different kinds of events differ.
     pub offset: u64,
-    /// Meanings that apply for some values, the first that fits. The list has no gaps.
+    /// Meanings that depend on the value. The first case that fits applies. No case follows a
+    /// `None`.
     pub cases: [Option<Case>; MAX_CASES],
 }
 
 /// Maximum number of cases of a meaning.
 pub const MAX_CASES: usize = 4;
 
-/// A meaning that applies if the value has certain bits.
+/// A meaning that applies if certain bits of the value are set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Case {
     /// The case applies if any of these bits is set.
@@ -150,7 +151,7 @@ pub struct Case {
 }
 
 impl Means {
-    /// Returns a meaning without participants.
+    /// Returns a meaning without arguments.
     pub const fn of(meaning: Meaning) -> Self {
         let cases = [None; MAX_CASES];
         Self { meaning, subject: None, object: None, next: None, value: None, offset: 0, cases }
@@ -162,7 +163,8 @@ impl Means {
         self.meaning == meaning || cases.any(|case| case.meaning == meaning)
     }
 
-    /// Returns the meaning for a value: that of the first case that applies.
+    /// Returns the meaning for a value: that of the first case that applies, otherwise the usual
+    /// one.
     pub(crate) fn for_value(mut self, value: Option<u64>) -> Self {
         let case =
             value.and_then(|value| self.cases.iter().flatten().find(|case| value & case.bits != 0));
@@ -428,7 +430,7 @@ impl Schema {
         events.any(|event| event.means.as_ref().is_some_and(|means| means.can_be(meaning)))
     }
 
-    /// Returns true if some event shows which context runs next.
+    /// Returns true if an event type shows which context runs next.
     pub(crate) fn shows_switches(&self) -> bool {
         let shows = |means: &Means| {
             let names_next = means.next.is_some() && !means.can_be(Meaning::InterruptExit);
@@ -538,8 +540,8 @@ impl Schema {
         names.get(*positions.get(&value)?).map(|(_, name)| name.as_str())
     }
 
-    /// Returns the names in tables that have the name of a type of numbered objects: the code of
-    /// the type, the number, and the name.
+    /// Returns the names of numbered objects, from tables with the name of their type: the code of
+    /// the type, the number and the name.
     pub(crate) fn object_names(&self) -> impl Iterator<Item = (u32, u64, &str)> {
         let tables = self.tables.iter().filter(|table| !table.is_flags);
         tables.flat_map(|table| {
@@ -557,9 +559,9 @@ impl Schema {
         }
     }
 
-    /// Adds a table of names for numbers. The first name of a number is valid.
+    /// Adds a table of names for numbers. If a number has several names, the first one applies.
     ///
-    /// Returns `None` if there are 65536 tables.
+    /// Returns `None` if the schema already has 65 536 tables.
     ///
     /// ```
     /// use tracewell::model::schema::Schema;

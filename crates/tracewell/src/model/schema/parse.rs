@@ -216,7 +216,7 @@ pub(super) struct TypedArgument<'t> {
 }
 
 impl TypedArgument<'_> {
-    /// Returns the kind, or that of most arguments with this encoding.
+    /// Returns the kind in the text, or the usual kind of the encoding.
     pub(super) fn kind(&self) -> ArgumentKind {
         self.given_kind().unwrap_or(match self.encoding {
             "i8" | "i16" | "i32" | "i64" => ArgumentKind::Signed,
@@ -226,7 +226,7 @@ impl TypedArgument<'_> {
         })
     }
 
-    /// Returns the kind that the text gives, or `None` if it gives none.
+    /// Returns the kind in the text, or `None` if it has none.
     pub(super) fn given_kind(&self) -> Option<ArgumentKind> {
         if self.name == "_" { Some(ArgumentKind::Unnamed) } else { self.kind }
     }

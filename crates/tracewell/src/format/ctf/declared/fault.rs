@@ -1,4 +1,4 @@
-//! Errors and warnings while metadata is read: a position in the text and a message. `mod` converts
+//! Errors and warnings about metadata: a position in the text and a message. `metadata` converts
 //! positions to lines and columns.
 
 use super::limits::MAX_WARNINGS;
@@ -10,7 +10,7 @@ pub(crate) struct Fault {
     pub at: u32,
     /// The message: lower case, no full stop.
     pub message: String,
-    /// True if the text ends where more was expected.
+    /// True if the text ends too early.
     pub is_end: bool,
 }
 
@@ -24,9 +24,9 @@ pub(crate) fn fault(at: u32, message: impl Into<String>) -> Fault {
 pub(crate) struct Log {
     /// The first warnings.
     pub warnings: Vec<Fault>,
-    /// Number of the others.
+    /// Number of the warnings that were not kept.
     pub further: u64,
-    /// True if a warning says that the metadata follows a draft.
+    /// True if the log has the warning about a draft of CTF 2.
     is_draft: bool,
 }
 
@@ -39,7 +39,7 @@ impl Log {
         }
     }
 
-    /// Warns once that the metadata has words of a draft of CTF 2.
+    /// Adds a warning, once, that the metadata has words of a draft of CTF 2.
     pub(crate) fn warn_draft(&mut self, at: u32) {
         if !std::mem::replace(&mut self.is_draft, true) {
             self.warn(at, || "words of a draft of CTF 2, read as the final ones".to_owned());

@@ -1,22 +1,22 @@
-//! Limits of metadata. They bound the time and the memory that any text can cost.
+//! Limits of metadata. They bound the time and the memory for reading any text.
 
 /// Maximum length of metadata in bytes.
 pub const MAX_LEN: usize = 64 << 20;
 
-/// Maximum number of fields of all scopes of a trace, and maximum number of parts of the syntax
-/// tree. A structure that is used several times counts each time.
+/// Maximum number of fields of all scopes of a trace. A structure counts each time it is used. Also
+/// the maximum number of parts of the syntax tree.
 pub const MAX_FIELDS: u64 = 1 << 20;
 
-/// Maximum nesting of types, of parentheses and of JSON.
+/// Maximum depth of nested types, of parentheses and of JSON values.
 pub const MAX_DEPTH: u32 = 64;
 
 /// Maximum alignment in bits.
 pub const MAX_ALIGNMENT: u32 = 1 << 16;
 
-/// Maximum number of ranges with labels of one class.
+/// Maximum number of labelled ranges of one class.
 pub const MAX_MAPPINGS: usize = 1 << 16;
 
-/// Maximum number of warnings. Further ones are only counted.
+/// Maximum number of warnings that are kept. The others are counted.
 pub const MAX_WARNINGS: usize = 100;
 
 /// Returns an alignment if it is a power of two within the limit.

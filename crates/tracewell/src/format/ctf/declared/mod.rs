@@ -1,4 +1,4 @@
-//! All that a text of metadata declares, before types are placed. Both languages have this form.
+//! The declarations of a metadata text, before types are placed. Both languages have this form.
 //!
 //! | file | content |
 //! |---|---|

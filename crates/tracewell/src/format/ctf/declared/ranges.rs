@@ -1,13 +1,13 @@
-//! Values that labels of an enumeration select, for the variants of CTF 1.8.
+//! The values that select each option of a variant of CTF 1.8, by the labels of an enumeration.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::types::OptionType;
 use crate::format::ctf::classes::Mapping;
 
-/// Returns the values that select each option. A label selects the option of its name, with one
-/// leading underscore ignored on either side. If a value has several labels, its first label with
-/// an option decides, so the values of different options do not overlap.
+/// Returns the values that select each option. A label selects the option of the same name; a
+/// leading underscore of either is ignored. If a value has several labels, the first label that
+/// has an option applies, so the values of different options do not overlap.
 pub(crate) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec<(i128, i128)>> {
     let mut exact = HashMap::new();
     let mut stripped = HashMap::new();
@@ -28,27 +28,27 @@ pub(crate) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec
     values
 }
 
-/// Returns a name without one leading underscore. A name that is only an underscore stays.
+/// Returns a name without one leading underscore. The name `_` does not change.
 pub(crate) fn without_underscore(name: &str) -> &str {
     name.strip_prefix('_').filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
-/// Values that belong to an option. Ranges do not overlap.
+/// The values that already select an option, as ranges that do not overlap.
 #[derive(Default)]
 struct Claimed {
-    /// The last value of each range by its first.
+    /// The last value of each range, by its first value.
     ranges: BTreeMap<i128, i128>,
 }
 
 impl Claimed {
-    /// Claims the free values of a range, and adds them to `values`.
+    /// Claims the values of a range that are not claimed, and adds them to `values`.
     fn claim(&mut self, (low, high): (i128, i128), values: &mut Vec<(i128, i128)>) {
         let before = self.ranges.range(..low).next_back().map(|(first, last)| (*first, *last));
         let (start, mut next) = match before {
             Some((first, last)) if last >= low => (first, last + 1),
             _ => (low, low),
         };
-        // Joins the ranges, so that each is passed only once.
+        // The ranges are joined, so that later calls do not visit each of them again.
         let inside: Vec<_> = self.ranges.range(low..=high).map(|(a, b)| (*a, *b)).collect();
         for (first, last) in inside {
             if next < first {
@@ -104,7 +104,7 @@ mod tests {
             values(&mappings, &["a", "_b", "_c", "_"]),
             [vec![(0, 0)], vec![(1, 1)], vec![(2, 2)], vec![(3, 3)]]
         );
-        // Labels that differ only by this select the option that has exactly their name.
+        // An option with exactly the name of the label has priority.
         let mappings = [("_a", 0, 0), ("__a", 1, 1)];
         assert_eq!(values(&mappings, &["_a", "__a"]), [vec![(0, 0)], vec![(1, 1)]]);
     }

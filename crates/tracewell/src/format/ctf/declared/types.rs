@@ -1,7 +1,7 @@
 //! Types as metadata declares them, before references between fields are resolved. Both languages
 //! have this form. Fields that use one type share it.
 //!
-//! `place` converts these types to the classes of the places at which they are used.
+//! `metadata::place` converts these types to the classes of each place at which they are used.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,14 +39,14 @@ pub(crate) enum Type {
     Array(Arc<ArrayType>),
     /// Options.
     Choice(Arc<ChoiceType>),
-    /// A type that this program cannot read, with the reason. It is an error if a field has it.
+    /// A type that this program cannot read, with the reason. A field with this type is an error.
     Unsupported(Arc<str>),
 }
 
 /// A number.
 #[derive(Debug)]
 pub(crate) struct IntegerType {
-    /// The number. Its roles are those that it may have; `roles` decides.
+    /// The number. Its roles are candidates; the module `roles` selects those that apply.
     pub class: Arc<Integer>,
     /// True for LEB128.
     pub is_variable: bool,
@@ -57,7 +57,7 @@ pub(crate) struct IntegerType {
 /// A structure.
 #[derive(Debug)]
 pub(crate) struct StructureType {
-    /// Number of the body in the metadata: each body has a different one.
+    /// Number of the structure's body, unique in the metadata.
     pub body: u32,
     /// The members, in the order of the bytes.
     pub members: Vec<MemberType>,
@@ -74,7 +74,7 @@ pub(crate) struct MemberType {
     pub at: u32,
     /// The name as the metadata declares it; references use it.
     pub name: Arc<str>,
-    /// The name as people see it.
+    /// The name for display.
     pub shown: Arc<str>,
     /// The type of the field.
     pub class: Type,
@@ -96,7 +96,8 @@ pub(crate) struct ArrayType {
 pub(crate) struct ChoiceType {
     /// True for an optional field, which has one option.
     pub is_optional: bool,
-    /// The number that selects. `None` for a variant without tag, which no field can have.
+    /// The number that selects the option. `None` for a variant without tag; no field can have
+    /// this type.
     pub selector: Option<Arc<Reference>>,
     /// The options, in the order of the text.
     pub options: Arc<[OptionType]>,
@@ -111,9 +112,9 @@ pub(crate) struct OptionType {
     pub at: u32,
     /// The name as the metadata declares it.
     pub name: Arc<str>,
-    /// The name as people see it.
+    /// The name for display.
     pub shown: Arc<str>,
-    /// The selecting values. `None` if the labels of the selector decide, as in CTF 1.8.
+    /// The values that select the option. `None` in CTF 1.8: the labels of the selector decide.
     pub values: Option<Vec<(i128, i128)>>,
     /// The type of the field.
     pub class: Type,
@@ -135,9 +136,9 @@ pub(crate) struct Reference {
     pub at: u32,
     /// Number of the structure body in which the reference is written; `None` outside of bodies.
     pub body: Option<u32>,
-    /// Where the names begin.
+    /// The structure in which the search for the names starts.
     pub origin: Origin,
-    /// Names of members, from the outside to the inside; at least one.
+    /// Names of members, the outermost first; at least one.
     pub names: Vec<Arc<str>>,
 }
 
@@ -148,7 +149,7 @@ pub(crate) enum Origin {
     Scope(Scope),
     /// The innermost structure that has a preceding member with the first name (CTF 1.8).
     Nearest,
-    /// The structure that is this number of structures outside of the innermost one (CTF 2).
+    /// The structure this number of levels outside of the innermost one (CTF 2).
     Up(u32),
 }
 
@@ -157,9 +158,9 @@ pub(crate) enum Origin {
 pub(crate) struct Shape {
     /// Number of nested types, at least 1.
     pub depth: u32,
-    /// Number of fields, also those inside; at least 1.
+    /// Number of fields, including those in it; at least 1.
     pub fields: u64,
-    /// True if the classes are the same at each place: the type has no reference and no clock.
+    /// True if the type has no reference and no clock, so its class is the same at each place.
     pub is_closed: bool,
     /// Alignment in bits.
     pub alignment: u32,
@@ -201,7 +202,7 @@ impl Shape {
     }
 }
 
-/// Number of members that are searched one by one.
+/// Maximum number of members that are searched without a map.
 const SMALL: usize = 32;
 
 impl StructureType {

@@ -14,23 +14,23 @@ use crate::format::ctf::declared::types::{
     IntegerType, LengthType, MemberType, OptionType, Origin, Reference, Type,
 };
 
-/// The field classes so far.
+/// The field classes read so far.
 #[derive(Default)]
 pub(super) struct Classes {
     /// The field classes with names.
     aliases: HashMap<String, Type>,
-    /// Number of structures so far.
+    /// Number of structures read so far.
     bodies: u32,
 }
 
-/// Properties of fields of fixed length.
+/// Properties of numbers of fixed length.
 const FIXED: &[&str] = &["length", "byte-order", "bit-order", "alignment"];
 
 /// Properties of integers.
 const INTEGER: &[&str] = &["preferred-display-base", "mappings", "roles"];
 
 impl Classes {
-    /// Declares a name.
+    /// Declares a name of a field class.
     pub(super) fn alias(
         &mut self,
         name: &Value,
@@ -44,7 +44,7 @@ impl Classes {
         }
     }
 
-    /// Returns the type of a field class or of the name of one.
+    /// Returns the type of a field class, which is given as an object or by name.
     pub(super) fn class(&mut self, value: &Value, log: &mut Log) -> Result<Type, Fault> {
         if let Kind::Text(name) = &value.kind {
             let class = self.aliases.get(name).cloned();
@@ -61,7 +61,7 @@ impl Classes {
                 integer(object(&[FIXED, &["flags"]], log)?, IntegerKind::BitMap, log)
             }
             "fixed-length-boolean" => integer(object(&[FIXED], log)?, IntegerKind::Boolean, log),
-            // Enumerations are classes of their own in the draft.
+            // The draft has separate classes for enumerations.
             "fixed-length-unsigned-integer" | "fixed-length-unsigned-enumeration" => {
                 integer(object(&[FIXED, INTEGER], log)?, IntegerKind::Unsigned, log)
             }
@@ -250,7 +250,7 @@ fn number(object: Object<'_>, kind: IntegerKind, log: &mut Log) -> Result<Intege
     })
 }
 
-/// Returns the roles that the program knows.
+/// Returns the known roles.
 fn roles(value: &Value, kind: IntegerKind, log: &mut Log) -> Result<Vec<Role>, Fault> {
     let mut roles = Vec::new();
     for value in value.list()? {
@@ -347,7 +347,7 @@ fn static_blob(object: Object<'_>, log: &mut Log) -> Result<Type, Fault> {
     Ok(Type::Blob { length: fixed(object)?, is_uuid })
 }
 
-/// Returns the byte order, and true if the bits are in the order that does not belong to it.
+/// Returns the byte order, and true if the bits are in the reverse of the order that belongs to it.
 fn orders(object: Object<'_>) -> Result<(ByteOrder, bool), Fault> {
     let value = object.need("byte-order")?;
     let order = match value.text()? {
@@ -415,7 +415,7 @@ fn location(value: &Value) -> Result<Arc<Reference>, Fault> {
     for element in path {
         match &element.kind {
             Kind::Text(name) => names.push(name.as_str().into()),
-            // Goes up: from the last name, or from the structure of the field.
+            // A null removes the last name or, if there is none, goes up one structure.
             Kind::Null if names.pop().is_some() => {}
             Kind::Null if origin.is_none() => up += 1,
             _ => return Err(element.expected("a name")),

@@ -20,18 +20,18 @@ pub(super) struct Reader<'l> {
     declared: Declared,
     has_preamble: bool,
     has_trace: bool,
-    /// Index of each stream by its id.
+    /// Index of each stream class, by its id.
     streams: HashMap<u64, usize>,
-    /// Ids of streams and events.
+    /// The ids of the stream and of the event, of each event class.
     events: HashSet<(u64, u64)>,
-    /// Index of each clock by its id.
+    /// Index of each clock, by its id.
     clocks: HashMap<String, usize>,
 }
 
-/// Properties with the identity of a part of a trace.
+/// Properties that identify a part of a trace.
 const IDENTITY: &[&str] = &["namespace", "name", "uid"];
 
-/// Namespaces of attributes in which event classes have a log level: those of LTTng and Babeltrace.
+/// Namespaces of attributes that can contain a log level: those of LTTng and Babeltrace.
 const NAMESPACES: [&str; 2] = ["lttng.org,2009", "babeltrace.org,2020"];
 
 impl<'l> Reader<'l> {
@@ -82,7 +82,7 @@ impl<'l> Reader<'l> {
         }
     }
 
-    /// Warns that the last fragment is unfinished.
+    /// Adds a warning that the last fragment is unfinished.
     ///
     /// # Errors
     /// Returns the error of the fragment if no stream precedes it.
@@ -125,7 +125,7 @@ impl<'l> Reader<'l> {
             "uuid",
         ];
         let clock = Object::part(value, &[known, IDENTITY], self.log)?;
-        // In the draft, the name is the id.
+        // The draft identifies clocks by name.
         let id = clock.get("id").or_else(|| clock.get("name"));
         let id = id.map_or_else(|| clock.need("id"), Ok)?;
         let frequency = clock.need("frequency")?;
@@ -188,7 +188,7 @@ impl<'l> Reader<'l> {
         }
         self.has_trace = true;
         self.declared.name = trace.text("name")?.filter(|name| !name.is_empty()).map(str::to_owned);
-        // The draft has the UUID here.
+        // In the draft, the UUID is a property of the trace class.
         if let (None, Some(value)) = (self.declared.uuid, trace.get("uuid")) {
             self.declared.uuid = Some(uuid(value)?);
         }

@@ -3,13 +3,13 @@
 //! | file | task |
 //! |---|---|
 //! | `places` | positions of JSON values |
-//! | `value` | JSON to values with positions |
-//! | `object` | checked properties of objects |
-//! | `classes` | field classes to types |
-//! | `fragments` | fragments to the declarations of a trace |
+//! | `value` | parses JSON into values with positions |
+//! | `object` | checks the properties of objects |
+//! | `classes` | converts field classes to types |
+//! | `fragments` | converts fragments to the declarations of a trace |
 //!
-//! Traces of a draft of the specification (release candidate 7) are read too. The words that only
-//! the draft has are in `classes` and `fragments`.
+//! Also reads traces of a draft of the specification (release candidate 7). `object`, `classes` and
+//! `fragments` have the words that only the draft uses.
 
 mod classes;
 mod fragments;
@@ -36,7 +36,7 @@ pub(super) fn declared(text: &[u8], log: &mut Log) -> Result<Declared, Fault> {
         if !fragment.trim_start().is_empty() {
             match value::parse(fragment, start) {
                 Ok(value) => reader.fragment(&value)?,
-                // A recording that still runs can end inside a fragment.
+                // The metadata of a recording that is still running can end inside a fragment.
                 Err(error) if error.is_end && start as usize + fragment.len() == text.len() => {
                     reader.unfinished(error)?;
                 }

@@ -1,4 +1,4 @@
-//! Objects with checked properties.
+//! JSON objects whose properties are checked.
 
 use std::collections::HashSet;
 
@@ -13,17 +13,17 @@ pub(super) struct Object<'v> {
     properties: &'v [(String, Value)],
 }
 
-/// Properties that may be in every object that describes a part of a trace.
+/// Properties that every object that describes a part of a trace may have.
 const COMMON: [&str; 4] = ["type", "attributes", "extensions", "user-attributes"];
 
 /// Properties that only the draft of CTF 2 has.
 const DRAFT: [&str; 2] = ["user-attributes", "default-clock-class-name"];
 
 impl<'v> Object<'v> {
-    /// Returns an object, whose properties are different.
+    /// Returns a value as an object without repeated properties.
     ///
     /// # Errors
-    /// Returns an error for another value, or a property that occurs twice.
+    /// Returns an error if the value is not an object, or if a property occurs twice.
     pub(super) fn of(value: &'v Value) -> Result<Self, Fault> {
         let Kind::Object(properties) = &value.kind else { return Err(value.expected("an object")) };
         let mut names = HashSet::new();
@@ -36,11 +36,11 @@ impl<'v> Object<'v> {
         Ok(Self { at: value.at, properties })
     }
 
-    /// Returns an object that describes a part of a trace. Warns of properties that are neither in
-    /// one of the lists of names nor common.
+    /// Returns a value as an object that describes a part of a trace. Adds a warning for each
+    /// property that is neither common nor in one of the lists `known`.
     ///
     /// # Errors
-    /// Returns an error for another value, wrong attributes, or extensions.
+    /// Returns an error if the value is not an object, or has wrong attributes or any extension.
     pub(super) fn part(value: &'v Value, known: &[&[&str]], log: &mut Log) -> Result<Self, Fault> {
         let object = Self::of(value)?;
         object.warn_unknown(known, log);
@@ -58,7 +58,7 @@ impl<'v> Object<'v> {
         Ok(object)
     }
 
-    /// Warns of properties that are in none of the lists.
+    /// Adds a warning for each property that is in none of the lists.
     pub(super) fn warn_unknown(&self, known: &[&[&str]], log: &mut Log) {
         for (name, value) in self.properties {
             let is_known = known.iter().any(|names| names.contains(&&**name));
@@ -73,7 +73,7 @@ impl<'v> Object<'v> {
         self.properties
     }
 
-    /// Returns a property.
+    /// Returns a property, or `None` if the object lacks it.
     pub(super) fn get(&self, name: &str) -> Option<&'v Value> {
         self.properties.iter().find(|(property, _)| property == name).map(|(_, value)| value)
     }

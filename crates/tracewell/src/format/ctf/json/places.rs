@@ -1,15 +1,15 @@
 //! Finds the positions of the values of a JSON text, and limits their number and nesting.
 //!
-//! The text need not be correct: the parser that follows reports faults.
+//! The text need not be valid JSON: `value` parses it afterwards and reports faults.
 
 use crate::format::ctf::declared::fault::{Fault, fault};
 use crate::format::ctf::declared::limits::{MAX_DEPTH, MAX_FIELDS};
 
-/// Returns the position of each value in the order in which the values begin. Names of properties
-/// are no values. The text begins at offset `start` of the metadata.
+/// Returns the offset of each value in the metadata, in ascending order. Names of properties are
+/// not values. The text begins at offset `start` of the metadata.
 ///
 /// # Errors
-/// Returns an error for too many values and for too many levels.
+/// Returns an error if there are too many values, or if they are nested too deeply.
 pub(super) fn places(text: &str, start: u32) -> Result<Vec<u32>, Fault> {
     let bytes = text.as_bytes();
     let mut places = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn places(text: &str, start: u32) -> Result<Vec<u32>, Fault> {
     Ok(places)
 }
 
-/// Returns the length of the string at the start, with its quotes.
+/// Returns the length in bytes of the string at the start, with its quotes.
 fn string_length(bytes: &[u8]) -> usize {
     let mut length = 1;
     while let Some(byte) = bytes.get(length) {
@@ -65,7 +65,7 @@ fn string_length(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Returns the length of the number or word at the start, at least 1.
+/// Returns the length in bytes of the number or word at the start, at least 1.
 fn word_length(bytes: &[u8]) -> usize {
     let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"{}[],:".contains(byte);
     bytes.iter().position(ends).unwrap_or(bytes.len()).max(1)

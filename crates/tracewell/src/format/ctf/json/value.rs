@@ -1,6 +1,7 @@
 //! JSON values with positions, in the order of the text.
 //!
-//! `serde_json` parses. It does not report positions, so `places` finds them before.
+//! `serde_json` parses the text. It does not report positions of values, so `places` finds them
+//! first.
 
 use std::fmt;
 use std::vec::IntoIter;
@@ -111,7 +112,7 @@ fn message(error: &serde_json::Error) -> String {
     format!("expected JSON, found: {}", &message[..end])
 }
 
-/// Deserializes the next value. It takes the next of the places.
+/// Deserialises the next value, which gets the next of these positions.
 struct Next<'p>(&'p mut IntoIter<u32>);
 
 impl<'de> DeserializeSeed<'de> for Next<'_> {
@@ -124,7 +125,7 @@ impl<'de> DeserializeSeed<'de> for Next<'_> {
     }
 }
 
-/// Deserializes the content of a value.
+/// Deserialises the content of a value. The values in it get the next of these positions.
 struct Content<'p>(&'p mut IntoIter<u32>);
 
 impl<'de> Visitor<'de> for Content<'_> {

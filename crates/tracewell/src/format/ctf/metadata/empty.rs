@@ -1,20 +1,21 @@
-//! Recognises structures that never contain a bit. Events of such structures would never end.
+//! Recognises structures without bits. An event of such structures would repeat without end,
+//! because it does not advance the position.
 
 use std::sync::Arc;
 
 use crate::format::ctf::declared::types::{LengthType, StructureType, Type};
 
-/// Returns true if none of the structures can contain a bit.
+/// Returns true if none of the structures ever contains a bit.
 pub(super) fn are_empty(structures: &[Option<Arc<StructureType>>]) -> bool {
     structures.iter().flatten().all(|structure| is_empty_structure(structure))
 }
 
-/// Returns true if a structure contains no bit.
+/// Returns true if a structure never contains a bit.
 fn is_empty_structure(structure: &StructureType) -> bool {
     structure.members.iter().all(|member| is_empty(&member.class))
 }
 
-/// Returns true if a type contains no bit, whatever the values of other fields are.
+/// Returns true if a type contains no bit for any values of other fields.
 fn is_empty(class: &Type) -> bool {
     match class {
         Type::Structure(structure) => is_empty_structure(structure),

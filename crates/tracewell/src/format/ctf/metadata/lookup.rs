@@ -1,10 +1,9 @@
-//! Finds the fields that references name.
+//! Finds the fields to which references lead.
 //!
-//! While a field is placed, the frames say in which structures, arrays and options it is. A
-//! reference goes down from one of these structures, or from the root of an earlier scope. On the
-//! way it may pass through choices and arrays that contain the referring field: then the option and
-//! the element that contain the field are meant. Of another choice, each option must contain the
-//! field. Elements of another array cannot be named.
+//! The frames are the structures, arrays and choices that contain the referring field. The path of
+//! a reference begins in one of these structures, or in the root of an earlier scope. In a choice
+//! or array that contains the referring field, the path continues in the same option or element. In
+//! any other choice, each option must contain the target. A path cannot enter any other array.
 
 use std::sync::Arc;
 
@@ -15,10 +14,10 @@ use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, Origin, Reference, StructureType, Type,
 };
 
-/// Maximum number of fields that one reference names, in different options.
+/// Maximum number of fields to which one reference leads, in different options.
 const MAX_TARGETS: usize = 1 << 10;
 
-/// A type that contains the field that is placed.
+/// A type that contains the referring field.
 pub(super) enum Frame {
     /// A structure, and the index of the member.
     Structure(Arc<StructureType>, usize),
@@ -31,19 +30,19 @@ pub(super) enum Frame {
 /// The root structures of the scopes, by [`Scope`].
 pub(super) type Roots = [Option<Arc<StructureType>>; 6];
 
-/// The fields that a reference names.
+/// The fields to which a reference leads.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The place of the fields.
+    /// The location of the fields.
     pub location: Location,
     /// Their types, at least one.
     pub integers: Vec<Arc<IntegerType>>,
 }
 
-/// Returns the fields that a reference names. The field that contains it is in `frames` of `scope`.
+/// Returns the fields to which a reference leads. `scope` and `frames` contain the referring field.
 ///
 /// # Errors
-/// Returns an error if the reference names no number that precedes the field.
+/// Returns an error if the reference leads to no number before the referring field.
 pub(super) fn find(
     reference: &Reference,
     scope: Scope,
@@ -87,7 +86,7 @@ pub(super) fn find(
     Ok(Found { location: Location { scope: target, paths }, integers })
 }
 
-/// Returns true for the frame of a structure.
+/// Returns true if the frame is a structure.
 fn is_structure(frame: &Frame) -> bool {
     matches!(frame, Frame::Structure(..))
 }
@@ -96,16 +95,16 @@ fn is_structure(frame: &Frame) -> bool {
 struct Search<'a> {
     reference: &'a Reference,
     frames: &'a [Frame],
-    /// Indices from the root to the type at which the search is.
+    /// Indices from the root of the scope to the current type.
     path: Vec<u32>,
     paths: Vec<Vec<u32>>,
     integers: Vec<Arc<IntegerType>>,
 }
 
 impl Search<'_> {
-    /// Returns the innermost frame of a structure that has a member with the first name before the
-    /// member that contains the reference. Begins with the structure in whose body the reference is
-    /// written, which can be outside of the structure that uses it.
+    /// Returns the innermost structure that has a member with the first name before the member that
+    /// contains the reference. Starts at the structure in whose body the reference is written. If
+    /// this structure is not among the frames, starts at the innermost one.
     fn nearest(&self) -> Option<usize> {
         let written = |frame: &Frame| match frame {
             Frame::Structure(structure, _) => Some(structure.body) == self.reference.body,
@@ -120,7 +119,7 @@ impl Search<'_> {
         })
     }
 
-    /// Goes down from the structure of a frame.
+    /// Follows the names from the structure of a frame.
     fn inside_frame(&mut self, index: usize) -> Result<(), Fault> {
         self.path.extend(self.frames[..index].iter().filter_map(|frame| match frame {
             Frame::Structure(_, index) | Frame::Choice(index) => Some(*index as u32),
@@ -132,8 +131,8 @@ impl Search<'_> {
         self.structure(structure, &self.reference.names, Some(index))
     }
 
-    /// Goes down to the member with the first of the names. `frame` is the frame of the structure
-    /// if the structure contains the referring field.
+    /// Follows the names from a structure. `frame` is the frame of the structure if the structure
+    /// contains the referring field.
     fn structure(
         &mut self,
         structure: &StructureType,
@@ -160,7 +159,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Goes down to the fields with these names in a type.
+    /// Follows the names from a type.
     fn class(
         &mut self,
         class: &Type,
@@ -193,8 +192,8 @@ impl Search<'_> {
         }
     }
 
-    /// Goes down into the option that contains the referring field, or else into all options. A
-    /// name may also be that of an option.
+    /// Follows the names into the option that contains the referring field or, if there is none,
+    /// into all options. A name can also be that of an option.
     fn choice(
         &mut self,
         choice: &ChoiceType,
@@ -224,7 +223,7 @@ impl Search<'_> {
         named.map_or(Err(error), |index| self.option(choice, index, &names[1..], None))
     }
 
-    /// Goes down into one option.
+    /// Follows the names into one option.
     fn option(
         &mut self,
         choice: &ChoiceType,

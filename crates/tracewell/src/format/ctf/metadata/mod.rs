@@ -1,7 +1,7 @@
 //! Reads the metadata of a CTF trace, in both languages, into its [`Metadata`].
 //!
-//! Recognises the language, cuts packets, and converts positions to lines and columns. The folders
-//! `tsdl` and `json` read the languages; `place` resolves the references between fields.
+//! Recognises the language, joins packets, and converts positions to lines and columns. The folders
+//! `tsdl` and `json` parse the languages; `place` resolves the references between fields.
 
 mod empty;
 mod lookup;
@@ -23,13 +23,13 @@ use super::{json, tsdl};
 pub struct Parsed {
     /// The types of the trace.
     pub metadata: Metadata,
-    /// Parts of the metadata that were ignored, in order of reading, at most [`MAX_WARNINGS`].
+    /// The warnings, in order of reading; at most [`MAX_WARNINGS`].
     pub warnings: Vec<Warning>,
     /// Number of warnings beyond [`MAX_WARNINGS`].
     pub further_warnings: u64,
 }
 
-/// A part of the metadata that was ignored.
+/// A warning about a part of the metadata.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
     /// Offset in bytes in the text. Texts in packets are joined.
@@ -46,8 +46,8 @@ pub struct Warning {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct MetadataError {
-    /// Offset in bytes in the text. Texts in packets are joined. Of a broken packet of metadata,
-    /// the offset in the file.
+    /// Offset in bytes in the text. Texts in packets are joined. If a packet of metadata is broken,
+    /// its offset in the file.
     pub offset: usize,
     /// Line, from 1.
     pub line: u32,
@@ -100,19 +100,19 @@ pub fn read(bytes: &[u8]) -> Result<Parsed, MetadataError> {
     Ok(Parsed { metadata, warnings: warnings.collect(), further_warnings: log.further })
 }
 
-/// Returns the text without the zeros at its end.
+/// Returns the text without zeros at its end.
 fn trimmed(text: &[u8]) -> &[u8] {
     let length = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &text[..length]
 }
 
-/// Adds the line and the column to a fault.
+/// Returns a fault with its line and column.
 fn located(text: &[u8], fault: Fault) -> MetadataError {
     let offset = (fault.at as usize).min(text.len());
     let before = &text[..offset];
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
     let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-    // A byte that continues a character of UTF-8 is no column of its own.
+    // Continuation bytes of UTF-8 do not begin a column.
     let column = 1 + before[start..].iter().filter(|byte| **byte & 0xC0 != 0x80).count();
     MetadataError { offset, line: line as u32, column: column as u32, message: fault.message }
 }

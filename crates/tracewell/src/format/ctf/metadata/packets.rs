@@ -1,8 +1,8 @@
-//! Metadata in packets: the text of CTF 1.8 in pieces, each after a header of 37 bytes.
+//! Metadata in packets: parts of the text of CTF 1.8, each after a header of 37 bytes.
 //!
 //! | offset | size | field |
 //! |---|---|---|
-//! | 0 | 4 | magic number `0x75D11D57`; its order is that of the other fields |
+//! | 0 | 4 | magic number `0x75D11D57`; its byte order is that of the other fields |
 //! | 4 | 16 | UUID of the trace |
 //! | 20 | 4 | checksum, ignored |
 //! | 24 | 4 | length of the content in bits, with the header |
@@ -13,7 +13,7 @@ use tracewell_wire::ByteOrder;
 
 use super::{MetadataError, trimmed};
 
-/// First number of each packet of metadata.
+/// Magic number of each packet of metadata.
 const MAGIC: u32 = 0x75D1_1D57;
 
 /// Length of the header in bytes.
@@ -32,7 +32,8 @@ pub(super) fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
 /// Returns the joined text of all packets.
 ///
 /// # Errors
-/// Returns the offset of the first packet that contradicts itself or the packets before it.
+/// Returns the offset of the first packet whose header is wrong or has another UUID than the first
+/// packet.
 pub(super) fn text(bytes: &[u8], order: ByteOrder) -> Result<Vec<u8>, MetadataError> {
     let mut text = Vec::new();
     let mut offset = 0;
@@ -52,7 +53,7 @@ pub(super) fn text(bytes: &[u8], order: ByteOrder) -> Result<Vec<u8>, MetadataEr
 }
 
 /// Checks the header of the packet at the start of `bytes`. Returns the lengths of its content and
-/// of the packet in bytes. `first` begins with the UUID of the first packet.
+/// of the packet in bytes, both with the header. `first` begins with the UUID of the first packet.
 fn header(bytes: &[u8], first: &[u8], order: ByteOrder) -> Result<(usize, usize), String> {
     let Some(header) = bytes.first_chunk::<HEADER_LEN>() else {
         return Err(format!("expected a header of {HEADER_LEN} bytes, found {}", bytes.len()));

@@ -1,9 +1,9 @@
-//! Places declared types: makes the classes of each scope of a trace, with resolved references and
-//! roles.
+//! Places declared types: converts them to the classes of each scope of a trace, with resolved
+//! references and roles.
 //!
-//! A type without references and clocks is placed once and shared. Another type is placed at each
-//! use, because the fields to which it refers differ. All scopes together have a limited number of
-//! fields, so that short metadata cannot declare endless types.
+//! A type without references and clocks is placed once and shared. Any other type is placed at each
+//! use, because the fields to which it refers differ. The number of fields of all scopes is
+//! limited, because short metadata can declare very large types.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use crate::format::ctf::declared::types::{
 /// Returns the metadata with all types placed.
 ///
 /// # Errors
-/// Returns an error for a reference that leads nowhere, a type that cannot be read, a stream with
-/// two clocks, or too many fields.
+/// Returns an error for a reference without target, an unsupported type, a stream with two clocks,
+/// or too many fields.
 pub(super) fn metadata(declared: Declared, log: &mut Log) -> Result<Metadata, Fault> {
     let Declared { version, byte_order, uuid, name, environment, clocks, packet_header, streams } =
         declared;
@@ -66,7 +66,7 @@ pub(super) fn metadata(declared: Declared, log: &mut Log) -> Result<Metadata, Fa
     })
 }
 
-/// Returns the clock that CTF 1.8 implies for time stamps if none is declared.
+/// Returns the clock for timestamps of CTF 1.8 if the metadata declares none.
 fn implied_clock() -> Clock {
     Clock {
         name: "default".to_owned(),
@@ -85,22 +85,22 @@ struct Placer<'a> {
     version: Version,
     clocks: Vec<Clock>,
     log: &'a mut Log,
-    /// The structures of the scopes of the stream and event that are placed.
+    /// The root structures of the scopes of the current stream and event.
     roots: Roots,
     scope: Scope,
-    /// The types that contain the field that is placed.
+    /// The types that contain the current field.
     frames: Vec<Frame>,
     is_in_array: bool,
-    /// Structures without references by the number of their body. They have no roles: only those of
-    /// events are here.
+    /// Shared structures, by the number of their body. They are in contexts and payloads of events,
+    /// so they have no roles.
     shared: HashMap<u32, Arc<Structure>>,
-    /// Number of fields of all scopes so far.
+    /// Number of fields placed so far, in all scopes.
     fields: u64,
-    /// The clock of the stream, if a field has it.
+    /// The clock of the current stream, from its fields.
     clock: Option<usize>,
-    /// The clock that the stream names (CTF 2).
+    /// The clock that the current stream names (CTF 2).
     default_clock: Option<usize>,
-    /// Offset of the declaration that is placed.
+    /// Offset of the current declaration in the text.
     at: u32,
 }
 
@@ -298,7 +298,7 @@ impl Placer<'_> {
         })
     }
 
-    /// Returns the roles of CTF 1.8. Adds the implied clock for a time stamp if there is no other.
+    /// Returns the roles of CTF 1.8. If a timestamp has no clock, adds the implied clock.
     fn roles_by_name(&mut self, integer: &IntegerType, place: Place<'_>) -> Vec<Role> {
         let is_stamp = roles::is_stamp(integer, place);
         if is_stamp && self.clocks.is_empty() {
@@ -312,7 +312,7 @@ impl Placer<'_> {
         roles::by_name(integer, place, self.clocks.len() == 1)
     }
 
-    /// Returns the roles of CTF 2 that are possible here.
+    /// Returns the declared roles of CTF 2 that a number in this place may have.
     fn declared_roles(&mut self, integer: &IntegerType, place: Place<'_>) -> Vec<Role> {
         let mut roles = integer.class.roles.clone();
         roles.retain(|role| {
@@ -329,7 +329,7 @@ impl Placer<'_> {
             self.log.warn(self.at, || format!("role {role:?} ignored: {reason}"));
             false
         });
-        // No role of CTF 2 means the processor. Recorders write it as in CTF 1.8.
+        // CTF 2 has no role for the processor. Recorders use the same name as in CTF 1.8.
         if roles.is_empty() && roles::is_processor(integer, place) {
             roles.push(Role::Processor);
         }
@@ -350,7 +350,7 @@ impl Placer<'_> {
     }
 }
 
-/// Returns true for 16 bytes.
+/// Returns true if a field of this type has 16 bytes.
 fn is_uuid(class: &Type) -> bool {
     match class {
         Type::SizedText { length: LengthType::Fixed(16), .. } => true,
@@ -367,8 +367,8 @@ fn is_uuid(class: &Type) -> bool {
 /// Returns the values that select each option.
 ///
 /// # Errors
-/// Returns an error if the selector is of the wrong kind, or if it is one of several numbers that
-/// select differently.
+/// Returns an error if a selector is of the wrong kind, or if several possible selectors select
+/// different options for a value.
 fn selecting(
     choice: &ChoiceType,
     reference: &Reference,
@@ -400,7 +400,7 @@ fn values_of(choice: &ChoiceType, integer: &IntegerType) -> Option<Vec<Vec<(i128
     let declared = |option: &OptionType| option.values.clone();
     match choice.options.iter().map(declared).collect::<Option<Vec<_>>>() {
         Some(values) if kind == IntegerKind::Boolean => {
-            // A boolean selects an optional field by being true.
+            // A Boolean selects an optional field if it is true.
             (choice.is_optional && values.iter().all(Vec::is_empty))
                 .then(|| vec![vec![(1, i128::from(u64::MAX))]])
         }

@@ -1,4 +1,5 @@
-//! The roles of numbers in packets and events: by names and clocks in CTF 1.8, by roles in CTF 2.
+//! The roles of numbers in packets and events. CTF 1.8 assigns them by names and clocks, CTF 2
+//! declares them.
 
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ pub(super) struct Place<'a> {
     pub is_in_array: bool,
 }
 
-/// Returns the roles of a number of CTF 1.8. `has_default` says that the metadata has one clock, to
-/// which time stamps without `map` belong.
+/// Returns the roles of a number of CTF 1.8. `has_default` is true if the metadata has one clock,
+/// to which timestamps without `map` belong.
 pub(super) fn by_name(integer: &IntegerType, place: Place<'_>, has_default: bool) -> Vec<Role> {
     if integer.class.kind != IntegerKind::Unsigned {
         return Vec::new();
@@ -39,7 +40,7 @@ pub(super) fn by_name(integer: &IntegerType, place: Place<'_>, has_default: bool
         (Scope::PacketContext, true, "events_discarded") => Some(Role::Discarded),
         (Scope::PacketContext, true, "packet_seq_num") => Some(Role::PacketNumber),
         (Scope::PacketContext, true, "cpu_id") => Some(Role::Processor),
-        // Headers of LTTng have these also in the options of a variant.
+        // LTTng's headers also have this field in the options of a variant.
         (Scope::EventHeader, _, "id") => Some(Role::EventClass),
         (Scope::EventHeader, _, "timestamp") => time(Role::Time),
         _ => None,
@@ -52,12 +53,13 @@ pub(super) fn by_name(integer: &IntegerType, place: Place<'_>, has_default: bool
     roles
 }
 
-/// Returns true if the number is a time stamp by its name, for which CTF 1.8 implies a clock.
+/// Returns true if the name of the number is that of a timestamp, for which CTF 1.8 implies a
+/// clock.
 pub(super) fn is_stamp(integer: &IntegerType, place: Place<'_>) -> bool {
     by_name(integer, place, true).iter().any(|role| matches!(role, Role::Time | Role::EndTime))
 }
 
-/// Returns true if the number is the processor by its name.
+/// Returns true if the name of the number is that of the processor.
 pub(super) fn is_processor(integer: &IntegerType, place: Place<'_>) -> bool {
     by_name(integer, place, false) == [Role::Processor]
 }
@@ -77,7 +79,7 @@ pub(super) fn is_possible(role: Role, scope: Scope) -> bool {
     }
 }
 
-/// Returns the number with these roles, shared if it has them already.
+/// Returns the number with these roles. If it already has them, returns the same `Arc`.
 pub(super) fn with(integer: &Arc<Integer>, roles: Vec<Role>) -> Arc<Integer> {
     match integer.roles == roles {
         true => Arc::clone(integer),

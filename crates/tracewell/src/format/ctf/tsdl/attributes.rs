@@ -1,11 +1,11 @@
-//! Values of attributes, checked.
+//! Converts and checks the values of attributes.
 
 use std::collections::HashSet;
 
 use super::tree::{Attribute, Value};
 use crate::format::ctf::declared::fault::{Fault, Log, fault};
 
-/// Checks that no two attributes have one name.
+/// Checks that attributes have different names.
 ///
 /// # Errors
 /// Returns an error at the second attribute of a name.
@@ -23,7 +23,7 @@ pub(super) fn check_names<'t>(
 }
 
 impl Attribute<'_> {
-    /// Warns that the program does not know the attribute.
+    /// Adds a warning that the attribute is unknown.
     pub(crate) fn warn_unknown(&self, log: &mut Log) {
         log.warn(self.at, || format!("unknown attribute '{}', ignored", self.name));
     }
@@ -64,7 +64,7 @@ impl Attribute<'_> {
         }
     }
 
-    /// Returns a string, or words as text.
+    /// Returns a string, or the text of a path.
     pub(crate) fn name(&self) -> Result<String, Fault> {
         match &self.value {
             Value::Text(text) => Ok(text.clone()),
@@ -82,7 +82,7 @@ impl Attribute<'_> {
         }
     }
 
-    /// Returns a truth value.
+    /// Returns a Boolean.
     pub(crate) fn boolean(&self) -> Result<bool, Fault> {
         match (&self.value, self.word()) {
             (Value::Number(1), _) | (_, Some("true" | "TRUE")) => Ok(true),

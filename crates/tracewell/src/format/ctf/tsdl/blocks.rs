@@ -1,7 +1,7 @@
 //! Blocks of CTF 1.8: the trace, its environment, clocks, streams and events.
 //!
-//! The byte order, the clocks and the environment are read first, wherever they are. The other
-//! declarations are read in the order of the text, because types must precede their use.
+//! The byte order, the clocks and the environment are read first, because they can follow their use
+//! in the text. The other declarations are read in the order of the text.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -149,7 +149,7 @@ fn clocks<'t>(
     let mut names = HashSet::new();
     for block in blocks {
         let mut clock = clock(block, log)?;
-        // LTTng's clock counts from the Unix epoch, but LTTng does not say so.
+        // LTTng's clock counts from 1970, although LTTng's metadata does not say so.
         clock.is_unix |= is_lttng && clock.name == "monotonic";
         if !names.insert(clock.name.clone()) {
             let message = format!("expected a new name of a clock, found '{}' again", clock.name);
@@ -197,7 +197,8 @@ fn clock(block: &Block<'_>, log: &mut Log) -> Result<Clock, Fault> {
         }
     }
     clock.name = name.ok_or_else(|| fault(block.at, "expected the attribute 'name' of a clock"))?;
-    // Offsets in cycles can have 64 bits without sign. Whole seconds move if they do not fit.
+    // An offset in cycles can be larger than an `i64`. Its whole seconds are then added to the
+    // offset in seconds.
     clock.offset_cycles = i64::try_from(offset).unwrap_or_else(|_| {
         let frequency = i128::from(clock.frequency);
         let seconds = i128::from(clock.offset_seconds) + offset.div_euclid(frequency);
@@ -207,7 +208,7 @@ fn clock(block: &Block<'_>, log: &mut Log) -> Result<Clock, Fault> {
     Ok(clock)
 }
 
-/// Reads the parts of a text in order.
+/// Reads the declarations of a text in order.
 struct Reader<'l> {
     resolver: Resolver<'l>,
     packet_header: Option<Arc<StructureType>>,
@@ -236,7 +237,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the structures of a block's scopes, and declares its types.
+    /// Returns the root structures of a block's scopes, and declares its types.
     fn structures<const N: usize>(
         &mut self,
         block: &Block<'_>,
@@ -323,7 +324,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the streams with their events. Without any stream, the metadata implies one.
+/// Returns the streams with their events. If the metadata declares no stream, it implies one.
 fn joined(
     mut streams: Vec<DeclaredStream>,
     events: Vec<(Option<u64>, DeclaredEvent)>,

@@ -1,4 +1,4 @@
-//! Cuts metadata of CTF 1.8 into words, numbers, strings and marks.
+//! Splits metadata of CTF 1.8 into words, numbers, strings and marks.
 
 use crate::format::ctf::declared::fault::{Fault, fault};
 
@@ -20,18 +20,18 @@ pub(super) enum Kind<'a> {
     Number(u64),
     /// A string, without quotes and escapes.
     Text(String),
-    /// A mark, one of [`MARKS`].
+    /// Punctuation, one of [`MARKS`].
     Mark(&'static str),
     /// The end of the text.
     End,
 }
 
-/// The marks. One that begins with another stands before it.
+/// The marks. A mark precedes its own prefixes, so that the longest one matches.
 const MARKS: [&str; 18] =
     ["...", ":=", "{", "}", "(", ")", "[", "]", "<", ">", ";", ",", ":", "=", ".", "-", "+", "*"];
 
 impl Kind<'_> {
-    /// Returns the token for messages.
+    /// Returns the token, as messages show it.
     pub(crate) fn described(&self) -> String {
         match self {
             Self::Word(word) => format!("'{word}'"),
@@ -43,7 +43,7 @@ impl Kind<'_> {
     }
 }
 
-/// Cuts a text into tokens.
+/// Splits a text into tokens.
 #[derive(Clone)]
 pub(super) struct Lexer<'a> {
     text: &'a [u8],
@@ -59,7 +59,7 @@ impl<'a> Lexer<'a> {
     /// Returns the next token; at the end of the text, always [`Kind::End`].
     ///
     /// # Errors
-    /// Returns an error for a byte that begins no token, and for an unfinished or wrong one.
+    /// Returns an error for a byte that begins no token, and for an unfinished or invalid token.
     pub(crate) fn next(&mut self) -> Result<Token<'a>, Fault> {
         self.skip_space()?;
         let start = self.at;
@@ -67,7 +67,7 @@ impl<'a> Lexer<'a> {
         let rest = &self.text[start..];
         let kind = match rest.first() {
             None => Kind::End,
-            // A character of C is a short string here.
+            // A character literal of C is a string.
             Some(quote @ (b'"' | b'\'')) => {
                 self.at += 1;
                 Kind::Text(self.string(at, *quote)?)
@@ -113,7 +113,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Cuts an identifier or the letters and digits of a number.
+    /// Consumes an identifier, or the letters and digits of a number.
     fn word(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -123,8 +123,8 @@ impl<'a> Lexer<'a> {
         std::str::from_utf8(&rest[..length]).unwrap_or_default()
     }
 
-    /// Cuts a number: decimal, octal after `0`, hexadecimal after `0x` or binary after `0b`, with
-    /// suffixes of C.
+    /// Consumes a number: decimal, octal after `0`, hexadecimal after `0x` or binary after `0b`,
+    /// with suffixes of C.
     fn number(&mut self) -> Result<Kind<'a>, Fault> {
         let at = self.at as u32;
         let word = self.word();
@@ -146,7 +146,8 @@ impl<'a> Lexer<'a> {
             .map_err(|_| fault(at, format!("expected a number below 2^64, found {word}")))
     }
 
-    /// Cuts the rest of a string that begins at `start`. Bytes that are not UTF-8 become U+FFFD.
+    /// Consumes the rest of a string that begins at `start`. Bytes that are not UTF-8 become
+    /// U+FFFD.
     fn string(&mut self, start: u32, quote: u8) -> Result<String, Fault> {
         let mut bytes = Vec::new();
         loop {
@@ -168,7 +169,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Decodes an escape sequence. The backslash is consumed. An unknown one stands for its letter.
+    /// Decodes an escape sequence after its backslash. An unknown escape stands for its letter.
     fn escape(&mut self, bytes: &mut Vec<u8>) -> Result<(), Fault> {
         let at = self.at as u32 - 1;
         let Some(letter) = self.text.get(self.at) else { return Ok(()) };
@@ -192,7 +193,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Decodes the digits of an escape sequence.
+    /// Decodes at most `most` digits of an escape sequence.
     fn code(&mut self, base: u32, most: usize, at: u32) -> Result<u8, Fault> {
         let rest = &self.text[self.at..];
         let digits = rest.iter().take(most).map_while(|byte| char::from(*byte).to_digit(base));
@@ -209,7 +210,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Returns true for white space of C.
+/// Returns true if C treats the byte as white space.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C)
 }

@@ -6,7 +6,7 @@
 //! | `parser`, `parse_types` | tokens to a syntax tree |
 //! | `tree` | the syntax tree |
 //! | `attributes`, `words` | values of attributes |
-//! | `scopes`, `resolve` | names of types to types |
+//! | `scopes`, `resolve` | type trees to types: finds names, checks attributes |
 //! | `blocks` | blocks to the declarations of a trace |
 
 mod attributes;

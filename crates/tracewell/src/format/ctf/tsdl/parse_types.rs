@@ -47,12 +47,12 @@ impl<'a> Parser<'a> {
         Ok(TypeTree { at, kind })
     }
 
-    /// Returns the type with these words as name.
+    /// Returns a type whose name consists of these words.
     pub(crate) fn named_type(&self, at: u32, words: Vec<&'a str>) -> TypeTree<'a> {
         TypeTree { at, kind: TypeKind::Named(words) }
     }
 
-    /// Parses the attributes after the keyword of a type, which is next.
+    /// Consumes the keyword of a type and parses the attributes after it.
     fn type_attributes(&mut self) -> Result<Vec<super::tree::Attribute<'a>>, Fault> {
         self.advance()?;
         match self.eat("{")? {
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         Ok(TypeKind::Enumeration { name, container, labels })
     }
 
-    /// Parses the labels of an enumeration. The opening brace is consumed.
+    /// Parses the labels of an enumeration after the opening brace.
     fn labels(&mut self) -> Result<Vec<LabelTree>, Fault> {
         let mut labels = Vec::new();
         while !self.eat("}")? {
@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the members of a structure or a variant. The opening brace is consumed.
+    /// Parses the members of a structure or a variant after the opening brace.
     fn members(&mut self) -> Result<Vec<MemberTree<'a>>, Fault> {
         let mut members = Vec::new();
         while !self.eat("}")? {
@@ -185,7 +185,7 @@ impl<'a> Parser<'a> {
         let class = self.type_tree()?;
         match self.token.kind {
             Kind::Word("typedef") => Ok(MemberTree::Declaration(self.typedef_of(class)?)),
-            // A type with a name and without a field.
+            // A declaration of a named type without a field.
             Kind::Mark(";") if class.declares_name() => {
                 Ok(MemberTree::Declaration(super::tree::Declaration::Type(class)))
             }
@@ -193,14 +193,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses stars, a name and lengths. Without `has_name`, no name is expected.
+    /// Parses stars, a name if `has_name`, and lengths.
     pub(crate) fn declarator(&mut self, has_name: bool) -> Result<Declarator<'a>, Fault> {
         self.count()?;
         let at = self.token.at;
         let mut stars = 0;
         while self.eat("*")? {
             stars += 1;
-            // A pointer can be constant; that changes nothing.
+            // A constant pointer is treated as a pointer.
             while self.eat_word("const")? {}
         }
         let mut declarator = if has_name && self.eat("(")? {

@@ -1,6 +1,6 @@
 //! Parses metadata of CTF 1.8: declarations and blocks. `parse_types` parses types.
 //!
-//! Metadata of a recording that still runs, or that crashed, can end inside a declaration. The
+//! If a recording is still running or has crashed, its metadata can end inside a declaration. The
 //! parser then drops this declaration with a warning, if a trace block precedes it.
 
 use super::lexer::{Kind, Lexer, Token};
@@ -43,7 +43,7 @@ pub(super) struct Parser<'a> {
     pub token: Token<'a>,
     /// Number of nested types and parentheses.
     depth: u32,
-    /// Number of parts of the tree.
+    /// Number of parts of the tree so far.
     parts: u64,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
         if has_types && self.begins_declaration() {
             return Ok(Entry::Declaration(self.declaration()?));
         }
-        // A path, or a name of a type before `typedef`.
+        // A path, or the name of a type before `typedef`.
         let at = self.token.at;
         let words = self.path()?;
         if let ([word], Kind::Word("typedef")) = (&words[..], &self.token.kind) {
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
         Ok(Entry::Attribute(self.attribute_value(at, name)?))
     }
 
-    /// Returns true if the next token begins a declaration of types, and no attribute.
+    /// Returns true if the next token begins a declaration of types, not an attribute.
     fn begins_declaration(&self) -> bool {
         match self.token.kind {
             Kind::Word(word) => {
@@ -125,14 +125,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the value of an attribute. The equals sign is consumed.
+    /// Parses the value of an attribute after the equals sign.
     fn attribute_value(&mut self, at: u32, name: String) -> Result<Attribute<'a>, Fault> {
         let value_at = self.token.at;
         let value = self.value()?;
         Ok(Attribute { at, name, value_at, value })
     }
 
-    /// Parses attributes up to the closing brace. The opening one is consumed.
+    /// Parses attributes after the opening brace, up to the closing brace.
     pub(crate) fn attributes(&mut self) -> Result<Vec<Attribute<'a>>, Fault> {
         let mut attributes = Vec::new();
         while !self.eat("}")? {
@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses words with dots in between.
+    /// Parses words separated by dots.
     pub(crate) fn path(&mut self) -> Result<Vec<&'a str>, Fault> {
         let mut words = vec![self.word("a name")?];
         while self.eat(".")? {
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
         Ok(Declaration::Typedef(class, self.declarators()?))
     }
 
-    /// Parses declarators with commas in between.
+    /// Parses declarators separated by commas.
     pub(crate) fn declarators(&mut self) -> Result<Vec<Declarator<'a>>, Fault> {
         let mut declarators = vec![self.declarator(true)?];
         while self.eat(",")? {
@@ -233,8 +233,8 @@ impl<'a> Parser<'a> {
         Ok(declarators)
     }
 
-    /// Parses the new name of an alias: one identifier, or words of C, or a named structure, and
-    /// stars.
+    /// Parses the new name of an alias: an identifier, type words of C or a named structure,
+    /// followed by stars.
     fn alias_name(&mut self) -> Result<Vec<&'a str>, Fault> {
         let at = self.token.at;
         let mut name = Vec::new();
@@ -331,7 +331,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Runs a step at the next level of nesting.
+    /// Runs a parser at the next level of nesting.
     pub(crate) fn nested<T>(
         &mut self,
         step: impl FnOnce(&mut Self) -> Result<T, Fault>,

@@ -1,4 +1,4 @@
-//! Gives the types of a syntax tree a meaning: finds names, checks attributes, sets defaults.
+//! Converts type trees to types: finds names, checks attributes, sets defaults.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct Resolver<'l> {
     pub native: ByteOrder,
     /// All clocks of the metadata.
     pub clocks: Vec<Clock>,
-    /// The environment of the whole metadata, for lengths.
+    /// The environment of the trace, to which lengths of arrays can refer.
     pub environment: Vec<(String, Value)>,
     /// The names of types.
     pub scopes: Scopes,
@@ -36,7 +36,7 @@ pub(super) struct Resolver<'l> {
     pub log: &'l mut Log,
     /// Number of structure bodies so far.
     bodies: u32,
-    /// Number of the innermost structure body.
+    /// Number of the current structure body; `None` outside of bodies.
     body: Option<u32>,
 }
 
@@ -91,8 +91,8 @@ impl<'l> Resolver<'l> {
         }
     }
 
-    /// Returns the type before the declarators. `None` if all declarators are pointers, whose types
-    /// have names of their own.
+    /// Returns the type before the declarators. Returns `None` if all declarators are pointers,
+    /// because pointers have type names of their own.
     fn base(
         &mut self,
         tree: &TypeTree<'_>,
@@ -133,7 +133,7 @@ impl<'l> Resolver<'l> {
         }
     }
 
-    /// Returns the type with a name. A constant type is the type itself.
+    /// Returns the type with a name. Ignores `const`.
     fn named(&self, at: u32, words: &[&str], stars: usize) -> Result<Type, Fault> {
         let full = key(words, stars);
         let plain = || {
@@ -221,7 +221,7 @@ impl<'l> Resolver<'l> {
         check_names(attributes.iter())?;
         for attribute in attributes {
             match &*attribute.name {
-                // All encodings of CTF 1.8 are parts of UTF-8.
+                // The encodings of CTF 1.8 are UTF-8 and ASCII, so all texts are UTF-8.
                 "encoding" => _ = is_text(attribute)?,
                 _ => attribute.warn_unknown(self.log),
             }
@@ -268,7 +268,7 @@ impl<'l> Resolver<'l> {
         }
     }
 
-    /// Returns the members of a structure or a variant, in a scope of their own.
+    /// Returns the members of a structure or a variant, which is a scope of type names.
     fn members(&mut self, trees: &[MemberTree<'_>]) -> Result<Vec<MemberType>, Fault> {
         self.scopes.open();
         let mut names = HashSet::new();
@@ -360,7 +360,8 @@ impl<'l> Resolver<'l> {
         Ok(class)
     }
 
-    /// Returns the ranges of labels. A label without value follows the previous one.
+    /// Returns the ranges of labels. A label without a value has the value after the previous
+    /// range.
     fn mappings(&mut self, labels: &[LabelTree], container: &Integer) -> Vec<Mapping> {
         let values = match (container.kind, container.bits) {
             (IntegerKind::Signed, bits) => -(1_i128 << (bits - 1))..=(1_i128 << (bits - 1)) - 1,
@@ -445,7 +446,7 @@ impl<'l> Resolver<'l> {
     }
 }
 
-/// Returns an array of a type. An array of characters is a text.
+/// Returns an array type, or a text type if the elements are characters.
 fn array(at: u32, length: LengthType, element: Type) -> Result<Type, Fault> {
     if let Type::Integer(integer) = &element {
         let Integer { bits, alignment, is_text, is_enumeration, .. } = *integer.class;

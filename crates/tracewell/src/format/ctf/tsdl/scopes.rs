@@ -1,18 +1,18 @@
-//! Names of types: each file, block, structure and variant is a scope. An inner scope sees the
-//! names that outer ones have declared so far, and may hide them.
+//! Names of types. Each file, block, structure and variant is a scope. The names that outer scopes
+//! have declared so far are visible in an inner scope, which may hide them.
 
 use std::collections::HashMap;
 
 use crate::format::ctf::declared::fault::{Fault, fault};
 use crate::format::ctf::declared::types::Type;
 
-/// The scopes around a place, the outermost first.
+/// The open scopes, the outermost first.
 pub(super) struct Scopes {
     scopes: Vec<HashMap<String, Type>>,
 }
 
-/// Returns the key of a type's name. The words of a name have spaces in between, so names of
-/// structures, which begin with `struct`, do not meet names of aliases.
+/// Returns the key of a type's name: its words separated by spaces, and its stars. The names of
+/// structures begin with the keyword `struct`, so they differ from names of aliases.
 pub(super) fn key(words: &[&str], stars: usize) -> String {
     let mut key = words.join(" ");
     key.extend(std::iter::repeat_n(" *", stars));
@@ -38,7 +38,7 @@ impl Scopes {
     /// Declares a name in the innermost scope.
     ///
     /// # Errors
-    /// Returns an error at `at` if this scope has the name.
+    /// Returns an error at `at` if the scope already has the name.
     pub(crate) fn declare(&mut self, at: u32, key: String, class: Type) -> Result<(), Fault> {
         if let Some(scope) = self.scopes.last_mut() {
             if scope.contains_key(&key) {
@@ -50,7 +50,7 @@ impl Scopes {
         Ok(())
     }
 
-    /// Returns the type with a name in the innermost scope that has it.
+    /// Returns the type with a name, from the innermost scope that declares it.
     pub(crate) fn find(&self, key: &str) -> Option<&Type> {
         self.scopes.iter().rev().find_map(|scope| scope.get(key))
     }

@@ -1,4 +1,4 @@
-//! The syntax tree of metadata of CTF 1.8. `parser` makes it; `resolve` gives names a meaning.
+//! The syntax tree of metadata of CTF 1.8. `parser` makes it, `resolve` converts its types.
 
 /// A declaration at the outermost level.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(super) enum Entry<'a> {
     Scope {
         /// Offset of the path in the text.
         at: u32,
-        /// The path, with dots.
+        /// The words of the path, separated by dots.
         path: String,
         /// The type.
         class: TypeTree<'a>,
@@ -54,11 +54,11 @@ pub(super) enum Entry<'a> {
 pub(super) struct Attribute<'a> {
     /// Offset in the text.
     pub at: u32,
-    /// Name; a path has dots.
+    /// The name, or the words of a path separated by dots.
     pub name: String,
     /// Offset of the value in the text.
     pub value_at: u32,
-    /// The value as it is written.
+    /// The value, not yet checked.
     pub value: Value<'a>,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Value<'a> {
     Number(i128),
     /// A string.
     Text(String),
-    /// Words with dots in between, at least one.
+    /// Words separated by dots, at least one.
     Path(Vec<&'a str>),
 }
 
@@ -93,7 +93,7 @@ pub(super) enum Declaration<'a> {
     },
 }
 
-/// A type as it is written.
+/// A type, not yet resolved.
 #[derive(Debug)]
 pub(super) struct TypeTree<'a> {
     /// Offset in the text.
@@ -144,7 +144,7 @@ pub(super) struct LabelTree {
     pub at: u32,
     /// The label, without quotes.
     pub label: String,
-    /// The first and the last value, if they are written.
+    /// The first and the last value, if the text has them.
     pub values: Option<(i128, i128)>,
 }
 
@@ -209,7 +209,7 @@ pub(super) const KEYWORDS: [&str; 28] = [
     "void",
 ];
 
-/// The words of C of which names of types can consist.
+/// The words of C that can be parts of type names.
 pub(super) const TYPE_WORDS: [&str; 12] = [
     "_Bool",
     "_Complex",

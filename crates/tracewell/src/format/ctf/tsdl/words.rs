@@ -1,4 +1,4 @@
-//! Values of attributes of types: sizes, alignments, and the words for byte orders, bases and
+//! Converts values of attributes of types: alignments, and the words for byte orders, bases and
 //! encodings.
 
 use tracewell_wire::ByteOrder;
@@ -7,7 +7,7 @@ use super::tree::{Attribute, Value as Written};
 use crate::format::ctf::declared::fault::Fault;
 use crate::format::ctf::declared::limits::checked_alignment;
 
-/// The words for an alignment in messages.
+/// The description of an alignment in messages.
 pub(super) const ALIGNMENT: &str = "a power of two up to 65536 as alignment";
 
 pub(super) fn size_of(attribute: &Attribute<'_>) -> Result<u8, Fault> {
@@ -21,10 +21,10 @@ pub(super) fn alignment_of(attribute: &Attribute<'_>) -> Result<u32, Fault> {
     checked_alignment(attribute.unsigned()?).ok_or_else(|| attribute.expected(ALIGNMENT))
 }
 
-/// Returns the byte order of a word.
+/// Returns the byte order that a word names.
 ///
 /// # Errors
-/// Returns an error for another word.
+/// Returns an error if the value is no such word.
 pub(super) fn byte_order(attribute: &Attribute<'_>) -> Result<ByteOrder, Fault> {
     match attribute.word() {
         Some("le") => Ok(ByteOrder::Little),
@@ -44,7 +44,7 @@ pub(super) fn base_of(attribute: &Attribute<'_>) -> Result<u8, Fault> {
     }
 }
 
-/// Returns true if the encoding is one of characters.
+/// Returns true if the value of an attribute `encoding` makes integers characters.
 pub(super) fn is_text(attribute: &Attribute<'_>) -> Result<bool, Fault> {
     match attribute.word() {
         Some("none") => Ok(false),
