@@ -205,8 +205,11 @@ impl Drop for StreamGuard {
     fn drop(&mut self) {
         // A forked child, or a program that opened the stream, has another process id than the
         // creator.
-        let is_creator = self.stream.image().process() == process::id();
-        if is_creator && !thread::panicking() && self.stream.is_whole() {
+        let image = self.stream.image();
+        let is_creator = image.process() == process::id();
+        // A full stream stays in the state `Full`, so that readers see that it was full.
+        let is_running = image.state() == State::Running;
+        if is_creator && is_running && !thread::panicking() && self.stream.is_whole() {
             self.stream.stop();
         }
     }

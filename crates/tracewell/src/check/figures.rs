@@ -363,7 +363,7 @@ pub struct Worst {
     pub ticks: u64,
     /// Nanoseconds since the first event, if the clock's rate is known.
     pub time_ns: Option<u64>,
-    /// The value.
+    /// The value of the threshold, with its unit.
     pub quantity: Quantity,
 }
 

@@ -94,7 +94,7 @@ pub struct EventClass {
     pub id: u64,
     /// Name, if the metadata has one.
     pub name: Option<String>,
-    /// Log level.
+    /// Level of importance, if the metadata has one.
     pub log_level: Option<LogLevel>,
     /// Address of a model of the event.
     pub uri: Option<String>,

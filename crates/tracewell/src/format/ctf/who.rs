@@ -13,6 +13,7 @@
 use super::field::Field;
 use super::row::Row;
 use super::systems::System;
+use crate::format::nested::Nested;
 use crate::model::schema::{ArgumentKind, EventType};
 use crate::model::{Context, ContextId, ContextKind, Meaning, Trace};
 use crate::text::shown;
@@ -26,9 +27,6 @@ const UNKNOWN: u64 = u64::MAX;
 
 /// Added to the number of an interrupt for the key of its context.
 const INTERRUPT: u64 = 1 << 49;
-
-/// Maximum number of nested interrupts of a processor.
-const MAX_NESTED: usize = 64;
 
 /// The slots of a number and of a name.
 type Slots = (u8, Option<u8>);
@@ -144,8 +142,8 @@ impl Who {
 #[derive(Debug, Default)]
 struct Cpu {
     running: Option<ContextId>,
-    /// The interrupts that it serves, the outermost first.
-    interrupts: Vec<ContextId>,
+    /// The interrupts that it serves.
+    interrupts: Nested<ContextId>,
 }
 
 /// The threads of a trace.
@@ -180,7 +178,7 @@ impl Threads {
         let recorder =
             recorder.and_then(|thread| self.thread(thread, cpu, who.has_addresses, row, trace));
         let known = self.cpus.get(usize::from(cpu));
-        let interrupt = known.and_then(|cpu| cpu.interrupts.last().copied());
+        let interrupt = known.and_then(|cpu| cpu.interrupts.innermost());
         let running = known.and_then(|cpu| cpu.running);
         let context = interrupt.or(recorder).or(running);
         let context =
@@ -222,18 +220,18 @@ impl Threads {
     ) -> Option<ContextId> {
         let open = &mut self.cpu(cpu).interrupts;
         if !interrupt.begins {
-            return open.pop();
+            return open.exit();
         }
         let number = interrupt.number.and_then(|(slot, _)| row.number_in(slot));
         let number = number.map(|number| (number & 0xFFFF_FFFF).wrapping_add(interrupt.offset));
-        let key = INTERRUPT + number.map_or(0, |number| number + 1);
+        let key = INTERRUPT.wrapping_add(number.map_or(0, |number| number.wrapping_add(1)));
         let id = trace.contexts.find(key).unwrap_or_else(|| {
             let name = interrupt.number.and_then(|(_, name)| row.text_in(name?));
             let name = name.map(|name| shown(name).into_owned());
             let name = match (number, name) {
                 (None, _) => "interrupt".to_owned(),
                 (Some(number), _) if interrupt.offset > 0 => {
-                    format!("softirq {}", number - interrupt.offset)
+                    format!("softirq {}", number.wrapping_sub(interrupt.offset))
                 }
                 (Some(number), Some(name)) => format!("irq {number} {name}"),
                 (Some(number), None) => format!("irq {number}"),
@@ -242,9 +240,7 @@ impl Threads {
             let kind = ContextKind::Interrupt;
             trace.contexts.add(Context { key, key_text, kind, name, object: None })
         });
-        if open.len() < MAX_NESTED {
-            open.push(id);
-        }
+        open.enter(id);
         Some(id)
     }
 

@@ -154,7 +154,8 @@ pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
         ));
     }
     if all().any(|profile| profile.gaps > 0) {
-        let note = "events are missing: times in which they are missing were not compared";
+        let note =
+            "events are missing: loads and rates of events can be too low where they are missing";
         result.notes.push(note.to_owned());
     }
     let rates: BTreeSet<_> =
