@@ -1,0 +1,1 @@
+//! Answers SQL questions over traces.

@@ -1,0 +1,1 @@
+//! Traces as Parquet files in folders and object stores.
