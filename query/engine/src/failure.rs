@@ -1,0 +1,105 @@
+//! Failures and exit statuses. The statuses are those of the program `tracewell`.
+
+use std::fmt::{self, Display};
+use std::io;
+use std::path::Path;
+
+use datafusion::error::DataFusionError;
+use tracewell::text::shown_path;
+
+/// The outcome of a query, in increasing order of severity.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Outcome {
+    /// The query was answered from all inputs.
+    Done,
+    /// The arguments or the SQL cannot be used.
+    Usage,
+    /// An input is unreadable or damaged. The answer has its readable part.
+    Damaged,
+    /// An input or output cannot be opened, read or written.
+    Io,
+}
+
+impl Outcome {
+    /// Returns the exit status.
+    pub const fn status(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Usage => 2,
+            Self::Damaged => 3,
+            Self::Io => 4,
+        }
+    }
+}
+
+/// A failure and its message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    outcome: Outcome,
+    message: String,
+}
+
+impl Failure {
+    /// Returns a failure for arguments or SQL that cannot be used.
+    pub fn usage(message: impl Display) -> Self {
+        Self { outcome: Outcome::Usage, message: message.to_string() }
+    }
+
+    /// Returns a failure for an input that cannot be read as a trace.
+    pub(crate) fn damaged(message: impl Display) -> Self {
+        Self { outcome: Outcome::Damaged, message: message.to_string() }
+    }
+
+    /// Returns a failure for a file that cannot be read or written. A closed pipe counts as
+    /// success.
+    pub fn io(path: &Path, error: &io::Error) -> Self {
+        let outcome = match error.kind() {
+            io::ErrorKind::BrokenPipe => Outcome::Done,
+            _ => Outcome::Io,
+        };
+        Self { outcome, message: format!("{}: {error}", shown_path(path)) }
+    }
+
+    /// Returns the outcome.
+    pub const fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<DataFusionError> for Failure {
+    /// Returns the failure of the engine. A failure of this program inside the engine's error is
+    /// returned as it was.
+    fn from(error: DataFusionError) -> Self {
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+        while let Some(inner) = source {
+            if let Some(failure) = inner.downcast_ref::<Self>() {
+                return failure.clone();
+            }
+            source = inner.source();
+        }
+        let root = error.find_root();
+        let outcome = match root {
+            DataFusionError::IoError(_) | DataFusionError::ResourcesExhausted(_) => Outcome::Io,
+            _ => Outcome::Usage,
+        };
+        let message = root.strip_backtrace();
+        // The engine's words for its kinds of errors are no help to users.
+        let kinds = ["Error during planning: ", "SQL error: ", "Schema error: "];
+        let kind = kinds.iter().find_map(|kind| message.strip_prefix(kind));
+        Self { outcome, message: format!("SQL: {}", kind.unwrap_or(&message)) }
+    }
+}
+
+impl From<Failure> for DataFusionError {
+    fn from(failure: Failure) -> Self {
+        Self::External(Box::new(failure))
+    }
+}

@@ -1,0 +1,186 @@
+//! A table of several traces, for the engine: its columns, and the choice of traces and rows that a
+//! query needs. `scan` reads the rows.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
+use datafusion::arrow::compute::prep_null_mask_filter;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{DFSchema, DataFusionError, Result};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::streaming::StreamingTableExec;
+use tracewell_tables::Table;
+
+use crate::failure::Failure;
+use crate::files::TraceFile;
+use crate::pushdown::Wanted;
+use crate::scan::{Part, Scan};
+use crate::sources::Sources;
+
+/// Name of the column with the hash of the trace, which all tables have.
+pub(crate) const TRACE: &str = "trace";
+
+/// Name of the column with the path of the trace, which all tables have.
+pub(crate) const PATH: &str = "path";
+
+/// A table of several traces.
+#[derive(Debug)]
+pub struct TraceTable {
+    table: Table,
+    files: Vec<Arc<TraceFile>>,
+    schema: SchemaRef,
+    sources: Arc<Sources>,
+}
+
+impl TraceTable {
+    /// Creates a table of these traces. For the table `events`, this opens all traces, because
+    /// their arguments are columns. Traces that cannot be opened have no rows.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a label has the name of a column.
+    pub(crate) fn new(
+        table: Table,
+        files: Vec<Arc<TraceFile>>,
+        sources: Arc<Sources>,
+    ) -> Result<Self, Failure> {
+        let fixed = table.columns().iter();
+        let mut fields: Vec<Field> =
+            fixed.map(|column| Field::new(column.name, column.kind.data_type(), true)).collect();
+        if table == Table::Events {
+            for source in files.iter().filter_map(|file| sources.open(file)) {
+                let schema = source.schema(table);
+                for field in &schema.fields()[table.columns().len()..] {
+                    add_argument(field, &mut fields);
+                }
+            }
+        }
+        for name in [TRACE, PATH] {
+            if fields.iter().all(|field| field.name() != name) {
+                fields.push(Field::new(name, DataType::Utf8, true));
+            }
+        }
+        let columns = fields.len();
+        for (label, _) in files.iter().flat_map(|file| &file.labels) {
+            match fields.iter().position(|field| field.name() == label) {
+                None => fields.push(Field::new(label, DataType::Utf8, true)),
+                Some(at) if at < columns => {
+                    let message = format!("label {label}: the table {table} has this column");
+                    return Err(Failure::usage(message));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(Self { table, files, schema: Arc::new(Schema::new(fields)), sources })
+    }
+
+    /// Returns true if the column has one value for each trace.
+    fn is_of_trace(&self, column: &str) -> bool {
+        column == PATH || self.files.iter().any(|file| file.label(column).is_some())
+    }
+
+    /// Returns true if a filter has only columns with one value for each trace.
+    fn chooses_traces(&self, filter: &Expr) -> bool {
+        let columns = filter.column_refs();
+        !columns.is_empty() && columns.iter().all(|column| self.is_of_trace(column.name()))
+    }
+
+    /// Returns the traces that meet the filters of paths and labels.
+    fn chosen_files(&self, state: &dyn Session, filters: &[Expr]) -> Result<Vec<Arc<TraceFile>>> {
+        let mut files = self.files.clone();
+        for filter in filters.iter().filter(|filter| self.chooses_traces(filter)) {
+            let columns: Vec<_> = filter.column_refs().into_iter().collect();
+            let field = |name: &str| Field::new(name, DataType::Utf8, true);
+            let fields: Vec<_> = columns.iter().map(|column| field(column.name())).collect();
+            let value = |file: &TraceFile, column: &str| match column {
+                PATH => Some(file.path.to_string_lossy().into_owned()),
+                label => file.label(label).map(str::to_owned),
+            };
+            let values = columns.iter().map(|column| -> ArrayRef {
+                let texts = files.iter().map(|file| value(file, column.name()));
+                Arc::new(texts.collect::<StringArray>())
+            });
+            let schema = Arc::new(Schema::new(fields));
+            let batch = RecordBatch::try_new(Arc::clone(&schema), values.collect())?;
+            // A filter names the table; the batch has no table.
+            let bare = datafusion::logical_expr::expr_rewriter::unnormalize_col(filter.clone());
+            let schema = DFSchema::try_from(schema)?;
+            let met = state.create_physical_expr(bare, &schema)?.evaluate(&batch)?;
+            let met = met.into_array(files.len())?;
+            let met = met.as_boolean_opt().ok_or_else(|| {
+                DataFusionError::Internal(format!("expected a condition, found {filter}"))
+            })?;
+            let met = prep_null_mask_filter(met);
+            let mut met = met.values().iter();
+            files.retain(|_| met.next().unwrap_or(false));
+        }
+        Ok(files)
+    }
+}
+
+/// Adds a column of arguments. If traces have different types for it, the column has text.
+fn add_argument(argument: &Field, fields: &mut Vec<Field>) {
+    match fields.iter_mut().find(|field| field.name() == argument.name()) {
+        None => fields.push(argument.clone()),
+        Some(known) if known.data_type() == argument.data_type() => {}
+        Some(known) => known.set_data_type(DataType::Utf8),
+    }
+}
+
+#[async_trait]
+impl TableProvider for TraceTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        let of = |filter: &&Expr| match self.chooses_traces(filter) || Wanted::is_used(filter) {
+            // The engine tests each row again: a filter may have parts that are not used.
+            true => TableProviderFilterPushDown::Inexact,
+            false => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(of).collect())
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = match projection {
+            Some(projection) => Arc::new(self.schema.project(projection)?),
+            None => self.schema(),
+        };
+        let mut wanted = Wanted::default();
+        filters.iter().for_each(|filter| wanted.restrict(filter));
+        let scan = Arc::new(Scan {
+            table: self.table,
+            schema: Arc::clone(&schema),
+            wanted,
+            limit,
+            sources: Arc::clone(&self.sources),
+        });
+        // A thread reads the traces of one part, one after the other.
+        let files = self.chosen_files(state, filters)?;
+        let count = state.config().target_partitions().min(files.len()).max(1);
+        let mut parts = vec![Vec::new(); count];
+        for (index, file) in files.into_iter().enumerate() {
+            parts[index % count].push(file);
+        }
+        let parts = parts.into_iter().map(|files| Part::new(Arc::clone(&scan), files));
+        let parts = parts.map(|part| Arc::new(part) as _).collect();
+        Ok(Arc::new(StreamingTableExec::try_new(schema, parts, None, None, false, limit)?))
+    }
+}

@@ -1,0 +1,187 @@
+//! Reads the rows of a table from traces. Each part of a scan is a thread that reads its traces one
+//! after the other and passes batches through a channel, which bounds the memory.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray, new_null_array};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::streaming::PartitionStream;
+use tracewell_tables::{Source, Table};
+
+use crate::failure::Failure;
+use crate::files::TraceFile;
+use crate::provider::{PATH, TRACE};
+use crate::pushdown::Wanted;
+use crate::sources::Sources;
+
+/// Number of batches of each part that wait for the engine.
+const WAITING_BATCHES: usize = 2;
+
+/// The columns and rows that a query wants of a table.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    pub(crate) table: Table,
+    /// The wanted columns.
+    pub(crate) schema: SchemaRef,
+    pub(crate) wanted: Wanted,
+    /// Maximum number of rows.
+    pub(crate) limit: Option<usize>,
+    pub(crate) sources: Arc<Sources>,
+}
+
+/// The traces of a scan that one thread reads.
+#[derive(Debug)]
+pub(crate) struct Part {
+    scan: Arc<Scan>,
+    files: Vec<Arc<TraceFile>>,
+}
+
+impl Part {
+    pub(crate) fn new(scan: Arc<Scan>, files: Vec<Arc<TraceFile>>) -> Self {
+        Self { scan, files }
+    }
+}
+
+impl PartitionStream for Part {
+    fn schema(&self) -> &SchemaRef {
+        &self.scan.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let schema = Arc::clone(&self.scan.schema);
+        let mut builder = RecordBatchReceiverStream::builder(schema, WAITING_BATCHES);
+        let (sender, scan, files) = (builder.tx(), Arc::clone(&self.scan), self.files.clone());
+        builder.spawn_blocking(move || {
+            for file in &files {
+                // The engine drops the receiver when it needs no more rows.
+                let mut send = |batch| match sender.blocking_send(Ok(batch)) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                };
+                if scan.read(file, &mut send)?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        builder.build()
+    }
+}
+
+impl Scan {
+    /// Reads the rows of one trace. A trace that cannot be read is a finding, and the other traces
+    /// are read.
+    fn read(
+        &self,
+        file: &Arc<TraceFile>,
+        send: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let Some(source) = self.sources.open(file) else { return Ok(ControlFlow::Continue(())) };
+        let findings = &self.sources.findings;
+        let columns = match Columns::new(self, file, &source) {
+            Ok(columns) => columns,
+            Err(failure) => {
+                findings.fail(&file.path, &failure);
+                return Ok(ControlFlow::Continue(()));
+            }
+        };
+        let own = columns.own.clone();
+        let request = self.wanted.request(&source.trace().clock, own, self.limit);
+        let mut flow = ControlFlow::Continue(());
+        let mut failed = None;
+        let read = source.read(self.table, &request, &mut |batch| {
+            match columns.of(&batch, &self.schema) {
+                Ok(batch) => flow = send(batch),
+                Err(error) => {
+                    failed = Some(error);
+                    flow = ControlFlow::Break(());
+                }
+            }
+            flow
+        });
+        match read {
+            Ok(summary) if summary.left_out > 0 => {
+                findings.left_out(&file.path, self.table.name(), summary.left_out);
+            }
+            Ok(_) => {}
+            Err(error) => findings.fail(&file.path, &Failure::from(error)),
+        }
+        failed.map_or(Ok(flow), Err)
+    }
+}
+
+/// The wanted columns of one trace.
+struct Columns {
+    /// Positions of wanted columns in the source.
+    own: Vec<usize>,
+    from: Vec<From>,
+}
+
+/// The origin of a wanted column.
+enum From {
+    /// This position among the columns that the source makes.
+    Own(usize),
+    /// The same value in all rows.
+    Constant(String),
+    /// The trace has no such column.
+    Null,
+}
+
+impl Columns {
+    fn new(scan: &Scan, file: &TraceFile, source: &Source) -> Result<Self, Failure> {
+        let schema = source.schema(scan.table);
+        let fields = schema.fields().iter().enumerate();
+        let positions: HashMap<&str, usize> =
+            fields.map(|(at, field)| (field.name().as_str(), at)).collect();
+        let mut own = Vec::new();
+        let mut from = Vec::new();
+        for field in scan.schema.fields() {
+            let name = field.name().as_str();
+            from.push(match positions.get(name) {
+                Some(position) => {
+                    own.push(*position);
+                    From::Own(own.len() - 1)
+                }
+                None if name == PATH => From::Constant(file.path.to_string_lossy().into_owned()),
+                None if name == TRACE => From::Constant(source.hash()?),
+                None => match file.label(name) {
+                    Some(value) => From::Constant(value.to_owned()),
+                    None => From::Null,
+                },
+            });
+        }
+        Ok(Self { own, from })
+    }
+
+    /// Returns a batch with the wanted columns.
+    fn of(&self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let column = |(from, field): (&From, &Arc<datafusion::arrow::datatypes::Field>)| {
+            Ok(match from {
+                From::Own(at) => {
+                    let column = batch.column(*at);
+                    match column.data_type() == field.data_type() {
+                        true => Arc::clone(column),
+                        false => cast(column, field.data_type())?,
+                    }
+                }
+                From::Constant(value) => {
+                    let values = std::iter::repeat_n(value, rows);
+                    Arc::new(StringArray::from_iter_values(values)) as ArrayRef
+                }
+                From::Null => new_null_array(field.data_type(), rows),
+            })
+        };
+        let columns = self.from.iter().zip(schema.fields()).map(column);
+        let columns: Result<Vec<ArrayRef>> = columns.collect();
+        // A query such as `count(*)` wants rows without columns.
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns?, &options)?)
+    }
+}

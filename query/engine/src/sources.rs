@@ -1,0 +1,80 @@
+//! Opens traces as sources of tables, and keeps some of them open: opening reads a trace once.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tracewell::input::InputError;
+use tracewell_tables::{Error, Settings, Source};
+
+use crate::failure::Failure;
+use crate::files::TraceFile;
+use crate::findings::Findings;
+
+/// Maximum number of sources that stay open. What is known of a trace takes some kilobytes to some
+/// megabytes.
+const MAX_OPEN: usize = 64;
+
+/// Opens sources.
+#[derive(Debug, Default)]
+pub struct Sources {
+    open: Mutex<VecDeque<(Arc<TraceFile>, Source)>>,
+    /// Findings about the traces that were opened.
+    pub findings: Findings,
+}
+
+impl Sources {
+    /// Returns the source of a trace, or `None` if it cannot be opened. Then `findings` has the
+    /// failure.
+    pub(crate) fn open(&self, file: &Arc<TraceFile>) -> Option<Source> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, source)) = open.iter().find(|(known, _)| known == file) {
+            return Some(source.clone());
+        }
+        // Other threads open other traces meanwhile.
+        drop(open);
+        let opened = settings(file).and_then(|settings| {
+            Source::open(&file.path, settings, file.labels.clone()).map_err(Failure::from)
+        });
+        let source = match opened {
+            Ok(source) => source,
+            Err(failure) => {
+                self.findings.fail(&file.path, &failure);
+                return None;
+            }
+        };
+        self.findings.note(&file.path, source.trace());
+        open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() == MAX_OPEN {
+            open.pop_front();
+        }
+        open.push_back((Arc::clone(file), source.clone()));
+        Some(source)
+    }
+}
+
+/// The option that sets the format. All other options belong to formats.
+const FORMAT: &str = "format=";
+
+/// Returns the settings for reading a trace.
+fn settings(file: &TraceFile) -> Result<Settings, Failure> {
+    let mut settings = Settings::default();
+    for option in &file.options {
+        match option.strip_prefix(FORMAT) {
+            Some(format) => settings.format = Some(format.to_owned()),
+            None => settings.options.add(option).map_err(Failure::usage)?,
+        }
+    }
+    Ok(settings)
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Input(InputError::Io { path, source }) => Self::io(&path, &source),
+            Error::Io { path, source } => Self::io(&path, &source),
+            Error::Input(InputError::NoSuchFormat(_) | InputError::Option(_)) => Self::usage(error),
+            Error::Stream(_) => Self::usage(error),
+            error => Self::damaged(error),
+        }
+    }
+}
