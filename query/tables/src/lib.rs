@@ -1,1 +1,41 @@
-//! Traces as tables of Arrow columns.
+//! Traces as tables of Arrow columns, for query engines, Parquet files and Python.
+//!
+//! A [`Source`] is a trace in a file. [`Source::read`] makes the rows of a [`Table`] in batches. A
+//! [`Request`] limits columns and rows: values of other columns are not made, and events outside a
+//! range of time or with other ids are dropped before any value is made. docs/tables.md has all
+//! columns.
+//!
+//! | file | content |
+//! |---|---|
+//! | `table`, `column`, `columns` | the tables, and the lists of their columns |
+//! | `source`, `request`, `error` | opening traces, requests for rows, errors |
+//! | `events`, `arguments` | the table `events` with its columns of arguments |
+//! | `facts`, `tracks`, `scheduling`, `figures` | the other tables |
+//! | `output`, `values` | batches of rows, and the values of their columns |
+//! | `hash` | the hash that identifies a trace |
+//!
+//! SQL, storage and the interface to Python are in other crates.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod column;
+mod columns;
+mod error;
+mod events;
+mod facts;
+mod figures;
+mod hash;
+mod output;
+mod request;
+mod scheduling;
+mod source;
+mod table;
+mod tracks;
+mod values;
+
+pub use column::{Column, Kind};
+pub use error::Error;
+pub use request::{Emit, Request, Summary};
+pub use source::Source;
+pub use table::{SCHEMA, Table, UnknownTable};
+pub use tracewell::input::Settings;

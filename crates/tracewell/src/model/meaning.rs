@@ -16,7 +16,7 @@
 /// let means = schema.event(52).means.unwrap();
 /// assert_eq!((means.meaning, means.object), (Meaning::Lock, Some(0)));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
     /// The subject is running from here on.

@@ -53,7 +53,7 @@ fn needed(trace: &Trace) -> Option<&'static str> {
 
 /// Returns the name of the resource that had a key at a time, if it is known: its recorded name, or
 /// its symbol.
-pub(crate) fn resource_name(
+pub fn resource_name(
     trace: &Trace,
     key: u64,
     kind: Option<u32>,

@@ -1,0 +1,192 @@
+//! The table `events`. The values of columns that are not wanted are not made.
+
+use tracewell::model::schema::Means;
+use tracewell::model::{Batch, Event, Flow, Meaning, Sink, SinkError, Stop, Trace};
+use tracewell::text::{Describer, PerEvent, TextBuffer};
+
+use crate::arguments::{ArgumentReader, Filled};
+use crate::columns::EVENTS;
+use crate::output::Output;
+use crate::request::Request;
+use crate::source::Known;
+use crate::values::{Cell, Values};
+
+/// A sink that makes the rows of the table.
+pub(crate) struct Events<'a> {
+    pub(crate) known: &'a Known,
+    pub(crate) request: &'a Request,
+    pub(crate) output: Output<'a>,
+    /// Position of each wanted column in the table.
+    pub(crate) columns: Vec<usize>,
+    pub(crate) arguments: ArgumentReader,
+    pub(crate) words: EventWords,
+    /// The wanted rows of a batch.
+    pub(crate) rows: Vec<usize>,
+}
+
+/// The words of events, and their indices in the dictionaries of the columns.
+#[derive(Debug, Default)]
+pub(crate) struct EventWords {
+    names: PerEvent<i32>,
+    meanings: PerEvent<MeaningOf>,
+    /// Index of the name of each context.
+    contexts: Vec<i32>,
+    describer: Describer,
+    text: TextBuffer,
+}
+
+/// The meaning of an event id.
+#[derive(Debug)]
+enum MeaningOf {
+    /// The index of its word, or `None` if it has no meaning.
+    Always(Option<i32>),
+    /// It depends on the value.
+    ByValue,
+}
+
+impl Sink for Events<'_> {
+    fn events(&mut self, live: &Trace, batch: &Batch<'_>) -> Flow {
+        // Names may be recorded after the events that they belong to.
+        let trace = if self.known.names_follow { &self.known.trace } else { live };
+        self.choose_rows(batch);
+        if !self.rows.is_empty() {
+            self.append(trace, batch);
+            self.output.rows += self.rows.len();
+            self.output.advance()?;
+        }
+        let last = batch.columns.ticks.last().and_then(|ticks| i64::try_from(*ticks).ok());
+        let is_past = last.is_some_and(|last| last > *self.request.ticks.end());
+        match self.known.ordered && is_past {
+            true => Flow::Break(Stop::Complete),
+            false => Flow::Continue(()),
+        }
+    }
+
+    fn finish(&mut self, _: &Trace) -> Result<(), SinkError> {
+        self.output.flush().map_err(SinkError::not_possible)
+    }
+}
+
+impl Events<'_> {
+    fn choose_rows(&mut self, batch: &Batch<'_>) {
+        let room = usize::try_from(self.output.room()).unwrap_or(usize::MAX);
+        self.rows.clear();
+        if self.request.takes_all() {
+            return self.rows.extend(0..batch.len().min(room));
+        }
+        let (ticks, ids) = (&batch.columns.ticks, &batch.columns.id);
+        let takes =
+            |row: &usize| self.request.takes_ticks(ticks[*row]) && self.request.takes_id(ids[*row]);
+        self.rows.extend((0..batch.len()).filter(takes).take(room));
+    }
+
+    fn append(&mut self, trace: &Trace, batch: &Batch<'_>) {
+        let Self { output, columns, words, rows, known, arguments, .. } = self;
+        for (values, column) in output.values.iter_mut().zip(columns.iter()) {
+            append_column(values, *column, (trace, known), batch, rows, words);
+        }
+        if arguments.is_empty() {
+            return;
+        }
+        let before = output.rows;
+        let values = output.values.iter_mut();
+        let mut filled: Vec<_> = values.map(|values| Filled { values, rows: before }).collect();
+        for (position, row) in rows.iter().enumerate() {
+            let Some(row) = batch.event(*row) else { continue };
+            arguments.push(Event::new(trace, &row), &mut filled, before + position);
+        }
+        let of_arguments = filled.iter_mut().zip(columns.iter());
+        let of_arguments = of_arguments.filter(|(_, column)| **column >= EVENTS.len());
+        of_arguments.for_each(|(filled, _)| filled.fill_to(before + rows.len()));
+    }
+}
+
+/// Returns the word for a meaning in schema files.
+fn word(meaning: Meaning) -> String {
+    let word = serde_json::to_value(meaning).ok();
+    word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Appends the values of a column, which is not a column of arguments.
+fn append_column(
+    values: &mut Values,
+    column: usize,
+    (trace, known): (&Trace, &Known),
+    batch: &Batch<'_>,
+    rows: &[usize],
+    words: &mut EventWords,
+) {
+    let columns = batch.columns;
+    let name = EVENTS.get(column).map_or("", |column| column.name);
+    let is_whole = rows.len() == batch.len();
+    match (name, values) {
+        ("seq", Values::U64(to)) => {
+            rows.iter().for_each(|row| to.append_value(batch.first + *row as u64));
+        }
+        ("ticks", Values::I64(to)) => {
+            rows.iter().for_each(|row| to.append_option(columns.ticks[*row].try_into().ok()));
+        }
+        ("time_ns", Values::I64(to)) => {
+            let time = |row: &usize| trace.clock.nanoseconds(columns.ticks[*row]);
+            rows.iter()
+                .for_each(|row| to.append_option(time(row).and_then(|ns| ns.try_into().ok())));
+        }
+        ("time", Values::Date(to)) => {
+            let date = |row: &usize| trace.wall_clock_ns(columns.ticks[*row]);
+            rows.iter()
+                .for_each(|row| to.append_option(date(row).and_then(|ns| ns.try_into().ok())));
+        }
+        ("cpu", Values::U16(to)) if is_whole => to.append_slice(&columns.cpu),
+        ("cpu", Values::U16(to)) => rows.iter().for_each(|row| to.append_value(columns.cpu[*row])),
+        ("context", Values::U64(to)) => {
+            let key = |row: &usize| trace.contexts.get(columns.context[*row]).map(|c| c.key);
+            rows.iter().for_each(|row| to.append_option(key(row)));
+        }
+        ("context_name", Values::Word(to)) => {
+            // All names are known, so the indices of contexts never change.
+            let known = known.trace.contexts.iter().skip(words.contexts.len());
+            words.contexts.extend(known.map(|(_, context)| to.index(&context.name)));
+            let index = |row: &usize| words.contexts.get(columns.context[*row].index()).copied();
+            rows.iter().for_each(|row| to.push_index(index(row)));
+        }
+        ("priority", Values::U16(to)) => {
+            rows.iter().for_each(|row| to.append_option(columns.priority[*row].get()));
+        }
+        ("id", Values::U32(to)) if is_whole => to.append_slice(&columns.id),
+        ("id", Values::U32(to)) => rows.iter().for_each(|row| to.append_value(columns.id[*row])),
+        ("name", Values::Word(to)) => {
+            for row in rows {
+                let id = columns.id[*row];
+                let index = *words.names.get(id, || to.index(&trace.schema.event(id).name));
+                to.push_index(Some(index));
+            }
+        }
+        ("meaning", Values::Word(to)) => {
+            for row in rows {
+                let id = columns.id[*row];
+                let means = trace.schema.event(id).means;
+                let index = match words.meanings.get(id, || match means {
+                    Some(Means { cases: [Some(_), ..], .. }) => MeaningOf::ByValue,
+                    means => MeaningOf::Always(means.map(|means| to.index(&word(means.meaning)))),
+                }) {
+                    MeaningOf::Always(index) => *index,
+                    MeaningOf::ByValue => {
+                        let row = batch.event(*row);
+                        let means = row.and_then(|row| Event::new(trace, &row).means());
+                        means.map(|means| to.index(&word(means.meaning)))
+                    }
+                };
+                to.push_index(index);
+            }
+        }
+        ("text", to) => {
+            for row in rows {
+                let Some(row) = batch.event(*row) else { continue };
+                words.text.truncate(0);
+                words.describer.put(&mut words.text, Event::new(trace, &row));
+                to.push(Cell::Text(&words.text.as_text()));
+            }
+        }
+        _ => {}
+    }
+}
