@@ -25,6 +25,7 @@ use crate::verbs::template::Template;
   tracewell collect --tcp board:6602 --follow    show events while a target sends them
   tracewell check expected.rules trace.trx       check rules
   tracewell diff old.trx new.trx                 show what changed between runs
+  tracewell query --run worst-responses runs/    ask questions in SQL over many traces
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
@@ -53,6 +54,7 @@ pub(crate) enum Verb {
     Serve(verbs::serve::Serve),
     Check(verbs::check::Check),
     Diff(verbs::diff::Diff),
+    Query(verbs::query::Query),
     Convert(verbs::convert::Convert),
     Collect(verbs::collect::Collect),
     Template(verbs::template::Template),
@@ -76,6 +78,7 @@ impl Verb {
             Self::Serve(verb) => verb.run(),
             Self::Check(verb) => verb.run(),
             Self::Diff(verb) => verb.run(),
+            Self::Query(verb) => verb.run(),
             Self::Convert(verb) => verb.run(),
             Self::Collect(verb) => verb.run(),
             Self::Template(verb) => verb.run(),
@@ -95,7 +98,7 @@ impl Verb {
             Self::Diff(_) | Self::View(_) | Self::Template(_) | Self::Trcrpt(_) => true,
             Self::Analyze(verb) => !verb.follows(),
             Self::Check(verb) => !verb.follows(),
-            Self::Serve(_) | Self::Convert(_) | Self::Collect(_) => false,
+            Self::Serve(_) | Self::Convert(_) | Self::Collect(_) | Self::Query(_) => false,
             Self::Completions(_) | Self::Man(_) => false,
         }
     }
@@ -109,6 +112,10 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
         Some("trcrpt") => alone("trcrpt", arguments).map(Verb::Trcrpt),
         Some("trcupdate") => {
             alone("trcupdate", arguments).map(|update| Verb::Template(Template::updating(update)))
+        }
+        // All options after this verb belong to another program.
+        _ if arguments.get(1).is_some_and(|verb| verb == "query") => {
+            Ok(Verb::Query(verbs::query::Query::new(&arguments[2..])))
         }
         _ => {
             let cli = Cli::try_parse_from(arguments)?;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
 use tracewell::export::ExportError;
 use tracewell::input::InputError;
@@ -59,11 +59,21 @@ pub(crate) enum Outcome {
     /// An input or output cannot be opened, read or written.
     Io,
     /// The exit status of the program that was run.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "programs are run on Linux"))]
     Program(u8),
 }
 
 impl Outcome {
+    /// Returns the outcome of a program that was run: its status, or 128 plus the number of the
+    /// signal that ended it.
+    pub(crate) fn of_program(status: ExitStatus) -> Self {
+        #[cfg(unix)]
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        #[cfg(not(unix))]
+        let signal = None::<i32>;
+        let status = status.code().unwrap_or_else(|| signal.map_or(1, |signal| 128 + signal));
+        Self::Program(u8::try_from(status).unwrap_or(u8::MAX))
+    }
+
     /// Returns the exit status that docs/command-line.md documents.
     pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {

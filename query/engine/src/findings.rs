@@ -108,6 +108,13 @@ impl Findings {
         self.lock().values().map(|finding| finding.outcome).max().unwrap_or(Outcome::Done)
     }
 
+    /// Returns true if this file is one of the traces.
+    pub fn has(&self, path: &Path) -> bool {
+        let Ok(path) = path.canonicalize() else { return false };
+        let known = self.lock();
+        known.keys().any(|trace| trace.canonicalize().is_ok_and(|trace| trace == path))
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Finding>> {
         self.by_path.lock().unwrap_or_else(PoisonError::into_inner)
     }

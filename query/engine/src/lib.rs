@@ -1,1 +1,44 @@
 //! Answers SQL questions over traces.
+//!
+//! The tables of traces are those of `tracewell_tables`; a query engine plans and runs the SQL. The
+//! program `tracewell-query` is in `main.rs`, and `docs/query.md` is its guide.
+//!
+//! | file | content |
+//! |---|---|
+//! | `args` | the command line |
+//! | `files`, `labels` | the traces of a query, and labels from their paths |
+//! | `session`, `sql`, `functions` | the engine with the tables and functions of traces |
+//! | `provider`, `pushdown`, `scan` | a table of several traces: columns, conditions, rows |
+//! | `sources`, `findings` | open traces, and what is wrong with them |
+//! | `output` | rows as text, Arrow and Parquet |
+//! | `ready` | ready queries, from the files in `queries/` |
+//! | `prompt` | the interactive prompt |
+//! | `run` | runs a command line |
+//! | `failure` | failures and exit statuses |
+#![forbid(unsafe_code)]
+
+mod args;
+mod failure;
+mod files;
+mod findings;
+mod functions;
+pub mod labels;
+mod output;
+mod prompt;
+mod provider;
+mod pushdown;
+mod ready;
+mod run;
+mod scan;
+mod session;
+mod sources;
+mod sql;
+
+pub use args::Args;
+pub use failure::{Failure, Outcome};
+pub use files::{TraceFile, find};
+pub use findings::Findings;
+pub use output::{Form, Output};
+pub use ready::{READY, ReadyQuery};
+pub use run::run;
+pub use session::{DEFAULT_MEMORY, Session};

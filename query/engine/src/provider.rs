@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
-use datafusion::arrow::compute::prep_null_mask_filter;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
+use arrow::compute::prep_null_mask_filter;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -28,7 +28,7 @@ pub(crate) const PATH: &str = "path";
 
 /// A table of several traces.
 #[derive(Debug)]
-pub struct TraceTable {
+pub(crate) struct TraceTable {
     table: Table,
     files: Vec<Arc<TraceFile>>,
     schema: SchemaRef,

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray, new_null_array};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::SchemaRef;
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray, new_null_array};
+use arrow::compute::cast;
+use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
@@ -162,7 +162,7 @@ impl Columns {
     /// Returns a batch with the wanted columns.
     fn of(&self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
         let rows = batch.num_rows();
-        let column = |(from, field): (&From, &Arc<datafusion::arrow::datatypes::Field>)| {
+        let column = |(from, field): (&From, &Arc<arrow::datatypes::Field>)| {
             Ok(match from {
                 From::Own(at) => {
                     let column = batch.column(*at);

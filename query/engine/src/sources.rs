@@ -16,10 +16,10 @@ const MAX_OPEN: usize = 64;
 
 /// Opens sources.
 #[derive(Debug, Default)]
-pub struct Sources {
+pub(crate) struct Sources {
     open: Mutex<VecDeque<(Arc<TraceFile>, Source)>>,
     /// Findings about the traces that were opened.
-    pub findings: Findings,
+    pub(crate) findings: Findings,
 }
 
 impl Sources {

@@ -134,6 +134,7 @@ fn exit_statuses(page: &str) -> &'static [(&'static str, &'static str)] {
             DAMAGED,
             IO,
         ],
+        "tracewell-query" => &[("N", "The status of tracewell-query."), IO],
         "tracewell-report" => &[SUCCESS, TEMPLATES, USAGE, DAMAGED, IO],
         "tracewell-collect" => &[
             SUCCESS,

@@ -12,6 +12,7 @@ mod follow;
 pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod man;
+pub(crate) mod query;
 #[cfg(target_os = "linux")]
 pub(crate) mod record;
 pub(crate) mod report;

@@ -310,11 +310,6 @@ impl Failures {
     /// Combines failures with the program's status. The program's status has priority unless it is
     /// success.
     fn combined_with(self, status: ExitStatus) -> Outcome {
-        if status.success() && self.0 != Outcome::Done { self.0 } else { passed_on(status) }
+        if status.success() && self.0 != Outcome::Done { self.0 } else { Outcome::of_program(status) }
     }
-}
-
-fn passed_on(status: ExitStatus) -> Outcome {
-    let signal = || status.signal().map_or(1, |signal| 128 + signal);
-    Outcome::Program(status.code().unwrap_or_else(signal) as u8)
 }

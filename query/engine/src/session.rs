@@ -1,0 +1,210 @@
+//! A session: the engine with the tables and functions of traces.
+//!
+//! The engine asks for each table that a query names. A name of a table of traces stands for this
+//! table of all traces of the session. Any other name is the path of a trace, or of a Parquet file.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::{
+    DynamicFileCatalog, TableFunctionArgs, TableFunctionImpl, TableProvider, UrlTableFactory,
+};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::execution::context::SessionContext;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::logical_expr::Expr;
+use datafusion::prelude::{SQLOptions, SessionConfig};
+use tracewell_tables::Table;
+
+use crate::failure::Failure;
+use crate::files::{self, TraceFile};
+use crate::findings::Findings;
+use crate::functions;
+use crate::labels::Labels;
+use crate::provider::TraceTable;
+use crate::sources::Sources;
+use crate::sql;
+
+/// Default maximum of the memory in which the engine sorts and groups, in bytes. Beyond it, the
+/// engine uses temporary files or the query fails.
+pub const DEFAULT_MEMORY: usize = 2 << 30;
+
+/// A session.
+pub struct Session {
+    context: SessionContext,
+    sources: Arc<Sources>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("sources", &self.sources).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Creates a session with these traces as its tables.
+    ///
+    /// `options` are the options for reading the traces that a query itself names. `memory` is the
+    /// limit of the engine's memory in bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine cannot start.
+    pub fn new(
+        files: Vec<TraceFile>,
+        options: Vec<String>,
+        memory: usize,
+    ) -> Result<Self, Failure> {
+        let sources = Arc::new(Sources::default());
+        let files = files.into_iter().map(Arc::new).collect();
+        let lists = Arc::new(DynamicListTableFactory::default());
+        let traces = Arc::new(Traces { files, options, sources, lists });
+        let runtime = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc()?;
+        let config = SessionConfig::new().with_information_schema(true);
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(runtime)
+            .with_default_features()
+            .build();
+        let catalogs = Arc::clone(state.catalog_list());
+        let factory = Arc::clone(&traces) as Arc<dyn UrlTableFactory>;
+        let catalogs = Arc::new(DynamicFileCatalog::new(catalogs, factory));
+        let state = SessionStateBuilder::new_from_existing(state).with_catalog_list(catalogs);
+        let context = SessionContext::new_with_state(state.build());
+        traces.lists.session_store().with_state(context.state_weak_ref());
+        for table in Table::ALL {
+            let function = Read { table, traces: Arc::clone(&traces) };
+            context.register_udtf(table.name(), Arc::new(function));
+        }
+        let function = Read { table: Table::Events, traces: Arc::clone(&traces) };
+        context.register_udtf("read", Arc::new(function));
+        functions::register(&context);
+        Ok(Self { context, sources: Arc::clone(&traces.sources) })
+    }
+
+    /// Runs the statements of a text, and passes the rows of each to `show`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not valid SQL, names unknown tables or columns, would write files, or
+    /// if `show` fails.
+    pub async fn run<F>(&self, text: &str, mut show: F) -> Result<(), Failure>
+    where
+        F: AsyncFnMut(SendableRecordBatchStream) -> Result<(), Failure>,
+    {
+        // Statements that write files could overwrite a trace.
+        let allowed = SQLOptions::new().with_allow_dml(false);
+        for statement in sql::parse(text)? {
+            let plan = self.context.state().statement_to_plan(statement).await?;
+            allowed.verify_plan(&plan)?;
+            let has_rows = !plan.schema().fields().is_empty();
+            let frame = self.context.execute_logical_plan(plan).await?;
+            let rows = frame.execute_stream().await?;
+            if has_rows {
+                show(rows).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the findings about the traces that were read.
+    pub fn findings(&self) -> &Findings {
+        &self.sources.findings
+    }
+}
+
+/// The traces of a session, and tables for paths in queries.
+#[derive(Debug)]
+struct Traces {
+    files: Vec<Arc<TraceFile>>,
+    options: Vec<String>,
+    sources: Arc<Sources>,
+    /// Makes tables of Parquet files.
+    lists: Arc<DynamicListTableFactory>,
+}
+
+#[async_trait]
+impl UrlTableFactory for Traces {
+    async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Ok(table) = name.parse() {
+            return match self.files.is_empty() {
+                true => Err(Failure::usage(format!(
+                    "SQL: the table {name} has no traces: give files after the SQL, or write \
+                     {name}('FILE')"
+                ))
+                .into()),
+                false => self.table(table, self.files.clone()).map(Some),
+            };
+        }
+        if is_parquet(name) {
+            return self.lists.try_new(name).await;
+        }
+        let is_path = name.contains(['/', '.', '*']) || std::path::Path::new(name).exists();
+        if !is_path {
+            let known = Table::ALL.map(Table::name).join(", ");
+            let message = format!("SQL: no table and no file '{name}'; the tables are {known}");
+            return Err(Failure::usage(message).into());
+        }
+        self.of_pattern(Table::Events, name, self.options.clone(), None).map(Some)
+    }
+}
+
+/// Returns true for the path of a Parquet file or of a folder with the name of one.
+fn is_parquet(name: &str) -> bool {
+    name.trim_end_matches('/').ends_with(".parquet")
+}
+
+impl Traces {
+    fn table(&self, table: Table, files: Vec<Arc<TraceFile>>) -> Result<Arc<dyn TableProvider>> {
+        Ok(Arc::new(TraceTable::new(table, files, Arc::clone(&self.sources))?))
+    }
+
+    fn of_pattern(
+        &self,
+        table: Table,
+        pattern: &str,
+        options: Vec<String>,
+        labels: Option<&Labels>,
+    ) -> Result<Arc<dyn TableProvider>> {
+        let files = files::find(&[pattern.to_owned()], &options, labels)?;
+        self.table(table, files.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// The function `read(pattern, option => value, …)`, or one with the name of a table.
+#[derive(Debug)]
+struct Read {
+    table: Table,
+    traces: Arc<Traces>,
+}
+
+/// The option of [`Read`] with a pattern for labels.
+const LABELS: &str = "labels=";
+
+impl TableFunctionImpl for Read {
+    fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
+        let text = |expr: &Expr| match expr {
+            Expr::Literal(ScalarValue::Utf8(Some(text)), _) => Some(text.clone()),
+            _ => None,
+        };
+        let texts: Option<Vec<_>> = args.exprs().iter().map(text).collect();
+        let Some([pattern, given @ ..]) = texts.as_deref() else {
+            let message = "SQL: expected the path of a trace or a pattern, and options such as \
+                           rate => '100MHz'";
+            return Err(Failure::usage(message).into());
+        };
+        let mut options = self.traces.options.clone();
+        let mut labels = None;
+        for option in given {
+            match option.strip_prefix(LABELS) {
+                Some(pattern) => labels = Some(Labels::parse(pattern)?),
+                None => options.push(option.clone()),
+            }
+        }
+        self.traces.of_pattern(self.table, pattern, options, labels.as_ref())
+    }
+}

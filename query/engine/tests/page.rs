@@ -1,0 +1,28 @@
+//! Runs the console blocks of the guide's page about queries. `tracewell` in these blocks is a
+//! script that starts `tracewell-query`, as the verb `query` does.
+#![cfg(unix)]
+
+#[path = "../../../crates/cli/tests/console/mod.rs"]
+mod console;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+/// Minimum number of commands. If the test finds fewer commands, it does not find all of them.
+const MIN_COMMANDS: usize = 10;
+
+#[test]
+fn commands_print_what_the_page_shows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    symlink(root.join("examples"), at("examples")).unwrap();
+    fs::create_dir(at("bin")).unwrap();
+    let script = "#!/bin/sh\n[ \"$1\" = query ] && shift && exec tracewell-query \"$@\"\n";
+    fs::write(at("bin/tracewell"), script).unwrap();
+    fs::set_permissions(at("bin/tracewell"), fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(env!("CARGO_BIN_EXE_tracewell-query"), at("bin/tracewell-query")).unwrap();
+    let count = console::run_page(&root.join("docs/query.md"), folder.path());
+    assert!(count >= MIN_COMMANDS, "{count} commands");
+}
