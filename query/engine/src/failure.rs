@@ -5,7 +5,9 @@ use std::io;
 use std::path::Path;
 
 use datafusion::error::DataFusionError;
+use datafusion::sql::sqlparser::parser::ParserError;
 use tracewell::text::shown_path;
+use tracewell_tables::Table;
 
 /// The outcome of a query, in increasing order of severity.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -90,11 +92,40 @@ impl From<DataFusionError> for Failure {
             DataFusionError::IoError(_) | DataFusionError::ResourcesExhausted(_) => Outcome::Io,
             _ => Outcome::Usage,
         };
-        let message = root.strip_backtrace();
-        // The engine's words for its kinds of errors are no help to users.
-        let kinds = ["Error during planning: ", "SQL error: ", "Schema error: "];
-        let kind = kinds.iter().find_map(|kind| message.strip_prefix(kind));
-        Self { outcome, message: format!("SQL: {}", kind.unwrap_or(&message)) }
+        Self { outcome, message: format!("SQL: {}", message(root)) }
+    }
+}
+
+/// Returns the message of an error of the engine without the engine's words for its kind.
+fn message(error: &DataFusionError) -> String {
+    if let DataFusionError::SQL(error, _) = error
+        && let ParserError::ParserError(message) | ParserError::TokenizerError(message) = &**error
+    {
+        return message.clone();
+    }
+    let message = error.strip_backtrace();
+    let kinds = ["Error during planning: ", "Schema error: "];
+    let plain = kinds.iter().find_map(|kind| message.strip_prefix(kind)).unwrap_or(&message);
+    if let Some(name) = plain.strip_prefix("table 'datafusion.public.")
+        && let Some(name) = name.strip_suffix("' not found")
+    {
+        return unknown_table(name);
+    }
+    // The next line of an unknown column lists hundreds of columns.
+    let columns = plain.find("\nValid fields are");
+    plain[..columns.unwrap_or(plain.len())].to_owned()
+}
+
+/// Returns the message for a table that does not exist.
+fn unknown_table(name: &str) -> String {
+    match name.parse::<Table>() {
+        Ok(table) => format!(
+            "the table {table} has no traces: give files after the SQL, or write {table}('FILE')"
+        ),
+        Err(_) => {
+            let known = Table::ALL.map(Table::name).join(", ");
+            format!("no table and no file '{name}'; the tables are {known}")
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
-use arrow::compute::prep_null_mask_filter;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, DataFusionError, Result};
@@ -113,9 +112,9 @@ impl TraceTable {
             let met = met.as_boolean_opt().ok_or_else(|| {
                 DataFusionError::Internal(format!("expected a condition, found {filter}"))
             })?;
-            let met = prep_null_mask_filter(met);
-            let mut met = met.values().iter();
-            files.retain(|_| met.next().unwrap_or(false));
+            // A condition about an unknown value is not met.
+            let mut met = met.iter().map(|met| met == Some(true));
+            files.retain(|_| met.next() == Some(true));
         }
         Ok(files)
     }

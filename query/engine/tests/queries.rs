@@ -106,13 +106,13 @@ fn responses_are_those_of_the_reference() {
                GROUP BY context_name";
     let found = rows(&[sql, &fixture("shark/a_linear.dat")]);
     let expected = truth("shark/a_linear.tasks.tsv");
-    let expected: Vec<_> = expected.iter().filter(|fields| fields[11] != "0").collect();
+    let expected: Vec<_> = expected.iter().filter(|fields| fields[12] != "0").collect();
     assert!(!expected.is_empty());
     for fields in expected {
         let name = format!("pid {}", fields[1]);
         let row = found.iter().find(|row| row["context_name"] == *name);
         let row = row.unwrap_or_else(|| panic!("no {name} in {found:?}"));
-        for (key, field) in [("jobs", 11), ("least", 12), ("most", 14), ("most_ns", 15)] {
+        for (key, field) in [("jobs", 12), ("least", 13), ("most", 15), ("most_ns", 16)] {
             assert_eq!(row[key].to_string(), fields[field], "{name} {key}");
         }
     }
@@ -239,7 +239,7 @@ fn files_are_written_whole_and_never_replaced_unasked() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let file = fixture("threadx/tiny.trx");
-    let sql = "SELECT seq, name, arg(args, 'thread') AS thread FROM events";
+    let sql = "SELECT seq, name, arg(args, 'thread_ptr') AS thread FROM events";
     for name in ["a.csv", "a.jsonl", "a.parquet", "a.arrow", "a.txt"] {
         let output = run(&[sql, &file, "-o", &at(name)]);
         assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{name}");
