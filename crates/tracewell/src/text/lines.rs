@@ -81,8 +81,12 @@ impl<W: Write> LineWriter<W> {
         Ok(self.writer)
     }
 
+    /// Writes the buffer if it is full. Call this after each line that ends with a line feed.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
     #[inline]
-    fn write_if_full(&mut self) -> io::Result<()> {
+    pub(crate) fn write_if_full(&mut self) -> io::Result<()> {
         if self.buffer.len() < BUFFER_BYTES { Ok(()) } else { self.write() }
     }
 

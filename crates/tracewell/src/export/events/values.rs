@@ -2,8 +2,9 @@
 //! strings, bytes and lists. In JSON, keys and bytes are strings of hexadecimal digits, and lists
 //! are arrays. In tables, there are no quotes.
 
+use super::EventFormat;
 use super::escape::{escape_from, put_text};
-use super::{EventFormat, put_key};
+use super::row::put_key;
 use crate::model::Event;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem, Nesting};
@@ -151,12 +152,12 @@ fn put_float(out: &mut TextBuffer, format: EventFormat, value: f64) {
     }
 }
 
-/// Appends the items of a list, or a nested value.
 /// Appends a nested value in the form of JSON.
 pub(in crate::export) fn put_nested_json(out: &mut TextBuffer, list: &[u8], digits: usize) {
     put_list(out, EventFormat::JsonLines, list, digits);
 }
 
+/// Appends the items of a list, or a nested value.
 fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8], digits: usize) {
     let mut before = "";
     for item in values::list_items(list) {
