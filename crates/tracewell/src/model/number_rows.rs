@@ -18,18 +18,18 @@ pub(crate) struct NumberRows<'a> {
     /// Offset of the payload in the record.
     payload: usize,
     count: usize,
+    /// True if payloads have four little-endian words of 32 bits, as in nearly all ThreadX dumps.
+    has_four_words: bool,
 }
 
 /// Maximum number of arguments.
 pub(crate) const MAX_NUMBERS: usize = 6;
 
-/// An event and its arguments.
+/// The columns and the record of an event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NumberRow {
+pub(crate) struct NumberRow<'a> {
     /// Row in the batch.
     pub(crate) row: usize,
-    /// Number of the event within the trace.
-    pub(crate) seq: u64,
     /// Ticks since the first event.
     pub(crate) ticks: u64,
     /// Event id.
@@ -40,10 +40,26 @@ pub(crate) struct NumberRow {
     pub(crate) context: ContextId,
     /// Priority of the context.
     pub(crate) priority: Priority,
-    /// The arguments, followed by zeros.
-    pub(crate) numbers: [u64; MAX_NUMBERS],
-    /// The detail of the context, if the record has one.
-    pub(crate) detail: Option<ContextDetail>,
+    record: &'a [u8],
+}
+
+/// The zipped columns of an event: ticks, id, core, context, priority, record.
+type Cells<'a> = (((((&'a u64, &'a u32), &'a u16), &'a ContextId), &'a Priority), &'a [u8]);
+
+impl<'a> NumberRow<'a> {
+    #[inline(always)]
+    fn of((row, cells): (usize, Cells<'a>)) -> Self {
+        let (((((ticks, id), cpu), context), priority), record) = cells;
+        Self {
+            row,
+            ticks: *ticks,
+            id: *id,
+            cpu: *cpu,
+            context: *context,
+            priority: *priority,
+            record,
+        }
+    }
 }
 
 impl<'a> NumberRows<'a> {
@@ -58,7 +74,9 @@ impl<'a> NumberRows<'a> {
         };
         let bytes = bytes.get(..size.checked_mul(batch.len())?)?;
         let fits = count <= MAX_NUMBERS && payload <= size && size > 0;
-        fits.then_some(Self { trace, batch: *batch, bytes, size, payload, count })
+        let is_usual = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
+        let has_four_words = count == 4 && trace.payload == is_usual;
+        fits.then_some(Self { trace, batch: *batch, bytes, size, payload, count, has_four_words })
     }
 
     /// Returns the trace.
@@ -76,49 +94,43 @@ impl<'a> NumberRows<'a> {
         self.batch.event(row)
     }
 
-    /// Returns all events in order. An event that lacks an argument is an error with its row.
+    /// Returns the number of the event of a row within the trace.
     #[inline(always)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<NumberRow, usize>> {
+    pub(crate) fn seq(&self, row: &NumberRow<'_>) -> u64 {
+        self.batch.first + row.row as u64
+    }
+
+    /// Returns all rows in order. The compiler checks no index of the columns, because the loop
+    /// over slices of the same length has only one.
+    #[inline(always)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = NumberRow<'a>> + use<'a> {
         let columns = self.batch.columns;
         let rows = columns.ticks.iter().zip(&columns.id).zip(&columns.cpu);
         let rows = rows.zip(&columns.context).zip(&columns.priority);
-        let rows = rows.zip(self.bytes.chunks_exact(self.size)).enumerate();
-        rows.map(move |(row, (((((ticks, id), cpu), context), priority), record))| {
-            let numbers = self.numbers(record).ok_or(row)?;
-            Ok(NumberRow {
-                row,
-                seq: self.batch.first + row as u64,
-                ticks: *ticks,
-                id: *id,
-                cpu: *cpu,
-                context: *context,
-                priority: *priority,
-                numbers,
-                detail: self.trace.details.as_ref().and_then(|details| details.detail(record)),
-            })
-        })
+        rows.zip(self.bytes.chunks_exact(self.size)).enumerate().map(NumberRow::of)
     }
 
+    /// Returns the arguments of an event, followed by zeros. Returns `None` if one is missing.
     #[inline(always)]
-    fn numbers(&self, record: &[u8]) -> Option<[u64; MAX_NUMBERS]> {
-        let payload = record.get(self.payload..)?;
+    pub(crate) fn numbers(&self, row: &NumberRow<'_>) -> Option<[u64; MAX_NUMBERS]> {
+        let payload = row.record.get(self.payload..)?;
         let mut numbers = [0; MAX_NUMBERS];
-        match (self.trace.payload, payload.first_chunk::<16>()) {
-            // Nearly all dumps of ThreadX have four words of this kind.
-            (PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 }, Some(words))
-                if self.count == 4 =>
-            {
-                let (words, _) = words.as_chunks::<4>();
-                for (number, word) in numbers.iter_mut().zip(words) {
-                    *number = u64::from(u32::from_le_bytes(*word));
-                }
+        if !self.has_four_words {
+            for (index, number) in numbers.iter_mut().enumerate().take(self.count) {
+                *number = self.trace.payload.argument(payload, index)?;
             }
-            (layout, _) => {
-                for (index, number) in numbers.iter_mut().enumerate().take(self.count) {
-                    *number = layout.argument(payload, index)?;
-                }
-            }
+            return Some(numbers);
+        }
+        let (words, _) = payload.first_chunk::<16>()?.as_chunks::<4>();
+        for (number, word) in numbers.iter_mut().zip(words) {
+            *number = u64::from(u32::from_le_bytes(*word));
         }
         Some(numbers)
+    }
+
+    /// Returns the detail of the context, if the record has one.
+    #[inline(always)]
+    pub(crate) fn detail(&self, row: &NumberRow<'_>) -> Option<ContextDetail> {
+        self.trace.details.as_ref()?.detail(row.record)
     }
 }

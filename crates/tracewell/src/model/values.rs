@@ -240,6 +240,15 @@ pub fn value_at<'l>(list: &'l [u8], path: &[impl AsRef<str>]) -> Option<ListItem
     None
 }
 
+/// Returns the value at a path as a list with a single item. Returns `None` if there is no such
+/// value, or if it is a structure or an array; see [`value_at`].
+pub(crate) fn single_item(list: &[u8], path: &[String]) -> Option<Vec<u8>> {
+    let item = value_at(list, path).filter(|item| !matches!(item, ListItem::Open(_)))?;
+    let mut single = Vec::new();
+    item.write(&mut single);
+    Some(single)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

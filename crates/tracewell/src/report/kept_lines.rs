@@ -6,7 +6,7 @@ use std::io::Write;
 
 use super::columns::Columns;
 use super::{ContextCell, Report, label};
-use crate::model::{Event, Flow, MAX_NUMBERS, NumberRow, NumberRows};
+use crate::model::{Event, Flow, MAX_NUMBERS, NumberRow, NumberRows, Priority, Trace};
 use crate::text::{
     IncrementalRight, LineDescriber, MAX_LINE, PerEvent, Reservation, TextBuffer, WideText,
 };
@@ -54,15 +54,9 @@ impl<W: Write> Report<W> {
     pub(super) fn kept_lines(&mut self, rows: &NumberRows<'_>) -> Flow {
         self.kept.describer.begin(rows);
         for row in rows.iter() {
-            let index = match row {
-                Ok(row) if self.kept_line(rows, &row) => {
-                    self.lines.after_line()?;
-                    continue;
-                }
-                Ok(row) => row.row,
-                Err(index) => index,
-            };
-            if let Some(event) = rows.event(index) {
+            if self.kept_line(rows, row) {
+                self.lines.after_line()?;
+            } else if let Some(event) = rows.event(row.row) {
                 self.line(Event::new(rows.trace(), &event), None)?;
             }
         }
@@ -71,19 +65,22 @@ impl<W: Write> Report<W> {
 
     /// Writes the line of an event. Returns false if this is not possible; nothing is written then.
     #[inline(always)]
-    fn kept_line(&mut self, rows: &NumberRows<'_>, row: &NumberRow) -> bool {
+    fn kept_line(&mut self, rows: &NumberRows<'_>, row: NumberRow<'_>) -> bool {
+        let Some(numbers) = rows.numbers(&row) else { return false };
         let KeptLines { seq, labels, describer, text } = &mut self.kept;
         let Some((columns, times)) = &mut self.columns else { return false };
         let Some(context) = self.contexts.get_mut(row.context.index()) else { return false };
         if context.kept_for != Some(row.priority) {
-            keep_context(text, columns, context, row);
+            keep_context(text, columns, context, row.priority);
         }
         let Some(context) = &context.kept else { return false };
         let trace = rows.trace();
-        let label = labels.get(row.id, || WideText::new(&label(trace, row.id, *columns).bytes()));
-        let Some(label) = label else { return false };
+        if labels.find(row.id).is_none() {
+            keep_label(labels, trace, row.id, *columns);
+        }
+        let Some(Some(label)) = labels.find(row.id) else { return false };
         let mut line = self.lines.buffer().window();
-        seq.put(&mut line, row.seq);
+        seq.put(&mut line, rows.seq(&row));
         let time = trace.clock.nanoseconds(row.ticks);
         times.put_line(&mut line, row.ticks, time);
         if columns.cpu > 0 {
@@ -93,7 +90,7 @@ impl<W: Write> Report<W> {
         line.mark(if changed { b"  >" } else { b"   " });
         line.wide(context);
         line.wide(label);
-        if !describer.put(&mut line, &mut self.describer, rows, row) {
+        if !describer.put(&mut line, &mut self.describer, rows, &row, &numbers) {
             return false;
         }
         line.trim_end();
@@ -105,20 +102,26 @@ impl<W: Write> Report<W> {
     }
 }
 
+/// Makes and keeps the label of an event id.
+#[cold]
+fn keep_label(labels: &mut PerEvent<Option<WideText>>, trace: &Trace, id: u32, columns: Columns) {
+    labels.get(id, || WideText::new(&label(trace, id, columns).bytes()));
+}
+
 /// Makes and keeps the cells of context and priority.
 #[cold]
 fn keep_context(
     text: &mut TextBuffer,
     columns: &Columns,
     context: &mut ContextCell,
-    row: &NumberRow,
+    priority: Priority,
 ) {
     text.truncate(0);
     text.literal(&context.text);
-    match row.priority.get() {
+    match priority.get() {
         Some(priority) => text.right(u64::from(priority), columns.priority),
         None => text.text(columns.no_priority()),
     }
-    context.kept_for = Some(row.priority);
+    context.kept_for = Some(priority);
     context.kept = WideText::new(text.as_bytes());
 }

@@ -50,7 +50,7 @@ impl<W: Write> Listing<W> {
 
     /// Continues after the line of an event that ends with a line feed, if the list is whole.
     /// Breaks if writing fails.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn after_line(&mut self) -> Flow {
         Stop::on_error(self.lines.write_if_full())
     }

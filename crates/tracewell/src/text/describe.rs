@@ -219,16 +219,9 @@ pub(crate) fn put_item(
     index: usize,
     path: &[String],
 ) -> bool {
-    match values::value_at(event.bytes(index), path) {
-        // A structure or an array has no text of its own.
-        None | Some(ListItem::Open(_)) => false,
-        Some(item) => {
-            let mut list = Vec::new();
-            item.write(&mut list);
-            put_list(out, &mut NoNames, (event.trace, event.ticks()), &list);
-            true
-        }
-    }
+    let Some(list) = values::single_item(event.bytes(index), path) else { return false };
+    put_list(out, &mut NoNames, (event.trace, event.ticks()), &list);
+    true
 }
 
 /// Does the same as [`Describer::put`] for one event, without a cache.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::kept::{KeptTexts, put_unkept};
 use super::{Describer, LineWindow, PerEvent, TextBuffer};
 use crate::model::schema::Schema;
-use crate::model::{ContextDetail, Event, NumberRow, NumberRows};
+use crate::model::{ContextDetail, Event, MAX_NUMBERS, NumberRow, NumberRows};
 
 /// Appends decoded arguments as [`Describer::put`] does, for events whose arguments are numbers.
 #[derive(Debug)]
@@ -85,28 +85,29 @@ impl LineDescriber {
         line: &mut LineWindow<'_>,
         describer: &mut Describer,
         rows: &NumberRows<'_>,
-        row: &NumberRow,
+        row: &NumberRow<'_>,
+        numbers: &[u64; MAX_NUMBERS],
     ) -> bool {
         let kept = match self.ids.arguments.find_mut(row.id) {
             Some(Some(kept)) if kept.epoch == self.ids.epoch => kept,
             Some(None) => return false,
-            _ => match self.ids.prepare(describer, rows, row) {
+            _ => match self.ids.prepare(describer, rows, (row.id, row.row)) {
                 Some(kept) => kept,
                 None => return false,
             },
         };
         for (place, (index, texts)) in kept.texts.iter_mut().enumerate() {
-            let Some(number) = row.numbers.get(*index).copied() else { return false };
+            let Some(number) = numbers.get(*index).copied() else { return false };
             if texts.put(line, number) {
                 continue;
             }
             let made = (&mut self.text, self.escape);
-            make(made, texts, describer, (rows, row), (place, number));
+            make(made, texts, describer, (rows, row.row), (place, number));
             if !put_unkept(line, &self.text) {
                 return false;
             }
         }
-        let Some(detail) = row.detail else { return true };
+        let Some(detail) = rows.detail(row) else { return true };
         let is_first = kept.texts.is_empty();
         let (kind, number) = match detail {
             ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
@@ -128,10 +129,10 @@ impl KeptIds {
         &mut self,
         describer: &mut Describer,
         rows: &NumberRows<'_>,
-        row: &NumberRow,
+        (id, row): (u32, usize),
     ) -> Option<&mut KeptArguments> {
-        let event = rows.event(row.row)?;
-        let is_new = self.arguments.find(row.id).is_none();
+        let event = rows.event(row)?;
+        let is_new = self.arguments.find(id).is_none();
         if is_new && self.kept >= MAX_KEPT_IDS {
             return None;
         }
@@ -142,7 +143,7 @@ impl KeptIds {
             texts: list.into_iter().map(|index| (index, KeptTexts::default())).collect(),
         });
         self.kept += usize::from(is_new && made.is_some());
-        let kept = self.arguments.get(row.id, || None);
+        let kept = self.arguments.get(id, || None);
         *kept = made;
         kept.as_mut()
     }
@@ -154,11 +155,11 @@ fn make(
     (text, escape): (&mut TextBuffer, fn(&mut TextBuffer)),
     texts: &mut KeptTexts,
     describer: &mut Describer,
-    (rows, row): (&NumberRows<'_>, &NumberRow),
+    (rows, row): (&NumberRows<'_>, usize),
     (place, number): (usize, u64),
 ) {
     text.truncate(0);
-    let Some(event) = rows.event(row.row) else { return };
+    let Some(event) = rows.event(row) else { return };
     let event = Event::new(rows.trace(), &event);
     let is_constant = describer.put_number(text, event, place, number);
     escape(text);

@@ -111,3 +111,68 @@ pub(crate) fn put_unkept(line: &mut LineWindow<'_>, text: &TextBuffer) -> bool {
     }
     line.text(text.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(number: u64) -> TextBuffer {
+        let mut text = TextBuffer::default();
+        text.decimal(number);
+        text
+    }
+
+    /// Returns the kept text of a number.
+    fn kept(texts: &mut KeptTexts, number: u64) -> Option<String> {
+        let mut out = TextBuffer::default();
+        let mut line = out.window();
+        let found = texts.put(&mut line, number);
+        line.done();
+        found.then(|| out.as_text().into_owned())
+    }
+
+    #[test]
+    fn only_the_texts_of_noted_numbers_are_kept() {
+        let mut texts = KeptTexts::default();
+        let numbers = [0, 1, 7, u64::from(u32::MAX), u64::MAX];
+        for number in numbers {
+            assert_eq!(kept(&mut texts, number), None);
+            texts.keep(number, &text_of(number));
+            assert_eq!(kept(&mut texts, number), Some(number.to_string()));
+        }
+        texts.forget();
+        assert!(numbers.iter().all(|number| kept(&mut texts, *number).is_none()));
+    }
+
+    #[test]
+    fn a_text_of_more_than_a_slot_is_not_kept() {
+        let (mut texts, mut text) = (KeptTexts::default(), TextBuffer::default());
+        text.text([b'x'; MAX_KEPT + 1]);
+        texts.keep(7, &text);
+        assert_eq!(kept(&mut texts, 7), None);
+        let mut out = TextBuffer::default();
+        let mut line = out.window();
+        assert!(put_unkept(&mut line, &text));
+        line.done();
+        assert_eq!(out.as_bytes(), text.as_bytes());
+        text.text([b'x'; MAX_KEPT]);
+        assert!(!put_unkept(&mut out.window(), &text), "longer than the largest text of a line");
+    }
+
+    #[test]
+    fn numbers_that_always_change_are_given_up() {
+        let (mut changing, mut mixed) = (KeptTexts::default(), KeptTexts::default());
+        for number in 0..2 * PERIOD {
+            assert_eq!(kept(&mut changing, number), None);
+            changing.keep(number, &text_of(number));
+            // Two of three numbers are kept.
+            for number in [number, 3, 3] {
+                if kept(&mut mixed, number).is_none() {
+                    mixed.keep(number, &text_of(number));
+                }
+            }
+        }
+        assert!((0..2 * PERIOD).all(|number| kept(&mut changing, number).is_none()));
+        assert_eq!(kept(&mut mixed, 2 * PERIOD - 1), Some((2 * PERIOD - 1).to_string()));
+    }
+}

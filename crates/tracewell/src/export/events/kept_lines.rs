@@ -11,7 +11,7 @@ use super::row::put_key;
 use super::values::Prefix;
 use super::{EventFormat, EventWriter};
 use crate::model::{
-    ContextDetail, Event, Flow, MAX_NUMBERS, NumberRow, NumberRows, PayloadLayout, Trace,
+    ContextDetail, Event, Flow, MAX_NUMBERS, NumberRow, NumberRows, PayloadLayout, Priority, Trace,
 };
 use crate::text::{
     IncrementalRight, KeptTexts, KeyText, LineDescriber, MAX_KEPT_IDS, MAX_LINE, PerEvent,
@@ -150,15 +150,9 @@ impl<W: Write> EventWriter<W> {
             context_plan(format, trace, id)
         });
         for row in rows.iter() {
-            let index = match row {
-                Ok(row) if self.kept_line(rows, &row) => {
-                    self.lines.after_line()?;
-                    continue;
-                }
-                Ok(row) => row.row,
-                Err(index) => index,
-            };
-            if let Some(event) = rows.event(index) {
+            if self.kept_line(rows, row) {
+                self.lines.after_line()?;
+            } else if let Some(event) = rows.event(row.row) {
                 self.line(Event::new(trace, &event))?;
             }
         }
@@ -167,12 +161,13 @@ impl<W: Write> EventWriter<W> {
 
     /// Writes the line of an event. Returns false if this is not possible; nothing is written then.
     #[inline(always)]
-    fn kept_line(&mut self, rows: &NumberRows<'_>, row: &NumberRow) -> bool {
+    fn kept_line(&mut self, rows: &NumberRows<'_>, row: NumberRow<'_>) -> bool {
+        let Some(numbers) = rows.numbers(&row) else { return false };
         let KeptLines { keys, seq, events, details, describer, text, .. } = &mut self.kept;
         let format = self.format;
         let Some(context) = self.contexts.get_mut(row.context.index()) else { return false };
         if context.kept_for != Some((row.cpu, row.priority)) {
-            keep_context(text, &self.keys, context, row);
+            keep_context(text, &self.keys, context, (row.cpu, row.priority));
         }
         let Some(context) = &context.kept else { return false };
         let trace = rows.trace();
@@ -185,7 +180,7 @@ impl<W: Write> EventWriter<W> {
         let Some(Some(event)) = events.by_id.find_mut(row.id) else { return false };
         let mut line = self.lines.buffer().window();
         line.key(&keys.seq);
-        seq.put(&mut line, row.seq);
+        seq.put(&mut line, rows.seq(&row));
         line.key(&keys.ticks);
         self.ticks.put_line(&mut line, row.ticks);
         match trace.clock.nanoseconds(row.ticks) {
@@ -198,15 +193,15 @@ impl<W: Write> EventWriter<W> {
         }
         line.wide(context);
         line.wide(&event.head);
-        for ((prefix, texts), number) in event.arguments.iter_mut().zip(row.numbers) {
-            if !texts.put(&mut line, number) {
-                keep_argument(text, (prefix, texts), (format, trace), number);
+        for ((prefix, texts), number) in event.arguments.iter_mut().zip(&numbers) {
+            if !texts.put(&mut line, *number) {
+                keep_argument(text, (prefix, texts), (format, trace), *number);
                 if !put_unkept(&mut line, text) {
                     return false;
                 }
             }
         }
-        if let Some(detail) = row.detail {
+        if let Some(detail) = rows.detail(&row) {
             let (place, number) = match detail {
                 ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
                 ContextDetail::Interrupted(key) => (1, key),
@@ -221,7 +216,7 @@ impl<W: Write> EventWriter<W> {
         }
         if let Some(key) = &keys.text {
             line.key(key);
-            if !describer.put(&mut line, &mut self.describer, rows, row) {
+            if !describer.put(&mut line, &mut self.describer, rows, &row, &numbers) {
                 return false;
             }
         }
@@ -233,12 +228,17 @@ impl<W: Write> EventWriter<W> {
 
 /// Makes and keeps the text of core, context and priority.
 #[cold]
-fn keep_context(text: &mut TextBuffer, keys: &Keys, context: &mut ContextPlan, row: &NumberRow) {
+fn keep_context(
+    text: &mut TextBuffer,
+    keys: &Keys,
+    context: &mut ContextPlan,
+    (cpu, priority): (u16, Priority),
+) {
     text.truncate(0);
     text.literal(&keys.cpu);
-    text.decimal(u64::from(row.cpu));
+    text.decimal(u64::from(cpu));
     text.literal(&context.text);
-    match row.priority.get() {
+    match priority.get() {
         Some(priority) => {
             text.literal(&keys.priority);
             text.decimal(u64::from(priority));
@@ -246,7 +246,7 @@ fn keep_context(text: &mut TextBuffer, keys: &Keys, context: &mut ContextPlan, r
         None if keys.absent == Absent::Empty => text.literal(&keys.priority),
         None => {}
     }
-    context.kept_for = Some((row.cpu, row.priority));
+    context.kept_for = Some((cpu, priority));
     context.kept = WideText::new(text.as_bytes());
 }
 

@@ -112,16 +112,9 @@ pub(super) fn put_cell_within(
     index: usize,
     path: &[String],
 ) -> bool {
-    match values::value_at(event.bytes(index), path) {
-        // A structure or an array is no single value.
-        None | Some(ListItem::Open(_)) => false,
-        Some(item) => {
-            let mut list = Vec::new();
-            item.write(&mut list);
-            put_list(out, format, &list, event.trace.payload.digits());
-            true
-        }
-    }
+    let Some(list) = values::single_item(event.bytes(index), path) else { return false };
+    put_list(out, format, &list, event.trace.payload.digits());
+    true
 }
 
 /// Returns the number of arguments of an event, with the words that the schema does not name.
