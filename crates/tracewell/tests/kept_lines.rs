@@ -170,7 +170,7 @@ fn arguments_that_always_change_have_the_same_lines() {
     let event = |number: u64| Event {
         context: address(1),
         priority_word: PriorityWord::of_thread(1, 1),
-        id_word: u64::from(if number % 3 == 0 { ids::ISR_ENTER } else { 83 }),
+        id_word: u64::from(if number.is_multiple_of(3) { ids::ISR_ENTER } else { 83 }),
         stamp: 40_000_000 * number,
         info: [address(number), number, 3 * number, number.wrapping_mul(0x9E37_79B9)],
     };

@@ -7,8 +7,7 @@ use std::io::Write;
 use super::escape::escape_from;
 use super::keys::{Absent, Keys};
 use super::plan::{ContextPlan, EventPlan, argument_plan, context_plan, event_plan};
-use super::row::put_key;
-use super::values::Prefix;
+use super::values::{Prefix, put_key};
 use super::{EventFormat, EventWriter};
 use crate::model::{
     ContextDetail, Event, Flow, MAX_NUMBERS, NumberRow, NumberRows, PayloadLayout, Priority, Trace,

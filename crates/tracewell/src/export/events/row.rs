@@ -5,7 +5,7 @@ use std::io::Write;
 use super::escape::{escape_from, put_text};
 use super::keys::Absent;
 use super::plan::{argument_plan, context_plan, event_plan};
-use super::values::{self, Prefix};
+use super::values::{self, Prefix, put_key};
 use super::{EventFormat, EventWriter};
 use crate::model::{ContextDetail, Event};
 use crate::text::{Literal, Reservation, TextBuffer};
@@ -155,18 +155,6 @@ fn put_span(out: &mut TextBuffer, format: EventFormat, event: Event<'_>) {
             out.text(br#""}"#);
         }
     }
-}
-
-/// Appends the part of a key after `0x`. In JSON, a quote ends the string.
-#[inline(always)]
-pub(super) fn put_key(
-    room: Reservation<'_>,
-    format: EventFormat,
-    value: u64,
-    digits: usize,
-) -> Reservation<'_> {
-    let room = room.hexadecimal(value, digits);
-    if format == EventFormat::JsonLines { room.byte(b'"') } else { room }
 }
 
 #[inline(always)]

@@ -4,7 +4,6 @@
 
 use super::EventFormat;
 use super::escape::{escape_from, put_text};
-use super::row::put_key;
 use crate::model::Event;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem, Nesting};
@@ -84,6 +83,18 @@ fn put_value(
         }
         _ => out.decimal(value),
     }
+}
+
+/// Appends the part of a key after `0x`. In JSON, a quote ends the string.
+#[inline(always)]
+pub(super) fn put_key(
+    room: Reservation<'_>,
+    format: EventFormat,
+    value: u64,
+    digits: usize,
+) -> Reservation<'_> {
+    let room = room.hexadecimal(value, digits);
+    if format == EventFormat::JsonLines { room.byte(b'"') } else { room }
 }
 
 /// Appends the value of one argument as the cell of a table, without escapes. Returns false if the
