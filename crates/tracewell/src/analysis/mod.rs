@@ -13,6 +13,7 @@ mod range;
 pub mod scheduling;
 pub mod spans;
 pub mod summary;
+pub(crate) mod total;
 pub mod tracks;
 
 pub use comparison::{Difference, MIN_VALUES, Sample, corrected, difference};

@@ -10,6 +10,7 @@ use super::moments::MachineMoments;
 use super::sight::{Named, Sight};
 use super::{MAX_DETAILS, MAX_TRANSITIONS, Room, Rows};
 use crate::analysis::Range;
+use crate::analysis::total::Total;
 use crate::model::Meaning;
 
 /// A state machine. Times are ticks.
@@ -270,7 +271,7 @@ impl Run {
             time.left += 1;
             if let Some(since) = time.since.take() {
                 time.stays.add(ticks.saturating_sub(since));
-                time.total += ticks.saturating_sub(since.max(from));
+                time.total.charge(ticks.saturating_sub(since.max(from)));
             }
         }
     }
@@ -357,7 +358,8 @@ impl Run {
     fn finish(mut self, end: u64, room: &mut Rooms) -> Machine {
         self.close_transition(None, room);
         for time in &mut self.states.list {
-            time.total += time.since.map_or(0, |since| end.saturating_sub(since.max(self.from)));
+            let last = time.since.map_or(0, |since| end.saturating_sub(since.max(self.from)));
+            time.total.charge(last);
         }
         Machine {
             states: self.states.list,
