@@ -30,14 +30,27 @@ const MAX_RUN: u32 = 1 << 20;
 const MAX_DEPTH: usize = 80;
 
 /// The registers of the locations that fields refer to.
+///
+/// Fields of the payload and of the own context of an event are in the registers of this event,
+/// because other events have other fields at the same location. All events share the registers of
+/// the other scopes.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
+    /// Number of registers before the first of these.
+    before: usize,
+    /// True for the registers of an event.
+    of_event: bool,
     by_location: HashMap<Location, u32, RandomState>,
     /// The registers of all locations that contain a field, by its path.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
 }
 
 impl Registers {
+    /// Returns registers for the fields of an event, in addition to these.
+    pub(super) fn of_event(&self) -> Self {
+        Self { before: self.len(), of_event: true, ..Self::default() }
+    }
+
     /// Adds the locations to which the fields of a structure refer. `visited` contains the types
     /// whose locations are already added, because many fields can share a type.
     pub(super) fn add(&mut self, structure: &Arc<Structure>, visited: &mut Visited) {
@@ -73,19 +86,20 @@ impl Registers {
     }
 
     fn location(&mut self, location: &Location) {
-        if self.by_location.contains_key(location) {
+        let of_event = matches!(location.scope, Scope::SpecificContext | Scope::Payload);
+        if of_event != self.of_event || self.by_location.contains_key(location) {
             return;
         }
-        let register = self.by_location.len() as u32;
+        let register = self.len() as u32;
         self.by_location.insert(location.clone(), register);
         for path in &location.paths {
             self.by_field.entry((location.scope, path.clone())).or_default().push(register);
         }
     }
 
-    /// Returns the number of locations, which is the number of registers.
+    /// Returns the number of registers.
     pub(super) fn len(&self) -> usize {
-        self.by_location.len()
+        self.before + self.by_location.len()
     }
 }
 
@@ -95,7 +109,8 @@ pub(super) type Visited = std::collections::HashSet<usize, RandomState>;
 /// Compiles the scopes of one program in sequence.
 #[derive(Debug)]
 pub(super) struct Compiler<'r> {
-    registers: &'r Registers,
+    /// The registers that all events share, and those of the event.
+    registers: [&'r Registers; 2],
     program: Program,
     /// The scope of the current field, and the path to the field.
     path: (Scope, Vec<u32>),
@@ -110,7 +125,7 @@ pub(super) struct Compiler<'r> {
 }
 
 impl<'r> Compiler<'r> {
-    pub(super) fn new(registers: &'r Registers) -> Self {
+    pub(super) fn new(registers: [&'r Registers; 2]) -> Self {
         let path = (Scope::PacketHeader, Vec::new());
         let program = Program::default();
         let (remainder, divisor) = (0, 1);
@@ -393,15 +408,22 @@ impl<'r> Compiler<'r> {
 
     /// Returns true if other fields refer to the current number, or if it has a role.
     fn is_used(&self, integer: &Integer) -> bool {
-        !integer.roles.is_empty() || self.registers.by_field.contains_key(&self.path)
+        !integer.roles.is_empty() || self.stored().next().is_some()
+    }
+
+    /// Returns the registers that store the current number.
+    fn stored(&self) -> impl Iterator<Item = u32> {
+        let found = self.registers.iter().filter_map(|known| known.by_field.get(&self.path));
+        found.flatten().copied()
     }
 
     /// Adds the instructions that store a number for the fields that refer to it and for its roles.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
-        for register in self.registers.by_field.get(&self.path).into_iter().flatten() {
-            self.program.ops.push(Op::Store { register: *register, is_signed });
+        let registers: Vec<_> = self.stored().collect();
+        for register in registers {
+            self.program.ops.push(Op::Store { register, is_signed });
             if self.choices > 0 {
-                self.program.cleared.push(*register);
+                self.program.cleared.push(register);
             }
         }
         for role in &integer.roles {
@@ -418,7 +440,8 @@ impl<'r> Compiler<'r> {
 
     /// Returns the register of a location. The caller has added all locations.
     fn register(&self, location: &Location) -> u32 {
-        self.registers.by_location.get(location).copied().unwrap_or(u32::MAX)
+        let found = self.registers.iter().find_map(|known| known.by_location.get(location));
+        found.copied().unwrap_or(u32::MAX)
     }
 
     fn choice(&mut self, choice: &Choice, place: Place, is_optional: bool) -> Result<(), Fault> {

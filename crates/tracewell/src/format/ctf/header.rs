@@ -30,8 +30,9 @@ struct Selector {
     end: u32,
     is_signed: bool,
     register: u32,
-    /// Ranges of values, each with the index of the sequence that they select.
-    cases: Vec<(i128, i128, usize)>,
+    /// Ranges of values, each with the index of the sequence that they select. A range is its first
+    /// value and the difference to its last value, as they are in a word of 64 bits.
+    cases: Vec<(u64, u64, usize)>,
 }
 
 /// A sequence of fields.
@@ -89,12 +90,12 @@ impl Selector {
     #[inline]
     fn select(&self, bytes: &[u8], bits: &Bits<'_>, state: &mut State) -> Result<usize, Fault> {
         bits.after(u64::from(self.end))?;
-        let value = self.number.read(bytes);
-        let value = if self.is_signed { value.cast_signed().into() } else { i128::from(value) };
+        let word = self.number.read(bytes);
+        let value = if self.is_signed { word.cast_signed().into() } else { i128::from(word) };
         if let Some(register) = state.registers.get_mut(self.register as usize) {
             *register = value;
         }
-        let case = self.cases.iter().find(|(low, high, _)| *low <= value && value <= *high);
+        let case = self.cases.iter().find(|(low, length, _)| word.wrapping_sub(*low) <= *length);
         case.map(|(_, _, path)| *path).ok_or_else(|| bits.fault(FaultKind::NoOption(value)))
     }
 }
@@ -161,7 +162,14 @@ impl Walk<'_> {
                             }
                         };
                         let selector = self.header.selector.as_mut()?;
-                        selector.cases.push((case.low, case.high, index));
+                        let (least, most) = match is_signed {
+                            true => (i64::MIN.into(), i64::MAX.into()),
+                            false => (0, u64::MAX.into()),
+                        };
+                        let (low, high) = (case.low.max(least), case.high.min(most));
+                        if low <= high {
+                            selector.cases.push((low as u64, (high - low) as u64, index));
+                        }
                     }
                     return Some(0);
                 }

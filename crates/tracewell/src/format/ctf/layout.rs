@@ -45,6 +45,8 @@ pub(super) struct StreamLayout {
     /// The id of the only event class, or 0: the id of events whose header has none.
     pub(super) default_event: u64,
     pub(super) events: Vec<EventLayout>,
+    /// Number of registers that its events need.
+    registers: usize,
     /// Index in `events`, plus one, by event id.
     dense: Vec<u32>,
     others: HashMap<u64, usize, RandomState>,
@@ -119,8 +121,9 @@ impl Layout {
         let streams = metadata.streams.iter();
         let streams =
             streams.map(|stream| StreamLayout::new(stream, programs, &registers, &mut budget));
-        let streams = streams.collect::<Result<_, _>>()?;
-        let registers = registers.len();
+        let streams = streams.collect::<Result<Vec<_>, _>>()?;
+        let of_events = streams.iter().map(|stream: &StreamLayout| stream.registers).max();
+        let registers = of_events.unwrap_or(0).max(registers.len());
         Ok(Self { metadata, registers, header, streams })
     }
 
@@ -142,7 +145,7 @@ fn hidden(
     scope: Scope,
     structure: Option<&Arc<Structure>>,
 ) -> Result<(Program, u64), Fault> {
-    let mut compiler = Compiler::new(registers);
+    let mut compiler = Compiler::new([registers; 2]);
     if let Some(structure) = structure {
         compiler.scope(scope, structure, |_| Place::Hidden)?;
     }
@@ -157,7 +160,7 @@ impl StreamLayout {
         registers: &Registers,
         budget: &mut usize,
     ) -> Result<Self, Fault> {
-        let mut context = Compiler::new(registers);
+        let mut context = Compiler::new([registers; 2]);
         if let Some(structure) = &class.packet_context {
             context.scope(Scope::PacketContext, structure, |index| {
                 match structure.members.get(index) {
@@ -169,7 +172,7 @@ impl StreamLayout {
         let (event_header, aligned) =
             hidden(registers, Scope::EventHeader, class.event_header.as_ref())?;
         let fixed_header = FixedHeader::new(&event_header);
-        let make = Make { stream: class, programs, aligned, registers };
+        let mut make = Make { stream: class, programs, aligned, registers, needed: 0 };
         let packet = packet_arguments(class).count();
         let events: Vec<_> =
             class.events.iter().map(|event| make.event(event, packet, budget)).collect();
@@ -188,7 +191,17 @@ impl StreamLayout {
             _ => 0,
         };
         let context = context.finish();
-        Ok(Self { context, event_header, fixed_header, default_event, events, dense, others })
+        let registers = make.needed;
+        Ok(Self {
+            context,
+            event_header,
+            fixed_header,
+            default_event,
+            events,
+            registers,
+            dense,
+            others,
+        })
     }
 
     /// Returns the index of the event class with this id.
@@ -211,13 +224,16 @@ struct Make<'l> {
     programs: Programs,
     /// Alignment of the position after the header of an event.
     aligned: u64,
+    /// The registers that all events share.
     registers: &'l Registers,
+    /// Number of registers that the events so far need.
+    needed: usize,
 }
 
 impl Make<'_> {
     /// Compiles the layout of an event. `packet` is the number of arguments from the packet's
     /// context.
-    fn event(&self, event: &EventClass, packet: usize, budget: &mut usize) -> EventLayout {
+    fn event(&mut self, event: &EventClass, packet: usize, budget: &mut usize) -> EventLayout {
         let count = |structure: &Option<Arc<Structure>>| members(structure.as_ref()).count();
         let common = &self.stream.common_context;
         let (payload, specific) = (count(&event.payload), count(&event.specific_context));
@@ -233,16 +249,22 @@ impl Make<'_> {
             (Scope::SpecificContext, &event.specific_context, payload),
             (Scope::Payload, &event.payload, 0),
         ];
+        let (mut own_registers, mut visited) = (self.registers.of_event(), Visited::default());
+        if *budget > 0 {
+            let structures = scopes.iter().filter_map(|(_, structure, _)| structure.as_ref());
+            structures.for_each(|structure| own_registers.add(structure, &mut visited));
+        }
+        self.needed = self.needed.max(own_registers.len());
         let programs = || {
             let mut programs = Vec::new();
-            let mut compiler = Compiler::new(self.registers).begin_at(self.aligned);
+            let new = || Compiler::new([self.registers, &own_registers]);
+            let mut compiler = new().begin_at(self.aligned);
             for (scope, structure, first) in scopes {
                 if let Some(structure) = structure {
                     compiler.scope(scope, structure, |index| place(first + index))?;
                 }
                 if self.programs == Programs::ByScope {
-                    let next = Compiler::new(self.registers);
-                    programs.push(std::mem::replace(&mut compiler, next).finish());
+                    programs.push(std::mem::replace(&mut compiler, new()).finish());
                 }
             }
             if self.programs == Programs::One {
