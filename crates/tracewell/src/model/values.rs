@@ -133,9 +133,10 @@ impl ListItem<'_> {
             Self::Open(nesting) => (9, nesting as u8, 0, &[]),
             Self::Close(nesting) => (10, nesting as u8, 0, &[]),
         };
-        list.extend([kind, detail]);
-        list.extend(value.to_le_bytes());
-        list.extend(bytes);
+        let mut head = [kind, detail, 0, 0, 0, 0, 0, 0, 0, 0];
+        head[2..].copy_from_slice(&value.to_le_bytes());
+        list.extend_from_slice(&head);
+        list.extend_from_slice(bytes);
     }
 }
 
