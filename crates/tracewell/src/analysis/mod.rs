@@ -8,6 +8,7 @@ pub mod critical_path;
 mod distribution;
 pub mod machines;
 mod measured;
+mod per_id;
 mod position;
 mod range;
 pub mod scheduling;

@@ -40,6 +40,11 @@ impl Default for TextBuffer {
 }
 
 impl TextBuffer {
+    /// Creates a buffer for a short text of about `length` bytes. It grows if the text is longer.
+    pub(crate) fn with_room(length: usize) -> Self {
+        Self { bytes: vec![0; length + BLOCK], end: 0 }
+    }
+
     /// Returns the text so far.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.end]
