@@ -264,22 +264,23 @@ function inverted(count) {
     const model = {
         get rows() { done.passes += 1; return [core, waiter, ...locks]; },
         locks, header: { largerIsUrgent: true }, contexts: [{ name: "high", priority: 9 }, { name: "low", priority: 1 }],
-        columns: new Map(), reasons: [{ holder: 0 }], wait: {}, length: 1e6, clock: new Clock([]),
+        columns: new Map(), files: [], reasons: [{ holder: 0 }], wait: {}, length: 1e6, clock: new Clock([]),
         inversion: { from: Float64Array.from({ length: count }, (_, i) => i), until: Float64Array.from({ length: count }, (_, i) => i + 5),
             context: new Uint8Array(count), lock: Float64Array.from({ length: count }, (_, i) => 1 + (i % 2)),
             ticks: Float64Array.from({ length: count }, (_, i) => 1 + i) },
         exact: BigInt, span: (/** @type {number} */ from, /** @type {number} */ to) => `${to - from}`, time: String,
         priority: Model.prototype.priority, isMoreUrgent: Model.prototype.isMoreUrgent, name: Model.prototype.name,
+        fileOf: Model.prototype.fileOf,
     };
     const places = { model, rowOf: (/** @type {number} */ context) => (context === 0 ? waiter : undefined) };
     const figures = new Figures(/** @type {any} */ (places));
-    figures.json = { locks: ["a", "b"].map((key) => ({ kind: "mutex", name: "same", key })) };
-    return { figures, done };
+    const json = { locks: ["a", "b"].map((key) => ({ kind: "mutex", name: "same", key })) };
+    return { figures, json, done };
 }
 
 test("the table of inversions examines only the rows that are read", () => {
     const { figures, done } = inverted(2000);
-    const { rows } = figures.inversions();
+    const { rows } = figures.inversions(0);
     assert.deepEqual([rows.length, done.spans], [2000, 0]);
     assert.deepEqual(rows[0].map(({ text }) => text), ["high", "same", "", "low 5", "2000", "5", "1999"]);
     assert.equal(done.spans, 2);
@@ -288,8 +289,8 @@ test("the table of inversions examines only the rows that are read", () => {
 });
 
 test("the worst inversions of all mutexes need one pass, and mutexes of equal name stay apart", () => {
-    const { figures, done } = inverted(2000);
-    assert.deepEqual(figures.locks().rows.map((row) => row[4].text), ["1999", "2000"]);
+    const { figures, json, done } = inverted(2000);
+    assert.deepEqual(figures.locks({ file: 0, json }).rows.map((row) => row[4].text), ["1999", "2000"]);
     assert.ok(done.passes <= 2, `${done.passes} passes over the rows`);
 });
 
