@@ -15,7 +15,7 @@ use tracewell::report::document::DocumentWriter;
 use tracewell::report::info::{self, Census};
 use tracewell::text::shown_path;
 
-use super::shown::{Changes, Progress};
+use super::progress::{Changes, Progress};
 use crate::args::InputArgs;
 use crate::config::Configs;
 use crate::outcome::{Failure, Outcome, report_diagnostics};

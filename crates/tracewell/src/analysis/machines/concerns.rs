@@ -3,7 +3,7 @@
 
 use super::{levels, messages, states, timers};
 use crate::model::Meaning;
-use crate::model::schema::{EventType, Means};
+use crate::model::schema::Schema;
 
 /// The analyses that an event id concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,7 +18,10 @@ pub(super) struct Concerns {
 }
 
 impl Concerns {
-    pub(super) fn of(event: &EventType, means: &Means) -> Self {
+    /// Returns the analyses that the events of an id concern.
+    pub(super) fn of(schema: &Schema, id: u32) -> Self {
+        let event = schema.event(id);
+        let Some(means) = event.means.as_ref() else { return Self::default() };
         let states = states::concern(event, means);
         Self {
             levels: levels::concern(event, means),

@@ -65,10 +65,12 @@ pub use moments::{MachineMoments, Passed};
 pub use responses::{Response, Responses};
 pub use sequence::{Happening, Occurrence, Sequence};
 pub use sight::Named;
-pub use states::{Machine, Outcome, StateTime, Transition, Unhandled};
+pub use states::{Machine, Outcome, StateTime, Unhandled};
 pub use timers::Timer;
+pub use transitions::Transition;
 
 use super::measured::Measured;
+use super::per_id::PerId;
 use super::scheduling::Position;
 use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 use concerns::Concerns;
@@ -85,6 +87,7 @@ pub const MAX_MESSAGES: usize = 10_000;
 #[derive(Debug, Default)]
 pub struct Machines<M = ()> {
     moments: M,
+    concerns: PerId<Concerns>,
     sights: Sights,
     messages: Messages,
     states: States,
@@ -130,12 +133,12 @@ impl Figures {
 impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         for (row, id) in batch.columns.id.iter().enumerate() {
-            let roles = self.sights.roles(trace, *id);
-            if !roles.concerns.are_none()
+            let concerns = self.concerns.get(&trace.schema, *id, Concerns::of);
+            if !concerns.are_none()
                 && let Some(event) = batch.event(row)
-                && let Some(sight) = Sight::new(Event::new(trace, &event), roles)
+                && let Some(sight) = self.sights.of(Event::new(trace, &event))
             {
-                self.event(&sight, roles.concerns);
+                self.event(&sight, concerns);
             }
         }
         if let Some(ticks) = batch.columns.ticks.last() {
@@ -169,6 +172,7 @@ impl<M: MachineMoments> Machines<M> {
     pub fn with_moments(moments: M) -> Self {
         Self {
             moments,
+            concerns: PerId::default(),
             sights: Sights::default(),
             messages: Messages::default(),
             states: States::default(),

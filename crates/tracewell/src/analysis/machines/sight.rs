@@ -2,7 +2,6 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::concerns::Concerns;
 use crate::analysis::per_id::PerId;
 use crate::analysis::scheduling::Position;
 use crate::model::schema::{ArgumentKind, Details, EventType, Schema};
@@ -91,11 +90,10 @@ impl Role {
     }
 }
 
-/// The meaning of an event id, its participants, and the analyses that it concerns.
+/// The meaning of an event id, and its participants.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Roles {
+struct Roles {
     meaning: Option<Meaning>,
-    pub(super) concerns: Concerns,
     subject: Option<Role>,
     object: Option<Role>,
     value: Option<Role>,
@@ -109,7 +107,6 @@ impl Roles {
         let role = |argument| Role::of(schema, event, argument);
         Self {
             meaning: means.map(|means| means.meaning),
-            concerns: means.map_or_else(Concerns::default, |means| Concerns::of(event, means)),
             subject: role(means.and_then(|means| means.subject)),
             object: role(means.and_then(|means| means.object)),
             value: role(means.and_then(|means| means.value)),
@@ -123,16 +120,11 @@ impl Roles {
 pub(super) struct Sights(PerId<Roles>);
 
 impl Sights {
-    /// Returns the meaning of an event id.
-    #[inline(always)]
-    pub(super) fn roles(&mut self, trace: &Trace, id: u32) -> Roles {
-        self.0.get(&trace.schema, id, Roles::of)
-    }
-
     /// Returns an event with its meaning, or `None` if it has no meaning.
     #[inline]
     pub(super) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
-        Sight::new(event, self.roles(event.trace, event.id()))
+        let roles = self.0.get(&event.trace.schema, event.id(), Roles::of);
+        Some(Sight { event, meaning: roles.meaning?, roles })
     }
 }
 
@@ -145,11 +137,6 @@ pub(super) struct Sight<'a> {
 }
 
 impl<'a> Sight<'a> {
-    #[inline]
-    pub(super) fn new(event: Event<'a>, roles: Roles) -> Option<Self> {
-        Some(Self { event, meaning: roles.meaning?, roles })
-    }
-
     pub(super) fn ticks(&self) -> u64 {
         self.event.ticks()
     }

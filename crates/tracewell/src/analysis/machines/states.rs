@@ -8,7 +8,7 @@
 use super::messages::Message;
 use super::moments::MachineMoments;
 use super::sight::{Named, Sight};
-use super::transitions::Transitions;
+use super::transitions::{Transition, Transitions};
 use super::{MAX_DETAILS, MAX_TRANSITIONS, Room, Rows};
 use crate::analysis::Range;
 use crate::analysis::total::Total;
@@ -51,23 +51,6 @@ pub struct StateTime {
     pub total: u64,
     /// Ticks of the last entry, while the machine is in this state.
     since: Option<u64>,
-}
-
-/// A transition from one state to another.
-#[derive(Clone, Debug)]
-pub struct Transition {
-    /// The state in which the transition began.
-    pub from: Named,
-    /// The signal; `None` if the message of the step is unknown.
-    pub signal: Option<Named>,
-    /// Vertices on the path: choices, junctions, composite states. The first is the target of the
-    /// transition. Empty for an internal transition.
-    pub way: Vec<Named>,
-    /// The state that was finally reached; `None` for an internal transition, or if it is not
-    /// recorded.
-    pub to: Option<Named>,
-    /// Number of times that the transition was taken.
-    pub count: u64,
 }
 
 /// An outcome of steps.
@@ -145,7 +128,8 @@ pub(super) fn concern(event: &EventType, means: &Means) -> bool {
 }
 
 impl States {
-    /// Handles an event of a type that concerns machines. `message` is the message whose step is in progress or has just ended.
+    /// Handles an event of a type that concerns machines. `message` is the message whose step is
+    /// in progress or has just ended.
     pub(super) fn take(
         &mut self,
         sight: &Sight<'_>,

@@ -218,7 +218,7 @@ impl StreamLayout {
     }
 }
 
-/// What all events of a stream class have in common.
+/// The parts that all events of a stream class have in common.
 struct Make<'l> {
     stream: &'l StreamClass,
     programs: Programs,
