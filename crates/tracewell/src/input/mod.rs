@@ -15,6 +15,8 @@ mod folder;
 mod foreign;
 pub mod image;
 mod incoming;
+#[cfg(feature = "elf")]
+mod lines;
 mod map;
 mod named;
 mod naming;
