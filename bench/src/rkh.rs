@@ -1,7 +1,8 @@
 //! Generates RKH streams of any size, and contains a plain decoder as a baseline.
 //!
-//! The simulated target posts events to its active objects in turn. Each event produces a cluster
-//! of seventeen records, from the allocation of a pool block to its release.
+//! The simulated target has eight active objects with ten states each. It posts events with eight
+//! signals to them, and each event causes one of three transitions of a state. Each event produces
+//! a cluster of seventeen records, from the allocation of a pool block to its release.
 
 use std::collections::HashMap;
 
@@ -47,15 +48,72 @@ const CLUSTER: [(u8, &[u8]); 17] = [
     (0x02, &[4, 1]),
 ];
 
+/// Number of active objects, and of states of each.
+const OBJECTS: u32 = 8;
+const STATES: u32 = 10;
+
+/// Addresses of the pool, of the first active object, of the first state and of the first action.
+/// The others follow at intervals of 64 bytes.
+const POOL: u32 = 0x2000_0800;
+const FIRST_OBJECT: u32 = 0x2000_1000;
+const FIRST_STATE: u32 = 0x0800_1000;
+const FIRST_ACTION: u32 = 0x0801_0000;
+
+/// The processing of one event by an active object.
+struct Step {
+    object: u32,
+    signal: u32,
+    from: u32,
+    to: u32,
+    action: u32,
+}
+
+impl Step {
+    /// Draws the next step. `states` has the state of each active object.
+    fn next(states: &mut [u32; OBJECTS as usize], draw: u32) -> Self {
+        let (number, signal) = (draw % OBJECTS, draw / OBJECTS % 8);
+        let state = &mut states[number as usize];
+        let before = *state;
+        *state = (before + 1 + signal % 3) % STATES;
+        let address = |state| FIRST_STATE + 64 * (STATES * number + state);
+        Self {
+            object: FIRST_OBJECT + 64 * number,
+            signal,
+            from: address(before),
+            to: address(*state),
+            action: FIRST_ACTION + 64 * signal,
+        }
+    }
+
+    /// Returns an argument of a record of this step, or `None` if it is a count.
+    fn argument(&self, id: u8, index: usize) -> Option<u32> {
+        Some(match (id, index) {
+            (0x01 | 0x02, 0) => POOL,
+            // Each active object contains its queue.
+            (0x22 | 0x26, 0) => self.object + 32,
+            (0x42 | 0x43 | 0x62..=0x69 | 0x71, 0) | (0x70, 1) | (0xA3, 6) | (0xA5, 5) => {
+                self.object
+            }
+            (0x42 | 0x43 | 0x71 | 0xA3, 1) | (0xA5, 0) => self.signal,
+            // The event is from pool 1.
+            (0x42 | 0x43 | 0xA3, 2) | (0xA5, 1) => 1,
+            (0x62 | 0x65, 1) | (0x71, 2) => self.from,
+            (0x63 | 0x64 | 0x68, 1) | (0x62 | 0x70, 2) => self.to,
+            (0x70, 3) => self.action,
+            _ => return None,
+        })
+    }
+}
+
 /// Returns a stream of about `bytes` bytes, and the number of its frames.
 pub fn stream(bytes: usize) -> (Vec<u8>, u64) {
     let mut out = vec![0x7E];
     let mut frames = 1;
     add(&mut out, &configuration());
     let (mut number, mut stamp) = (0_u8, 1_000_000_u32);
-    let mut seed = 1_u32;
+    let (mut seed, mut states) = (1_u32, [0; OBJECTS as usize]);
     'clusters: loop {
-        let object = 0x2000_1000 + (seed >> 29) * 0x40;
+        let step = Step::next(&mut states, seed >> 20);
         for (id, sizes) in CLUSTER {
             if out.len() >= bytes {
                 break 'clusters;
@@ -66,13 +124,7 @@ pub fn stream(bytes: usize) -> (Vec<u8>, u64) {
             frame.extend(stamp.to_le_bytes());
             for (index, size) in sizes.iter().enumerate() {
                 seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                let value = match size {
-                    // All records of a cluster contain the address of one active object. In record
-                    // 0x70, this address is the second argument.
-                    4 if index == usize::from(id == 0x70) => object,
-                    4 => 0x0800_1000 + ((seed >> 24) & 0x1F) * 0x40,
-                    _ => seed >> 29,
-                };
+                let value = step.argument(id, index).unwrap_or(seed >> 29);
                 frame.extend(&value.to_le_bytes()[..usize::from(*size)]);
             }
             add(&mut out, &frame);

@@ -156,7 +156,7 @@ fn text_counts_the_rules_that_nothing_decides() {
     let output = check(folder.path(), &[], &[&trace()]);
     let undecided = "\
 my.rules:5:1: rule not decided: no event begins its range: 17 'SM DCH' events, none with sig=TERM
-FAILED in 2 places: 5 of 8 rules held in 392 events, 17 events answered, 3 steps met
+FAILED in 2 places: 5 of 8 rules held in 392 events, 1 rule not decided, 17 events answered, 3 steps met
 ";
     assert!(stdout(&output).contains(undecided), "{}", stdout(&output));
 }

@@ -34,7 +34,7 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
     assert_eq!(count(&["--event", "thread_resumes"]), 162);
     let output = check(folder.path(), MISSPELT, &[]);
     let expected = format!(
-        "my.rules:1:1: {WHY}\npassed: 0 of 1 rule held in 1096 events, 0 events answered\n"
+        "my.rules:1:1: {WHY}\npassed: 0 of 1 rule held in 1096 events, 1 rule not decided, 0 events answered\n"
     );
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (Some(0), expected, "".into()));
     let output = check(folder.path(), MISSPELT, &["--strict"]);

@@ -427,13 +427,48 @@ fn a_trace_that_cannot_be_shown_is_an_error_before_the_address_is_printed() {
         (&["serve", "-"], 2, "error: -: cannot be read again for each request"),
         #[cfg(unix)]
         (&["serve", "/dev/null"], 2, "error: /dev/null: cannot be read again for each request"),
-        (&["serve", TRACE, TRACE], 2, "error: several inputs need --join"),
+        (&["serve", TRACE, "Cargo.toml"], 3, "error: Cargo.toml: "),
         (&["serve", "--listen", "localhost", TRACE], 2, "error: invalid value 'localhost'"),
     ] {
         let output = run(arguments);
         assert_eq!((status(&output), output.stdout.len()), (Some(code), 0), "{arguments:?}");
         assert!(stderr(&output).starts_with(message), "{}", stderr(&output));
     }
+}
+
+#[test]
+fn several_files_have_their_own_answers_and_marks() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |name: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::copy(root().join("crates/tracewell/tests/fixtures/threadx/tiny.trx"), &path).unwrap();
+        path
+    };
+    let (first, second) = (root().join(TRACE), copy("second.trx"));
+    let paths = [first.to_str().unwrap(), second.to_str().unwrap()];
+    let server = Server::start(&paths);
+    let trace = server.get("api/v1/trace?file=1").json();
+    assert_eq!(trace["files"], serde_json::json!(["scheduling.trx", "second.trx"]));
+    let progress = Live::of(&server).until(|progress| progress["reading"] == false);
+    assert_eq!(progress["editions"], serde_json::json!([1, 1]));
+    for (file, path) in paths.into_iter().enumerate() {
+        let lines = server.get(&format!("api/v1/events?file={file}&limit=5"));
+        let expected = output_of(&["events", "--head", "5", path]);
+        assert_eq!(lines.text().lines().count(), 5);
+        assert_eq!(lines.body, expected, "{path}");
+    }
+    assert_eq!(
+        server.get("api/v1/events?limit=5").body,
+        server.get("api/v1/events?file=0&limit=5").body
+    );
+    let refused = server.get("api/v1/page?file=2");
+    assert_eq!((refused.status, refused.text()), (400, "file=2: expected a number up to 1\n"));
+    // Files of the same name have their paths as titles.
+    let same = [copy("a/same.trx"), copy("b/same.trx")];
+    let server = Server::start(&same.each_ref().map(|path| path.to_str().unwrap()));
+    let titles = server.get("api/v1/trace").json()["files"].clone();
+    assert_eq!(titles, serde_json::json!(same));
 }
 
 #[test]

@@ -115,8 +115,16 @@ fn thresholds_that_the_trace_does_not_decide_have_a_reason() {
         let expected = format!("my.rules:1:1: threshold not decided: {reason}");
         assert!(printed.starts_with(&expected), "{printed}");
         assert_eq!(status(&output), Some(0), "{printed}");
-        let output = check(folder.path(), rules, &["--strict"]);
-        assert_eq!(status(&output), Some(1), "{}", stdout(&output));
+        let last = printed.lines().last().unwrap();
+        assert!(last.starts_with("passed: 0 of 1 rule held in "), "{printed}");
+        assert!(last.ends_with(" events, 1 rule not decided"), "{printed}");
+        let undecided = |options: &[&str]| {
+            let output = check(folder.path(), rules, &[&["--json"], options].concat());
+            let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+            (status(&output), document["traces"][0]["undecided"].clone())
+        };
+        assert_eq!(undecided(&[]), (Some(0), 1.into()));
+        assert_eq!(undecided(&["--strict"]), (Some(1), 0.into()));
     }
 }
 

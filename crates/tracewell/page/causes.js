@@ -3,16 +3,17 @@
 import { INTERRUPT, TASK } from "./model.js";
 
 /**
- * Returns the ticks of each occupant of the cores, the largest first. Interrupts have the number -1.
+ * Returns the ticks of each occupant of the cores of a file, the largest first. Interrupts have the number -1.
  * @param {import("./model.js").Model} model
+ * @param {number} file
  * @param {number} from
  * @param {number} to
  * @returns {Map<number, number>}
  */
-export function occupants(model, from, to) {
+export function occupants(model, file, from, to) {
     const times = new Map();
     for (const row of model.rows) {
-        if (row.kind !== "core") continue;
+        if (row.kind !== "core" || (row.file ?? 0) !== file) continue;
         row.spans.overlap(from, to, (/** @type {number} */ i, /** @type {number} */ ticks) => {
             const state = row.spans.state[i];
             if (state !== TASK && state !== INTERRUPT) return;

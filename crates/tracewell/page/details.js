@@ -92,7 +92,7 @@ export class Details {
     /** @param {number} index */
     eventLink(index) {
         const label = this.model.kinds[this.model.events.kind[index]].label;
-        const link = this.link(`event ${this.model.events.seq[index]}`, () => this.places.event(index));
+        const link = this.link(`event ${this.model.events.number(index)}`, () => this.places.event(index));
         return element("span", [link, ` ${label}`]);
     }
 
@@ -134,13 +134,15 @@ export class Details {
             ["event id", [`${kind.id}${kind.name === kind.label ? "" : ` ${kind.name}`}`]],
             ["ticks", [at.toLocaleString("en")]],
         ];
+        const { title } = this.model.files[this.model.fileOf(events.context[index])] ?? {};
+        if (title) facts.unshift(["file", [title]]);
         facts.push(...this.messages(index));
         if (kind.level) facts.push(["level", [kind.level]], ["target", [kind.target]]);
         if (index > 0) facts.push(["after", [this.model.span(events.at[index - 1], events.at[index])]]);
         const args = events.text(events.args[index]);
         const list = args ? args.split(", ").map((arg) => element("li", [arg])) : [];
         return [
-            element("h2", [`event ${events.seq[index]}: ${kind.label}`]),
+            element("h2", [`event ${events.number(index)}: ${kind.label}`]),
             this.list(facts),
             element("ul", list),
         ];
@@ -192,6 +194,7 @@ export class Details {
         }
         if (row.kind === "core" && span.state === TASK) facts.push(["runs", [this.context(span.value, from)]]);
         if (row.kind === "lock" && span.state === 1) facts.push(["holder", [this.context(span.value - 1, from)]]);
+        if (row.file !== undefined) facts.unshift(["file", [model.files[row.file].title]]);
         facts.push(...this.asked(span));
         facts.push(["first event", [this.numbered(row.spans.seq[index])]]);
         if (index + 1 < row.spans.count) facts.push(["last event", [this.numbered(row.spans.seq[index + 1])]]);
@@ -209,8 +212,9 @@ export class Details {
     /** Returns the request that a wait began with, if the trace shows it. @param {any} span */
     asked({ row, from, to, isBlocked }) {
         if (!isBlocked) return [];
-        const { wait, intervals, length } = this.model;
-        const isWhole = (/** @type {number} */ i) => wait.from[i] <= from && (wait.untilSeq[i] === 0 ? length : wait.until[i]) >= to;
+        const { model } = this;
+        const { wait, intervals } = model;
+        const isWhole = (/** @type {number} */ i) => wait.from[i] <= from && model.ended(wait, i) >= to;
         const found = intervals.waitsOf.get(row.context)?.find(from, to, isWhole) ?? -1;
         return found < 0 ? [] : [/** @type {[string, Content]} */ (["asked", [this.numbered(wait.fromSeq[found])]])];
     }
@@ -257,7 +261,7 @@ export class Details {
      */
     spent(span, inverted) {
         const { model } = this;
-        const times = occupants(model, span.from, span.to);
+        const times = occupants(model, span.row.file ?? 0, span.from, span.to);
         if (times.size === 0) return [];
         const bar = element("div", [], "shares");
         const holder = model.reasons[span.value].holder - 1;

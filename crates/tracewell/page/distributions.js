@@ -34,19 +34,20 @@ export function distributions(model) {
         found.set(key, known);
     };
     for (const row of model.rows) {
-        if (row.kind === "core") continue;
+        if (row.kind !== "lock" && row.kind !== "context") continue;
+        const of = row.file === undefined ? "" : ` of ${model.files[row.file].title}`;
         // A span at tick 0 may begin before the page, and the last span may end after it.
         for (let span = row.spans.count > 0 && row.spans.from(0) > 0 ? 0 : 1; span + 1 < row.spans.count; span += 1) {
             const [state, value] = [row.spans.state[span], row.spans.value[span]];
             if (row.kind === "lock") {
-                if (state === 1) add("Held", `${row.what} ${row.name}`, row, span);
+                if (state === 1) add("Held", `${row.what} ${row.name}${of}`, row, span);
                 continue;
             }
-            const name = model.name(row.context);
+            const name = model.name(row.context) + of;
             if (state === RUNNING) add("Running without a break", name, row, span);
             else if (state === 3) add("Preempted", name, row, span);
             else if (state === 4) add("Ready until it runs", name, row, span);
-            else if (state === BLOCKED) add("Waits", model.object(value), row, span);
+            else if (state === BLOCKED) add("Waits", model.object(value) + of, row, span);
         }
     }
     const order = ["Waits", "Held", "Ready until it runs", "Preempted", "Running without a break"];

@@ -7,7 +7,9 @@ import { BLOCKED, RUNNING, STATES } from "./model.js";
 
 /** A cell: its text, the value by which a column is sorted, and a function that shows its place. */
 /** @typedef {{ text: string, value: number | string, go?: () => void }} Cell */
-/** @typedef {{ name: string, columns: string[], rows: Cell[][], note?: string }} Table */
+/** A table. `section` is the title of its file if the page shows several. */
+/** @typedef {{ name: string, columns: string[], rows: Cell[][], section?: string }} Table */
+/** The figures of a file as `analyze` prints them. @typedef {{ file: number, json: any }} FileFigures */
 
 /** @param {string | number | null | undefined} value @returns {Cell} */
 function cell(value) {
@@ -41,7 +43,10 @@ export class Figures {
     constructor(places) {
         this.places = places;
         this.model = places.model;
-        this.json = JSON.parse("{}");
+        /** @type {FileFigures[]} */
+        this.files = [];
+        /** The JSON of columns. @type {WeakMap<import("./source.js").Column, any>} */
+        this.parsed = new WeakMap();
         this.refill();
     }
 
@@ -49,21 +54,39 @@ export class Figures {
     refill() {
         /** @type {Table[] | null} */
         this.known = null;
-        if (!this.model.columns.has("figures")) return;
-        this.json = JSON.parse(new TextDecoder().decode(/** @type {Uint8Array} */ (this.model.column("figures"))));
+        const { files, columns } = this.model;
+        const names = files.length > 0 ? files.map((/** @type {any} */ _, /** @type {number} */ file) => `figures.${file}`) : ["figures"];
+        if (!columns.has(names[0])) return;
+        this.files = names.map((/** @type {string} */ name, /** @type {number} */ file) => {
+            const column = /** @type {import("./source.js").Column} */ (columns.get(name));
+            // The figures of a file stay the same when the user moves it.
+            const json = this.parsed.get(column) ?? JSON.parse(new TextDecoder().decode(/** @type {Uint8Array} */ (column.values)));
+            this.parsed.set(column, json);
+            return { file, json };
+        });
+    }
+
+    /** Returns a length in ticks of a file as ticks of the page. @type {(ticks: number, file: number) => number} */
+    converted(ticks, file) {
+        return this.model.files[file]?.placement.length(ticks) ?? ticks;
     }
 
     /** Returns the tables of the whole trace that are not empty. @returns {Table[]} */
     get tables() {
-        if (!this.known) {
-            // The columns of inversions stay: a check of all their cells would compute them.
-            const own = [withoutEmpty(this.threads()), withoutEmpty(this.locks()), this.inversions(), withoutEmpty(this.misses())];
-            this.known = [...own, ...this.others()].filter((table) => table.rows.length > 0);
-        }
+        this.known ??= this.files.flatMap((figures) => this.tablesOf(figures));
         return this.known;
     }
 
-    /** @param {number} ticks @param {() => void} [go] @returns {Cell} */
+    /** Returns the tables of a file that are not empty. @param {FileFigures} figures @returns {Table[]} */
+    tablesOf(figures) {
+        const { file } = figures;
+        // The columns of inversions stay: a check of all their cells would compute them.
+        const own = [withoutEmpty(this.threads(figures)), withoutEmpty(this.locks(figures)), this.inversions(file), withoutEmpty(this.misses(file))];
+        const section = this.model.files[file]?.title;
+        return [...own, ...this.others(figures)].filter((table) => table.rows.length > 0).map((table) => ({ ...table, section }));
+    }
+
+    /** @param {number} ticks of the page @param {() => void} [go] @returns {Cell} */
     length(ticks, go) {
         return { text: this.model.span(0, ticks), value: ticks, go };
     }
@@ -82,18 +105,19 @@ export class Figures {
         return about ? { ...found, text: `${found.text} ${about(index)}` } : found;
     }
 
-    /** @returns {Table} */
-    threads() {
+    /** @param {FileFigures} figures @returns {Table} */
+    threads({ file, json }) {
         const { model } = this;
-        const whole = this.json.span_ticks;
-        const rows = this.json.tasks.map((/** @type {any} */ task) => {
-            const context = model.contexts.findIndex((/** @type {any} */ each) => each.key === task.context && each.name === task.name);
+        const whole = json.span_ticks;
+        const rows = json.tasks.map((/** @type {any} */ task) => {
+            const context = model.contexts.findIndex((/** @type {any} */ each) =>
+                each.key === task.context && each.name === task.name && (each.file ?? 0) === file);
             const row = this.places.rowOf(context);
             const held = this.worst(row, (state) => state === BLOCKED, (i) => `for ${model.object(row.spans.value[i])}`);
             const known = task.execution_ticks !== null;
             return [
                 { ...cell(task.name), go: row && (() => this.places.span(row.index, Math.max(row.spans.find(0), 0))) },
-                known ? this.length(task.execution_ticks) : cell(null),
+                known ? this.length(this.converted(task.execution_ticks, file)) : cell(null),
                 known ? cell((100 * task.execution_ticks) / whole) : cell(null),
                 this.worst(row, (state) => state === RUNNING), held,
                 this.response(context), cell(task.deadline_misses), cell(task.preemptions),
@@ -115,12 +139,12 @@ export class Figures {
         return best < 0 ? cell(null) : this.length(job.until[best] - job.from[best], () => this.places.job(best));
     }
 
-    /** @returns {Table} */
-    locks() {
+    /** @param {FileFigures} figures @returns {Table} */
+    locks({ file, json }) {
         const { model } = this;
         const inversions = this.worstInversions();
-        const rows = this.json.locks.map((/** @type {any} */ lock) => {
-            const row = model.locks.find((/** @type {any} */ each) => each.what === lock.kind && each.key === lock.key);
+        const rows = json.locks.map((/** @type {any} */ lock) => {
+            const row = model.locks.find((/** @type {any} */ each) => each.what === lock.kind && each.key === lock.key && (each.file ?? 0) === file);
             const holder = (/** @type {number} */ i) => `by ${model.name(row.spans.value[i] - 1)}`;
             return [
                 { ...cell(lock.name ?? lock.key), go: row && row.spans.count > 0 ? () => this.places.span(row.index, 0) : undefined },
@@ -139,7 +163,7 @@ export class Figures {
         const { model } = this;
         if (!row) return cell(null);
         const { wait } = model;
-        const end = (/** @type {number} */ i) => (wait.untilSeq[i] > 0 ? wait.until[i] : model.length);
+        const end = (/** @type {number} */ i) => model.ended(wait, i);
         let best = -1;
         for (let i = row.waits[0]; i < row.waits[1]; i += 1) {
             if (best < 0 || end(i) - wait.from[i] > end(best) - wait.from[best]) best = i;
@@ -169,11 +193,12 @@ export class Figures {
         return i === undefined ? cell(null) : this.length(this.model.inversion.ticks[i], () => this.places.inversion(i));
     }
 
-    /** @returns {Table} */
-    inversions() {
+    /** @param {number} file @returns {Table} */
+    inversions(file) {
         const { model } = this;
         const { inversion, locks } = model;
-        const rows = [...inversion.from.keys()].map((i) => {
+        const own = [...inversion.from.keys()].filter((i) => model.fileOf(inversion.context[i]) === file);
+        const rows = own.map((i) => {
             const [from, until] = [inversion.from[i], inversion.until[i]];
             const go = () => this.places.inversion(i);
             const holder = once(() => {
@@ -182,7 +207,7 @@ export class Figures {
                 return span < 0 ? -1 : model.reasons[waiter.spans.value[span]].holder - 1;
             });
             const culprit = () => {
-                const times = occupants(model, from, until);
+                const times = occupants(model, file, from, until);
                 const who = culprits(model, inversion.context[i], holder(), times);
                 return cell(who.map((each) => `${model.name(each)} ${model.span(0, times.get(each) ?? 0)}`).join(", "));
             };
@@ -198,11 +223,12 @@ export class Figures {
             columns: ["waiting", "for", "held by", "less urgent, but ran", "inverted", "whole wait", "begins"] };
     }
 
-    /** @returns {Table} */
-    misses() {
+    /** @param {number} file @returns {Table} */
+    misses(file) {
         const { model } = this;
         const { job } = model;
-        const rows = [...model.intervals.misses.indices].map((i) => {
+        const own = [...model.intervals.misses.indices].filter((i) => model.fileOf(job.context[i]) === file);
+        const rows = own.map((i) => {
             const go = () => this.places.job(i);
             return [
                 { ...cell(model.name(job.context[i])), go },
@@ -214,46 +240,51 @@ export class Figures {
         return { name: "Missed deadlines", rows, columns: ["thread", "released", "deadline missed", "response"] };
     }
 
-    /** Returns the other lists of the JSON as tables without empty columns. @returns {Table[]} */
-    others() {
-        const { json } = this;
+    /** Returns the other lists of the JSON as tables without empty columns. @param {FileFigures} figures @returns {Table[]} */
+    others({ file, json }) {
         const lists = { ...json, "interrupt sources": json.interrupts?.sources, "threads, all figures": json.tasks,
             "mutexes, all figures": json.locks };
         return Object.entries(lists)
             .filter(([name, list]) => Array.isArray(list) && list.length > 0 && typeof list[0] === "object" && !["tasks", "locks"].includes(name))
-            .map(([name, list]) => this.table(capital(name.replaceAll("_", " ")), list));
+            .map(([name, list]) => this.table(capital(name.replaceAll("_", " ")), list, file));
     }
 
-    /** @type {(name: string, list: any[]) => Table} */
-    table(name, list) {
+    /** @type {(name: string, list: any[], file: number) => Table} */
+    table(name, list, file) {
         const flat = list.map((row) => new Map(flattened(row, "")));
         const keys = [...new Set(flat.flatMap((row) => [...row.keys()]))]
             .filter((key) => flat.some((row) => (row.get(key) ?? null) !== null));
         const shown = keys.filter((key) => !(key.endsWith("_ns") && keys.includes(key.replace(/_ns$/, "_ticks"))));
         const rows = list.map((row, i) => {
-            const cells = shown.map((key) => this.valued(key, flat[i].get(key)));
-            const place = this.placeOf(row);
+            const cells = shown.map((key) => this.valued(key, flat[i].get(key), file));
+            const place = this.placeOf(row, file);
             return place ? [{ ...cells[0], go: place }, ...cells.slice(1)] : cells;
         });
         return { name, rows, columns: shown.map((key) => key.replace(/_(ticks|ns)$/, "").replaceAll("_", " ")) };
     }
 
-    /** @type {(key: string, value: any) => Cell} */
-    valued(key, value) {
+    /** @type {(key: string, value: any, file: number) => Cell} */
+    valued(key, value, file) {
         if (typeof value !== "number") return cell(value);
         if (/(^|_)(from|until|at|first|last)_ticks$/.test(key)) {
-            return { text: this.model.time(BigInt(value)), value };
+            return { text: this.model.time(BigInt(this.placed(value, file))), value };
         }
-        if (key.endsWith("_ticks")) return this.length(value);
+        if (key.endsWith("_ticks")) return this.length(this.converted(value, file));
         return cell(value);
     }
 
-    /** Returns a function that shows the place of a row of the JSON, if it has one. @param {any} row */
-    placeOf(row) {
+    /** Returns the time on the axis of the page. @type {(ticks: number, file: number) => number} */
+    placed(ticks, file) {
+        return this.model.files[file]?.placement.at(ticks) ?? ticks;
+    }
+
+    /** Returns a function that shows the place of a row of the JSON, if it has one. @type {(row: any, file: number) => (() => void) | undefined} */
+    placeOf(row, file) {
         const origin = Number(this.model.origin);
-        const from = row.from_ticks ?? row.at_ticks ?? row.first_ticks;
-        const until = row.until_ticks ?? row.last_ticks ?? from;
-        if (typeof from !== "number" || until < origin || from > origin + this.model.length) return undefined;
+        const begin = row.from_ticks ?? row.at_ticks ?? row.first_ticks;
+        if (typeof begin !== "number") return undefined;
+        const [from, until] = [begin, row.until_ticks ?? row.last_ticks ?? begin].map((ticks) => this.placed(ticks, file));
+        if (until < origin || from > origin + this.model.length) return undefined;
         return () => this.places.zoom(from - origin, until - origin);
     }
 
@@ -278,8 +309,8 @@ export class Figures {
         }
         const events = [...counts].map(([kind, { count, first: start, last: end }]) => [
             cell(model.kinds[kind].label), cell(count),
-            { text: `event ${model.events.seq[start]}`, value: start, go: () => this.places.event(start) },
-            { text: `event ${model.events.seq[end]}`, value: end, go: () => this.places.event(end) },
+            { text: `event ${model.events.number(start)}`, value: start, go: () => this.places.event(start) },
+            { text: `event ${model.events.number(end)}`, value: end, go: () => this.places.event(end) },
         ]);
         const used = STATES.map((_, i) => i).filter((i) => rows.some((row) => row[i + 1].text !== ""));
         const states = rows.map((row) => [row[0], ...used.map((i) => row[i + 1])]);

@@ -23,16 +23,16 @@ export class Intervals {
     }
 
     /**
-     * Returns the intervals of these numbers. An interval without an end lasts to `limit`.
+     * Returns the intervals of these numbers. An interval without an end lasts to its `limit`.
      * @param {{ from: ArrayLike<number>, until: ArrayLike<number>, untilSeq?: ArrayLike<number> }} entries
      * @param {number[]} indices
-     * @param {number} limit
+     * @param {(index: number) => number} limit
      */
     static of(entries, indices, limit) {
         const isOpen = (/** @type {number} */ i) => entries.untilSeq !== undefined && entries.untilSeq[i] === 0;
         const sorted = [...indices].sort((a, b) => entries.from[a] - entries.from[b]);
         return new Intervals(sorted.map((i) => entries.from[i]),
-            sorted.map((i) => (isOpen(i) ? limit : entries.until[i])), sorted);
+            sorted.map((i) => (isOpen(i) ? limit(i) : entries.until[i])), sorted);
     }
 
     /**
@@ -74,22 +74,29 @@ export class Intervals {
 export class IntervalIndex {
     /** @param {import("./model.js").Model} model */
     constructor(model) {
-        const { job, wait, gap, inversion, length } = model;
-        const all = (/** @type {any} */ entries) => Intervals.of(entries, [...entries.from.keys()], length);
+        const { job, wait, gap, inversion } = model;
+        const limit = (/** @type {any} */ entries) => (/** @type {number} */ i) => model.ended(entries, i);
+        const all = (/** @type {any} */ entries) => Intervals.of(entries, [...entries.from.keys()], limit(entries));
         this.gaps = all(gap);
         this.inversions = all(inversion);
-        this.inversionsOf = byContext(inversion, inversion.context, length);
-        this.waitsOf = byContext(wait, wait.context, length);
-        this.jobsOf = byContext(job, job.context, length);
+        const files = model.files.length;
+        /** The gaps and inversions of each file. @type {Map<number, Intervals>} */
+        this.gapsOf = files === 0 ? new Map([[0, this.gaps]]) : intervalsBy(gap, gap.file, limit(gap));
+        /** @type {Map<number, Intervals>} */
+        this.inversionsIn = files === 0 ? new Map([[0, this.inversions]])
+            : intervalsBy(inversion, Array.from(inversion.context, (context) => model.fileOf(context)), limit(inversion));
+        this.inversionsOf = intervalsBy(inversion, inversion.context, limit(inversion));
+        this.waitsOf = intervalsBy(wait, wait.context, limit(wait));
+        this.jobsOf = intervalsBy(job, job.context, limit(job));
         const missed = [...job.missed.keys()].filter((i) => job.missed_seq[i] > 0);
         const late = { from: job.missed, until: job.until, untilSeq: job.untilSeq };
-        this.misses = Intervals.of(late, missed, length);
+        this.misses = Intervals.of(late, missed, limit(job));
         this.missesOf = new Map([...this.jobsOf.keys()].map((context) =>
-            [context, Intervals.of(late, missed.filter((i) => job.context[i] === context), length)]));
+            [context, Intervals.of(late, missed.filter((i) => job.context[i] === context), limit(job))]));
         /** @type {Map<number, Intervals>} by row */
         this.waitsFor = new Map(model.rows.filter((/** @type {any} */ row) => row.waits)
             .map((/** @type {any} */ { index, waits: [first, last] }) =>
-                [index, Intervals.of(wait, Array.from({ length: last - first }, (_, i) => first + i), length)]));
+                [index, Intervals.of(wait, Array.from({ length: last - first }, (_, i) => first + i), limit(wait))]));
         const marks = numbersBy(model.mark.context);
         /** Times of each context's marks. */
         this.marksOf = new Map([...marks].map(([context, list]) => [context, Float64Array.from(list, (i) => model.mark.at[i])]));
@@ -97,12 +104,13 @@ export class IntervalIndex {
 }
 
 /**
+ * Returns the intervals with each value, which is a context or a file.
  * @param {any} entries
- * @param {ArrayLike<number>} contexts
- * @param {number} limit
+ * @param {ArrayLike<number>} values
+ * @param {(index: number) => number} limit
  */
-function byContext(entries, contexts, limit) {
-    return new Map([...numbersBy(contexts)].map(([context, indices]) => [context, Intervals.of(entries, indices, limit)]));
+function intervalsBy(entries, values, limit) {
+    return new Map([...numbersBy(values)].map(([value, indices]) => [value, Intervals.of(entries, indices, limit)]));
 }
 
 /** Returns the positions of each value. @param {ArrayLike<number>} values */

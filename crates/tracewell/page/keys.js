@@ -19,6 +19,7 @@ const HELP = [
     ["/", "search; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
     ["m", "begin to measure at the selection, and end"],
+    ["y", "offsets of the files, if the page shows several"],
     ["b", "mark the range, the selection or the middle, with a text"],
     ["p / h", "pin the selected row at the top, hide it"],
     ["Alt+↑ / Alt+↓", "move the selected row up, down; or drag its name"],
@@ -52,10 +53,12 @@ export class Keys {
      * @param {import("./search.js").Search} search
      * @param {import("./tabs.js").Tabs} tabs
      * @param {import("./marking.js").Marking} marking
+     * @param {import("./offsets.js").Offsets} offsets
      * @param {HTMLDialogElement} dialog
      */
-    constructor(timeline, list, search, tabs, marking, dialog) {
+    constructor(timeline, list, search, tabs, marking, offsets, dialog) {
         this.marking = marking;
+        this.offsets = offsets;
         this.timeline = timeline;
         this.view = timeline.view;
         this.list = list;
@@ -121,6 +124,7 @@ export class Keys {
             n: () => search.next(1), N: () => search.next(-1),
             m: () => this.measure(),
             b: () => this.mark(),
+            y: () => this.offsets.open(),
             p: () => timeline.arrange("+"), h: () => timeline.arrange("-"), r: () => timeline.arrangeNone(),
             c: () => this.copy(),
             i: () => savePng(this.pictures, timeline.model.header.title),

@@ -5,7 +5,7 @@
  * Progress of the server, as it sends it.
  * @typedef {{
  *   edition: number, reading: boolean, events: number, bytes: number, size: number | null,
- *   failure: string | null
+ *   failure: string | null, editions?: number[]
  * }} Progress
  */
 
@@ -30,6 +30,8 @@ export class Live {
         /** Edition of the content, and the newest edition that the server has. */
         this.loaded = -1;
         this.newest = -1;
+        /** Newest edition of each file. @type {number[]} */
+        this.editions = [];
         /** @type {(() => Promise<number>) | null} */
         this.load = null;
         const stream = new EventSource("api/v1/live");
@@ -44,6 +46,7 @@ export class Live {
     received(progress) {
         this.output.textContent = inWords(progress);
         this.newest = progress.edition;
+        this.editions = progress.editions ?? [progress.edition];
         this.update();
     }
 

@@ -2,7 +2,9 @@
 
 import { Live } from "./live.js";
 import { named, show } from "./page.js";
-import { ServerMarks, fetched, inflated, payload } from "./source.js";
+import { Several } from "./several.js";
+import { ServerMarks, fetched, fetchedJson, inflated, payload } from "./source.js";
+import { offsetsIn } from "./view.js";
 
 async function start() {
     const data = named("payload");
@@ -14,12 +16,41 @@ async function start() {
         return;
     }
     const live = new Live(named("progress"), named("pause"));
+    const { files } = await fetchedJson("trace");
+    if (files.length > 1) {
+        await startSeveral(files, live);
+        return;
+    }
     const content = await fetched("page");
     const page = show(content, new ServerMarks(), view);
     live.follow(content.edition, async () => {
         const next = await fetched("page");
         page.update(next);
         return next.edition;
+    });
+}
+
+/**
+ * Shows several files. Their marks are in the address of the page, because they may belong to several files.
+ * @param {string[]} titles
+ * @param {Live} live
+ */
+async function startSeveral(titles, live) {
+    const contents = await Promise.all(titles.map((_, file) => fetched(`page?file=${file}`)));
+    const editions = contents.map(({ edition }) => edition);
+    const several = new Several(contents, titles);
+    const none = async () => Promise.reject(new Error("several files have no views of parts"));
+    const page = show(several.content(offsetsIn(location.hash.slice(1))), null, none, several);
+    const sum = () => editions.reduce((all, edition) => all + edition, 0);
+    live.follow(sum(), async () => {
+        for (const [file, edition] of live.editions.entries()) {
+            if (edition === editions[file]) continue;
+            const next = await fetched(`page?file=${file}`);
+            editions[file] = next.edition;
+            several.replace(file, next);
+        }
+        page.refresh();
+        return sum();
     });
 }
 

@@ -14,7 +14,7 @@ export const MAX_TEXT = 500;
 
 /** Returns the mark of a line, or null. @param {string} line @returns {UserMark | null} */
 function parsedMark(line) {
-    const match = /^(\d{1,20})(?:-(\d{1,20}))? (.*)$/.exec(line.trimEnd());
+    const match = /^(-?\d{1,20})(?:-(-?\d{1,20}))? (.*)$/.exec(line.trimEnd());
     if (!match) return null;
     const from = BigInt(match[1]);
     const until = BigInt(match[2] ?? match[1]);

@@ -4,7 +4,7 @@
 import { lowerBound, upperBound } from "./bounds.js";
 import { partOf } from "./detail.js";
 import { IntervalIndex } from "./intervals.js";
-import { Clock, duration, fixed, grouped } from "./time.js";
+import { Clock, duration, fixed, grouped, unitFor } from "./time.js";
 
 /** Codes of the states of contexts. */
 export const STATES = [
@@ -27,14 +27,15 @@ export class Spans {
     /**
      * @param {Model} model
      * @param {number[]} place first change and the one after the last
+     * @param {number} [limit] end of the last span
      */
-    constructor(model, [start, end]) {
+    constructor(model, [start, end], limit = model.length) {
         this.at = model.change.at.subarray(start, end);
         this.seq = model.change.seq.subarray(start, end);
         this.state = model.change.state.subarray(start, end);
         this.value = model.change.value.subarray(start, end);
         this.count = end - start;
-        this.limit = model.length;
+        this.limit = limit;
     }
 
     /** @param {number} index */
@@ -109,8 +110,8 @@ export class Spans {
 }
 
 /** Returns the identity of a row among the rows of a trace. @param {any} row */
-function rowKey({ kind, number, context, key, what }) {
-    return JSON.stringify([kind, number, context, key, what]);
+function rowKey({ kind, file, number, context, key, what }) {
+    return JSON.stringify([kind, file, number, context, key, what]);
 }
 
 /**
@@ -144,6 +145,8 @@ export class Model {
         this.length = Math.max(Number(BigInt(header.until) - this.origin), 1);
         this.contexts = header.contexts;
         this.kinds = header.kinds;
+        /** The files of a page with several traces, otherwise empty. @type {any[]} */
+        this.files = header.files ?? [];
         this.change = {
             at: this.ticks("change.ticks"),
             seq: this.column("change.seq"),
@@ -154,7 +157,7 @@ export class Model {
         this.rows = header.rows.map((/** @type {any} */ row, /** @type {number} */ index) => ({
             ...row,
             index,
-            spans: new Spans(this, row.changes),
+            spans: new Spans(this, row.changes, this.endOf(row.file)),
         }));
         this.locks = this.rows.filter((/** @type {any} */ row) => row.kind === "lock");
         this.reasons = header.reasons;
@@ -163,6 +166,7 @@ export class Model {
         this.job.missed = this.ticks("job.missed");
         this.arrow = this.entries("arrow", ["kind", "by", "context"]);
         this.gap = this.entries("gap", ["events", "cause"]);
+        if (this.files.length > 0) this.gap.file = this.column("gap.file");
         this.mark = { at: this.ticks("mark.ticks"), context: this.column("mark.context"),
             seq: this.column("mark.seq") };
         this.inversion = { from: this.ticks("inversion.from"), until: this.ticks("inversion.until"),
@@ -178,6 +182,26 @@ export class Model {
      */
     fill(header, columns) {
         Object.assign(this, new Model(header, columns));
+    }
+
+    /** Returns the time at which a file ends. @param {number} [file] */
+    endOf(file = 0) {
+        return this.files[file]?.until ?? this.length;
+    }
+
+    /** Returns the file of a context. @param {number} context */
+    fileOf(context) {
+        return this.contexts[context]?.file ?? 0;
+    }
+
+    /**
+     * Returns the end of a wait, job or gap; if the trace does not contain it, the end of the file.
+     * @param {any} entries
+     * @param {number} i
+     */
+    ended(entries, i) {
+        if (entries.untilSeq[i] > 0) return entries.until[i];
+        return this.endOf(entries.context ? this.fileOf(entries.context[i]) : entries.file?.[i]);
     }
 
     /** @param {string} name */
@@ -224,25 +248,34 @@ export class Model {
      */
     selected(selection) {
         if (!selection) return null;
-        if ("event" in selection) return { seq: this.events.seq[selection.event] };
+        const { events } = this;
+        if ("event" in selection) {
+            const { event } = selection;
+            return { seq: events.number(event), file: this.fileOf(events.context[event]) };
+        }
         const row = this.rows[selection.row];
-        return row && { key: rowKey(row), seq: row.spans.seq[selection.span] };
+        return row && { key: rowKey(row), seq: this.ownSeq(row.spans.seq[selection.span]) };
     }
 
     /**
      * Returns the selection of a part of the trace, or null if the page no longer contains it.
-     * @param {{ key?: string, seq: number } | null} selected
+     * @param {{ key?: string, seq: number, file?: number } | null} selected
      * @returns {import("./view.js").Selection}
      */
     found(selected) {
         if (!selected) return null;
         if (selected.key === undefined) {
-            const event = this.events.find(selected.seq);
+            const event = this.events.numbered(selected.seq, selected.file);
             return event < 0 ? null : { event };
         }
         const row = this.rows.findIndex((/** @type {any} */ row) => rowKey(row) === selected.key);
-        const span = row < 0 ? -1 : this.rows[row].spans.seq.indexOf(selected.seq);
+        const span = row < 0 ? -1 : this.rows[row].spans.seq.findIndex((/** @type {number} */ seq) => this.ownSeq(seq) === selected.seq);
         return span < 0 ? null : { row, span };
+    }
+
+    /** Returns the number of an event in its own trace. @param {number} seq */
+    ownSeq(seq) {
+        return this.files.length > 0 ? this.events.number(seq) : seq;
     }
 
     /** Returns the ticks since the first event of the trace. @param {number} offset */
@@ -253,16 +286,21 @@ export class Model {
     /** Returns a time with its unit. @param {bigint} ticks */
     time(ticks) {
         if (!this.clock.isKnown) return `${grouped(ticks)} ticks`;
-        const whole = this.clock.ns(this.exact(this.length));
-        if (whole >= 1000000000n) return `${fixed(this.clock.ns(ticks), 1e9, this.decimals + 3)} s`;
-        return `${fixed(this.clock.ns(ticks), 1e6, this.decimals)} ms`;
+        const { unit, ns } = this.unit;
+        return `${fixed(this.clock.ns(ticks), ns, this.decimals)} ${unit}`;
     }
 
-    /** Decimals of a millisecond that differ between ticks: at most 6. */
+    /** The unit of all times on the page: the largest that fits into the page. */
+    get unit() {
+        return unitFor(Number(this.clock.ns(this.exact(this.length)) - this.clock.ns(this.exact(0))));
+    }
+
+    /** Decimals of the unit that differ between ticks. */
     get decimals() {
         const { count, seconds } = this.clock.rates[0];
-        const digits = Math.ceil(Math.log10(Number(count) / Number(seconds))) - 3;
-        return Math.min(6, Math.max(0, digits));
+        const perSecond = Math.ceil(Math.log10(Number(count) / Number(seconds)));
+        const most = Math.round(Math.log10(this.unit.ns));
+        return Math.min(most, Math.max(0, perSecond - (9 - most)));
     }
 
     /**
@@ -293,8 +331,8 @@ export class Model {
      */
     isMoreUrgent(a, b) {
         const [ours, theirs] = [this.priority(a), this.priority(b)];
-        if (ours === null || theirs === null) return false;
-        return this.header.largerIsUrgent ? ours > theirs : ours < theirs;
+        if (ours === null || theirs === null || this.fileOf(a) !== this.fileOf(b)) return false;
+        return (this.files?.[this.fileOf(a)] ?? this.header).largerIsUrgent ? ours > theirs : ours < theirs;
     }
 
     /** Returns what a context waits for. @param {number} reason */
@@ -333,7 +371,10 @@ export class Events {
     constructor(model) {
         this.model = model;
         this.at = model.ticks("event.ticks");
+        /** Sorted numbers by which rows and arrows refer to events. */
         this.seq = model.column("event.seq");
+        /** The numbers of the events in their own traces. */
+        this.own = model.files.length > 0 ? model.column("event.number") : this.seq;
         this.cpu = model.column("event.cpu");
         this.context = model.column("event.context");
         this.kind = model.column("event.kind");
@@ -354,6 +395,18 @@ export class Events {
     find(seq) {
         const index = lowerBound(this.seq, seq);
         return this.seq[index] === seq ? index : -1;
+    }
+
+    /** Returns the number of an event in its own trace. @param {number} index */
+    number(index) {
+        return this.own[index];
+    }
+
+    /** Returns the index of the event with this number in its own trace, or -1. @param {number} number  @param {number} [file] */
+    numbered(number, file = 0) {
+        if (this.own === this.seq) return this.find(number);
+        return this.own.findIndex((/** @type {number} */ own, /** @type {number} */ i) =>
+            own === number && this.model.fileOf(this.context[i]) === file);
     }
 
     /** Returns a text of arguments. @param {number} index */

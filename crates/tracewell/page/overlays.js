@@ -37,52 +37,60 @@ export function drawAxis({ ink, model, view, colours, left, width, x, time }, he
 }
 
 /**
- * Draws gaps as hatched bands with their counts.
- * @param {Frame} frame
- * @param {number} height
+ * The part of the picture that belongs to a file: the top of its lanes and their end. Labels are at `label`.
+ * @typedef {{ top: number, bottom: number, label: number, isWhole: boolean }} Band
  */
-export function drawGaps(frame, height) {
+
+/**
+ * Draws the gaps of a file as hatched bands with their counts.
+ * @param {Frame} frame
+ * @param {number} file
+ * @param {Band} band
+ */
+export function drawGaps(frame, file, { top, bottom, label }) {
     const { ink, model, view, colours, x } = frame;
     const { gap, intervals } = model;
     let drawn = -Infinity;
     let covered = frame.left;
-    intervals.gaps.visit(view.from, view.to, view.span / frame.width, (i, begin, until) => {
+    intervals.gapsOf.get(file)?.visit(view.from, view.to, view.span / frame.width, (i, begin, until) => {
         // Gaps can begin at the same place; each place is hatched once.
         const [from, to] = [Math.max(x(begin), covered), x(Math.min(until, view.to))];
         ink.fillStyle = hatch(ink, colours.unknown);
         ink.globalAlpha = 0.5;
-        ink.fillRect(from, AXIS, Math.max(to - from, 3), height - AXIS);
+        ink.fillRect(from, top, Math.max(to - from, 3), bottom - top);
         ink.globalAlpha = 1;
         covered = Math.max(covered, to);
         // Another gap at the same place has the number of missing events.
         const better = gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i] ? i + 1 : i;
-        drawn = pill(frame, `lost: ${model.missing(better)}`, from, colours.unknown, drawn);
+        drawn = pill(frame, `lost: ${model.missing(better)}`, from, colours.unknown, drawn, label);
     });
 }
 
 /**
- * Draws the waits in which a less urgent context ran: a band over all lanes, named above them.
+ * Draws the waits in which a less urgent context ran: a band over all lanes of the file, named above them.
  * @param {Frame} frame
- * @param {number} height
+ * @param {number} file
+ * @param {Band} band
  */
-export function drawInversions(frame, height) {
+export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) {
     const { ink, model, view, colours, left, width, x } = frame;
     const { inversion, intervals } = model;
     let drawn = -Infinity;
     // Bands that overlap would be darker, so each begins at the end of those before it.
     let end = left;
-    intervals.inversions.visit(view.from, view.to, view.span / width, (i, begin, until) => {
+    intervals.inversionsIn.get(file)?.visit(view.from, view.to, view.span / width, (i, begin, until) => {
         const from = Math.max(x(begin), left);
         const to = Math.min(x(until), left + width);
         const start = Math.max(from, end);
         end = Math.max(start, to, from + 2);
         ink.fillStyle = colours.alarmBand;
-        ink.fillRect(start, 22, end - start, height - 22);
+        const above = isWhole ? 22 : 0;
+        ink.fillRect(start, top - above, end - start, bottom - top + above);
         ink.fillStyle = colours.alarm;
-        ink.fillRect(from, AXIS - 3, Math.max(to - from, 3), 3);
+        ink.fillRect(from, top - 3, Math.max(to - from, 3), 3);
         const ticks = inversion.ticks[i];
         const label = `priority inversion ${model.span(begin, begin + ticks)}`;
-        drawn = pill(frame, label, from, colours.alarm, drawn);
+        drawn = pill(frame, label, from, colours.alarm, drawn, y);
     });
 }
 
@@ -153,7 +161,7 @@ export function drawArrows(frame, lanes, top) {
         return arrow.kind[i] === 1 ? arrow.by[i] - 1 === context : arrow.context[i] === context;
     };
     const byContext = new Map(lanes.filter(({ kind }) => kind === "context" || kind === "events").map((lane) => [lane.context, lane]));
-    const interrupts = lanes.find((lane) => lane.kind === "interrupts");
+    const interrupts = lanes.filter((lane) => lane.kind === "interrupts");
     const middle = (/** @type {any} */ lane) => top(lane) + lane.height / 2;
     let drawn = 0;
     // Leave out long arrows that end after the shown time, unless they belong to the selection.
@@ -161,7 +169,7 @@ export function drawArrows(frame, lanes, top) {
     for (let i = first; i < arrow.until.length && drawn < MAX_ARROWS; i += 1) {
         if (arrow.from[i] > view.to && arrow.until[i] > Math.max(view.to, chosen?.to ?? 0)) break;
         if (!view.showsArrows && !isChosen(i)) continue;
-        const by = arrow.by[i] > 0 ? byContext.get(arrow.by[i] - 1) : interrupts;
+        const by = arrow.by[i] > 0 ? byContext.get(arrow.by[i] - 1) : interrupts.find(({ file }) => (file ?? 0) === model.fileOf(arrow.context[i]));
         const whom = byContext.get(arrow.context[i]);
         if (!by || !whom) continue;
         drawn += 1;

@@ -8,6 +8,7 @@ import { DistributionPanel } from "./histogram.js";
 import { Keys } from "./keys.js";
 import { Marking } from "./marking.js";
 import { Model } from "./model.js";
+import { Offsets } from "./offsets.js";
 import { Overview } from "./overview.js";
 import { Places } from "./places.js";
 import { contextOrder, counted } from "./rows.js";
@@ -17,7 +18,7 @@ import { Tabs } from "./tabs.js";
 import { Theme, contextColours } from "./theme.js";
 import { duration } from "./time.js";
 import { Timeline } from "./timeline.js";
-import { View } from "./view.js";
+import { View, offsetsIn } from "./view.js";
 
 /**
  * A payload: the facts of a trace, and its columns.
@@ -42,7 +43,8 @@ function head(model) {
     named("title").textContent = header.title;
     const parts = [header.format, counted(model.part ? header.events : model.events.count, "event")];
     const span = model.span(0, model.length);
-    parts.push(header.from === "0" && header.until === header.span ? span : `${span} of a longer trace`);
+    const isWhole = model.files.length > 0 || (header.from === "0" && header.until === header.span);
+    parts.push(isWhole ? span : `${span} of a longer trace`);
     if (clock.isKnown) {
         const { count, seconds } = clock.rates[0];
         const hertz = Number(count) / Number(seconds);
@@ -87,8 +89,9 @@ function announce(timeline) {
  * @param {Content} content the whole trace
  * @param {import("./marking.js").Store | null} store for the marks of the user
  * @param {(query: string) => Promise<Content>} load returns a view of a trace that is too large for one payload
+ * @param {import("./several.js").Several | null} [several] the files, if the content combines several
  */
-export function show(content, store, load) {
+export function show(content, store, load, several = null) {
     const { header, columns } = content;
     const model = new Model(header, columns);
     const view = new View(model.length, model.events.at);
@@ -120,11 +123,14 @@ export function show(content, store, load) {
         view.tab = name;
         view.changed();
     });
-    const keys = new Keys(timeline, list, search, tabs, marking, named("keys"));
+    const offsets = new Offsets(timeline, named("offsets"));
+    const keys = new Keys(timeline, list, search, tabs, marking, offsets, named("keys"));
     const exists = (/** @type {any} */ selection) => ("event" in selection
         ? selection.event < model.events.count
         : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
     const read = () => {
+        view.offsets = several ? offsetsIn(location.hash.slice(1)) : [];
+        move();
         view.restore(location.hash.slice(1), model.origin, exists);
         tabs.choose(view.tab);
     };
@@ -132,6 +138,7 @@ export function show(content, store, load) {
     let isDrawn = false;
     const draw = () => {
         const begun = performance.now();
+        move();
         timeline.draw();
         overview.draw();
         details.draw();
@@ -171,6 +178,16 @@ export function show(content, store, load) {
         histograms.refill();
         headings();
     };
+    /** Moves the files to their offsets. */
+    const move = () => {
+        if (!several || several.has(view.offsets)) return;
+        const { origin } = model;
+        const next = several.content(view.offsets);
+        refill(next);
+        view.moveOrigin(Number(model.origin - origin), model.length);
+        search.refill();
+        whole(next);
+    };
     const detail = new Detail(view, () => timeline.width, async (query) => {
         try {
             refill(await load(query));
@@ -205,6 +222,11 @@ export function show(content, store, load) {
         update(next) {
             refill(next);
             whole(next);
+            view.resize(model.length);
+        },
+        /** Shows the newest content of several files. */
+        refresh() {
+            move();
             view.resize(model.length);
         },
         /** Replaces the content with that of another trace. @param {Content} next */

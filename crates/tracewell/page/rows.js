@@ -1,18 +1,20 @@
-// The lanes of the timeline from top to bottom: groups, cores, interrupts, contexts, locks.
+// The lanes of the timeline from top to bottom: groups, cores, interrupts, contexts, locks. If the page
+// shows several files, the lanes of each file follow a lane with its name.
 
 import { INTERRUPT } from "./model.js";
 
 /**
  * A lane. `row` is a row of the model; lanes of events have only a context. `key` distinguishes lanes of
- * equal group and label.
+ * equal group and label. `file` and `tree` exist if the page shows several files; `tree` begins the names of
+ * the file's groups.
  * @typedef {{
- *   kind: "group" | "core" | "interrupts" | "context" | "lock" | "events" | "machine" | "steps" | "level",
+ *   kind: "file" | "group" | "core" | "interrupts" | "context" | "lock" | "events" | "machine" | "steps" | "level",
  *   label: string, detail: string, group: string, row?: any, context?: number,
- *   key?: string, badge?: number | null, hidden?: number, y: number, height: number
+ *   key?: string, badge?: number | null, hidden?: number, file?: number, tree?: string, y: number, height: number
  * }} Lane
  */
 
-const HEIGHTS = { group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28, machine: 26, steps: 16, level: 34 };
+const HEIGHTS = { file: 26, group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28, machine: 26, steps: 16, level: 34 };
 
 /** With more lanes than this, lanes are lower. */
 const MANY = 18;
@@ -20,9 +22,10 @@ const MANY = 18;
 /**
  * Returns the rows of the contexts, the most urgent first, and those of unknown priority last.
  * @param {import("./model.js").Model} model
+ * @param {any[]} [all] the rows among which to look
  */
-export function contextOrder(model) {
-    const rows = model.rows.filter((/** @type {any} */ row) => row.kind === "context");
+export function contextOrder(model, all = model.rows) {
+    const rows = all.filter((/** @type {any} */ row) => row.kind === "context");
     const isUnknown = (/** @type {any} */ row) => Number(model.priority(row.context) === null);
     const isAfter = (/** @type {any} */ a, /** @type {any} */ b) => Number(model.isMoreUrgent(b.context, a.context));
     // The sort is stable: equal priorities stay in the order of first mention.
@@ -36,10 +39,28 @@ export function contextOrder(model) {
  * @returns {Lane[]}
  */
 export function lanes(model) {
+    const { files } = model;
+    if (!files?.length) return distinguished(lanesOf(model, model.rows));
+    return distinguished(files.flatMap((/** @type {any} */ { title }, /** @type {number} */ file) => {
+        const tree = `${file + 1}:`;
+        const rows = model.rows.filter((/** @type {any} */ row) => row.file === file);
+        const lanes = lanesOf(model, rows, file).map((lane) => ({ ...lane, file, tree, group: tree + lane.group }));
+        return [{ kind: "file", label: title, detail: "", group: tree, file, tree, y: 0, height: 0 }, ...lanes];
+    }));
+}
+
+/**
+ * Returns the lanes of the rows of one file.
+ * @param {import("./model.js").Model} model
+ * @param {any[]} all
+ * @param {number} [file]
+ * @returns {Lane[]}
+ */
+function lanesOf(model, all, file = 0) {
     /** @type {Lane[]} */
     const list = [];
     const add = (/** @type {any} */ lane) => list.push({ detail: "", y: 0, height: 0, ...lane });
-    const of = (/** @type {string} */ kind) => model.rows.filter((/** @type {any} */ row) => row.kind === kind);
+    const of = (/** @type {string} */ kind) => all.filter((/** @type {any} */ row) => row.kind === kind);
     const cores = of("core");
     if (cores.length > 0) {
         const group = cores.length === 1 ? "Processor" : "Processors";
@@ -48,7 +69,7 @@ export function lanes(model) {
         const serves = cores.some((/** @type {any} */ row) => row.spans.state.includes(INTERRUPT));
         if (serves) add({ kind: "interrupts", label: "interrupts", group });
     }
-    const rows = contextOrder(model);
+    const rows = contextOrder(model, all);
     if (rows.length > 0) {
         const group = "Threads";
         const byPriority = rows.some((/** @type {any} */ row) => model.contexts[row.context].priority !== null);
@@ -59,7 +80,7 @@ export function lanes(model) {
             add({ kind: "context", label: name, group, row, context: row.context, badge: priority });
         }
     } else {
-        recorders(model, add);
+        recorders(model, file, add);
     }
     const locks = of("lock");
     const kinds = [...new Set(locks.map((/** @type {any} */ row) => row.what))];
@@ -69,8 +90,8 @@ export function lanes(model) {
         add({ kind: "group", label: group, group, detail: String(rows.length) });
         for (const row of rows) add({ kind: "lock", label: row.name, group, row });
     }
-    objects(model, add);
-    return distinguished(list);
+    objects(all, add);
+    return list;
 }
 
 /**
@@ -82,17 +103,17 @@ function distinguished(list) {
     const seen = new Map();
     for (const lane of list) seen.set(laneName(lane), (seen.get(laneName(lane)) ?? 0) + 1);
     return list.map((lane) => {
-        const isAlone = lane.kind === "group" || seen.get(laneName(lane)) === 1;
+        const isAlone = isHead(lane) || seen.get(laneName(lane)) === 1;
         return isAlone ? lane : { ...lane, key: String(lane.context ?? lane.row.key) };
     });
 }
 
 /**
  * Adds the lanes of state machines, each with its steps, and of levels.
- * @param {import("./model.js").Model} model
+ * @param {any[]} rows
  * @param {(lane: any) => void} add
  */
-function objects({ rows }, add) {
+function objects(rows, add) {
     const of = (/** @type {string} */ kind) => rows.filter((/** @type {any} */ row) => row.kind === kind);
     const machines = rows.filter((/** @type {any} */ { kind }) => kind === "machine" || kind === "steps");
     let group = "State machines";
@@ -108,13 +129,15 @@ function objects({ rows }, add) {
 }
 
 /**
- * Adds a lane for each context with events.
+ * Adds a lane for each context of a file with events.
  * @param {import("./model.js").Model} model
+ * @param {number} file
  * @param {(lane: any) => void} add
  */
-function recorders(model, add) {
+function recorders(model, file, add) {
     const counts = model.events.byContext.map((list) => list.length);
-    const shown = counts.map((_, context) => context).filter((context) => counts[context] > 0);
+    const shown = counts.map((_, context) => context)
+        .filter((context) => counts[context] > 0 && model.fileOf(context) === file);
     const group = "Events by context";
     add({ kind: "group", label: group, group, detail: String(shown.length) });
     for (const context of shown) {
@@ -139,6 +162,11 @@ export function counted(count, noun) {
     return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Returns true if other lanes belong to a lane. @param {Lane} lane */
+export function isHead({ kind }) {
+    return kind === "group" || kind === "file";
+}
+
 /** Returns the name of a lane in the set of folded, hidden and pinned lanes. @param {Lane} lane */
 export function laneName({ group, label, key }) {
     return key === undefined ? `${group}/${label}` : `${group}/${label}/${key}`;
@@ -155,9 +183,12 @@ export function ordered(all, order) {
     if (order.length === 0) return all;
     const places = new Map(order.map((name, place) => [name, place]));
     const rank = (/** @type {Lane} */ lane) => places.get(laneName(lane)) ?? Infinity;
-    const groups = all.filter((lane) => lane.kind === "group");
-    return inOrder(groups, rank).flatMap((group) =>
-        [group, ...inOrder(all.filter((lane) => lane.kind !== "group" && lane.group === group.group), rank)]);
+    const trees = [...new Set(all.map(({ tree }) => tree))].map((tree) => all.filter((lane) => lane.tree === tree));
+    return trees.flatMap((tree) => {
+        const groups = tree.filter((lane) => lane.kind === "group");
+        return [...tree.filter(({ kind }) => kind === "file"), ...inOrder(groups, rank).flatMap((group) =>
+            [group, ...inOrder(tree.filter((lane) => !isHead(lane) && lane.group === group.group), rank)])];
+    });
 }
 
 /** @type {(list: Lane[], rank: (lane: Lane) => number) => Lane[]} */
@@ -167,7 +198,7 @@ function inOrder(list, rank) {
 
 /**
  * Returns the order after a lane was moved to the place of another lane of its group, or a group to the
- * place of another group.
+ * place of another group of its file.
  * @param {Lane[]} all in their present order
  * @param {string[]} order
  * @param {Lane} lane
@@ -176,7 +207,8 @@ function inOrder(list, rank) {
  */
 export function reordered(all, order, lane, target) {
     const isGroup = lane.kind === "group";
-    const others = all.filter((each) => (isGroup ? each.kind === "group" : each.kind !== "group" && each.group === lane.group));
+    const others = all.filter((each) => each.tree === lane.tree
+        && (isGroup ? each.kind === "group" : !isHead(each) && each.group === lane.group));
     const list = others.map(laneName);
     const [from, to] = [list.indexOf(laneName(lane)), list.indexOf(laneName(target))];
     if (from < 0 || to < 0 || from === to) return order;
@@ -192,19 +224,19 @@ export function reordered(all, order, lane, target) {
  * @returns {{ shown: Lane[], height: number }}
  */
 export function placed(all, folded) {
-    const isGroup = (/** @type {Lane} */ lane) => lane.kind === "group";
-    const pinned = all.filter((lane) => !isGroup(lane) && folded.has(`+${laneName(lane)}`));
-    const others = all.filter((lane) => isGroup(lane)
-        || !(folded.has(lane.group) || folded.has(`-${laneName(lane)}`) || pinned.includes(lane)));
-    const hidden = (/** @type {Lane} */ group) => all.filter((lane) => !isGroup(lane)
+    const pinned = all.filter((lane) => !isHead(lane) && folded.has(`+${laneName(lane)}`));
+    const isFolded = (/** @type {Lane} */ { kind, tree }) => kind !== "file" && tree !== undefined && folded.has(tree);
+    const others = all.filter((lane) => !isFolded(lane) && (isHead(lane)
+        || !(folded.has(lane.group) || folded.has(`-${laneName(lane)}`) || pinned.includes(lane))));
+    const hidden = (/** @type {Lane} */ group) => all.filter((lane) => !isHead(lane)
         && lane.group === group.group && folded.has(`-${laneName(lane)}`)).length;
-    for (const lane of others.filter(isGroup)) lane.hidden = hidden(lane);
+    for (const lane of others.filter(isHead)) lane.hidden = hidden(lane);
     const shown = [...pinned, ...others];
     const share = shown.length > MANY ? 0.75 : 1;
     let y = 0;
     for (const lane of shown) {
         lane.y = y;
-        lane.height = Math.round(HEIGHTS[lane.kind] * (lane.kind === "group" ? 1 : share));
+        lane.height = Math.round(HEIGHTS[lane.kind] * (isHead(lane) ? 1 : share));
         y += lane.height;
     }
     return { shown, height: y };

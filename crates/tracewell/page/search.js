@@ -88,6 +88,14 @@ export class Search {
         view.changed();
     }
 
+    /** Finds the text again after the events were replaced. */
+    refill() {
+        const { model } = this.list.timeline;
+        this.indices = found(model, this.done);
+        this.list.found = new Set(this.indices);
+        this.overview.found = this.indices.map((index) => model.events.at[index]);
+    }
+
     /** Shows how many events were found, and which of them is selected. */
     show() {
         const { current } = this.list;

@@ -21,6 +21,17 @@ export async function fetched(path) {
 }
 
 /**
+ * Returns a JSON document from the server of the page.
+ * @param {string} path
+ * @throws {Error} with the message of the server, if it refuses the request
+ */
+export async function fetchedJson(path) {
+    const response = await fetch(`api/v1/${path}`);
+    if (!response.ok) throw new Error((await response.text()).trim());
+    return response.json();
+}
+
+/**
  * Returns the header and the columns of a payload in the form of zlib.
  * @param {ReadableStream<Uint8Array<ArrayBuffer>>} packed
  */

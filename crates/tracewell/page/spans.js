@@ -27,7 +27,8 @@ export function drawLane(frame, lane, y) {
     const margin = lane.kind === "lock" ? 3 : 5;
     const box = { y: y + margin, height: lane.height - 2 * margin };
     if (lane.kind === "core") drawRow(frame, lane.row.spans, box, coreSpan, corePixel);
-    else if (lane.kind === "interrupts") drawInterrupts(frame, y, lane.height);
+    else if (lane.kind === "interrupts") drawInterrupts(frame, lane, y);
+    else if (lane.kind === "file") drawExtent(frame, lane.file ?? 0, box);
     else if (lane.kind === "context") drawContext(frame, lane, y, box);
     else if (lane.kind === "lock") drawLock(frame, lane.row, box);
     else if (lane.kind === "events") drawEvents(frame, lane, box);
@@ -286,16 +287,34 @@ function drawMarks({ ink, model, view, colours, x, time }, lane, y) {
 }
 
 /**
+ * Draws the time of a file, which the user can drag.
+ * @param {Frame} frame
+ * @param {number} file
+ * @param {{ y: number, height: number }} box
+ */
+function drawExtent({ ink, model, colours, left, width, x }, file, { y, height }) {
+    const [from, to] = [Math.max(x(model.files[file].from), left), Math.min(x(model.endOf(file)), left + width)];
+    if (to < from) return;
+    ink.fillStyle = colours.select;
+    ink.globalAlpha = 0.22;
+    ink.beginPath();
+    ink.roundRect(from, y, Math.max(to - from, 2), height, 3);
+    ink.fill();
+    ink.globalAlpha = 1;
+}
+
+/**
  * Draws when interrupts are served.
  * @param {Frame} frame
+ * @param {import("./rows.js").Lane} lane
  * @param {number} y
- * @param {number} height
  */
-function drawInterrupts(frame, y, height) {
+function drawInterrupts(frame, { file, height }, y) {
     const { ink, model, view, colours, left, x } = frame;
     const box = { y: y + 3, height: height - 6 };
-    for (const { kind, spans } of model.rows) {
-        if (kind !== "core") continue;
+    for (const row of model.rows) {
+        const { kind, spans } = row;
+        if (kind !== "core" || row.file !== file) continue;
         const last = spans.within(view.from, view.to)[1];
         let free = left;
         let [ended, sum] = [-Infinity, 0];

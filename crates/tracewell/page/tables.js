@@ -9,6 +9,11 @@ const MAX_ROWS = 500;
 /** Delay of an update of the panel after a change of the shown time, in milliseconds. */
 const DELAY = 120;
 
+/** Returns a key of a table among those of all files. @param {import("./figures.js").Table} table */
+function tableKey({ section, name }) {
+    return section === undefined ? name : `${section}\n${name}`;
+}
+
 export class FigurePanel {
     /**
      * @param {HTMLElement} panel
@@ -57,9 +62,11 @@ export class FigurePanel {
         const part = figures.range(...this.time);
         const title = view.range ? "Selected range" : "Shown time";
         const all = [...whole, ...part];
-        const table = all.find(({ name }) => name === this.chosen) ?? all[0];
+        const table = all.find((each) => tableKey(each) === this.chosen) ?? all[0];
         const names = (/** @type {import("./figures.js").Table[]} */ tables) => tables.map((each) => this.entry(each, each === table));
-        const list = element("nav", [element("h2", ["Whole trace"]), ...names(whole), element("h2", [title]), ...names(part)]);
+        const sections = [...new Set(whole.map(({ section }) => section))];
+        const parts = sections.flatMap((section) => [element("h2", [section ?? "Whole trace"]), ...names(whole.filter((each) => each.section === section))]);
+        const list = element("nav", [...parts, element("h2", [title]), ...names(part)]);
         list.setAttribute("aria-label", "Tables");
         const content = element("div", table ? this.table(table) : ["The trace has no figures."], "table");
         content.tabIndex = 0;
@@ -71,20 +78,24 @@ export class FigurePanel {
     }
 
     /** @type {(table: import("./figures.js").Table, isChosen: boolean) => HTMLElement} */
-    entry({ name }, isChosen) {
-        const button = element("button", [name], isChosen ? "chosen" : "");
+    entry(table, isChosen) {
+        const key = tableKey(table);
+        const button = element("button", [table.name], isChosen ? "chosen" : "");
+        button.dataset.table = key;
         button.setAttribute("aria-pressed", String(isChosen));
         button.addEventListener("click", () => {
-            this.chosen = name;
+            this.chosen = key;
             this.fill();
-            const again = [...this.panel.querySelectorAll("nav button")].find((each) => each.textContent === name);
-            /** @type {HTMLElement | undefined} */ (again)?.focus();
+            const buttons = /** @type {NodeListOf<HTMLElement>} */ (this.panel.querySelectorAll("nav button"));
+            [...buttons].find((each) => each.dataset.table === key)?.focus();
         });
         return button;
     }
 
     /** @param {import("./figures.js").Table} table */
-    table({ name, columns, rows }) {
+    table(table) {
+        const { columns, rows } = table;
+        const name = tableKey(table);
         const order = this.orders.get(name);
         const shown = order ? sorted(rows, order.column, order.isDescending) : rows;
         const head = columns.map((title, column) => {
@@ -94,9 +105,9 @@ export class FigurePanel {
             return node;
         });
         const lines = shown.slice(0, MAX_ROWS).map((row) => element("tr", row.map((each) => this.cell(each))));
-        const table = element("table", [element("thead", [element("tr", head)]), element("tbody", lines)]);
+        const content = element("table", [element("thead", [element("tr", head)]), element("tbody", lines)]);
         const more = rows.length - MAX_ROWS;
-        return more > 0 ? [table, element("p", [`and ${more.toLocaleString("en")} more rows: sort to see others`])] : [table];
+        return more > 0 ? [content, element("p", [`and ${more.toLocaleString("en")} more rows: sort to see others`])] : [content];
     }
 
     /** @type {(table: string, title: string, column: number) => HTMLElement} */

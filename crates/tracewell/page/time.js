@@ -94,11 +94,25 @@ export function step(least) {
 }
 
 /**
- * Returns the unit for a view of `length` nanoseconds up to `end`.
- * @param {number} length
+ * Returns the largest unit that is not longer than a time.
+ * @param {number} length in nanoseconds
  */
 export function unitFor(length) {
-    return UNITS.find((each) => length >= 2 * each.ns) ?? UNITS[3];
+    return UNITS.find((each) => length >= each.ns) ?? UNITS[3];
+}
+
+/**
+ * Returns the nanoseconds, or ticks, that a text with a sign such as `-42.5 ms` or `+300 ticks` names, or null.
+ * @param {string} text
+ * @param {boolean} isTime if false, the text names ticks
+ */
+export function parsedOffset(text, isTime) {
+    const match = /^\s*([+\-−]?)\s*(.*)$/s.exec(text);
+    const size = match?.[2].trim() ?? "";
+    const ticks = /^([\d,]{1,20})(?:\s*ticks?)?$/.exec(size);
+    const value = size === "0" ? 0n : isTime ? parsed(size) : ticks && BigInt(ticks[1].replaceAll(",", ""));
+    if (value === null || value === undefined) return null;
+    return ["-", "−"].includes(match?.[1] ?? "") ? -value : value;
 }
 
 /**

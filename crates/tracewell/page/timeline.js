@@ -6,7 +6,7 @@ import { lowerBound } from "./bounds.js";
 import { STATES } from "./model.js";
 import { objectText } from "./objects.js";
 import { FONT, fitted, prepared } from "./paint.js";
-import { laneName, lanes, ordered, placed, reordered } from "./rows.js";
+import { isHead, laneName, lanes, ordered, placed, reordered } from "./rows.js";
 import { drawLane } from "./spans.js";
 
 /** Width of the names at the left. */
@@ -39,8 +39,10 @@ export class Timeline {
         /** @type {Map<number, PointerEvent>} */
         this.pointers = new Map();
         /**
-         * The movement of the pointer since it was pressed: where it began, and the lane if it began on a name.
-         * @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean, lane?: import("./rows.js").Lane } | null}
+         * The movement of the pointer since it was pressed: where it began, and the lane if it began on a name. If it
+         * began on the time of a file, it moves the file from its `offset`.
+         * @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean,
+         *   lane?: import("./rows.js").Lane, file?: number, offset?: number } | null}
          */
         this.drag = null;
         this.place();
@@ -113,8 +115,10 @@ export class Timeline {
         ink.beginPath();
         ink.rect(LEFT, 22, width - LEFT, height);
         ink.clip();
-        drawGaps(frame, bottom);
-        drawInversions(frame, bottom);
+        for (const [file, band] of this.bands(bottom)) {
+            drawGaps(frame, file, band);
+            drawInversions(frame, file, band);
+        }
         ink.beginPath();
         ink.rect(LEFT, AXIS, width - LEFT, height - AXIS);
         ink.clip();
@@ -136,6 +140,18 @@ export class Timeline {
         ink.restore();
     }
 
+    /** Returns the part of the picture of each file. @param {number} bottom end of all lanes @returns {[number, import("./overlays.js").Band][]} */
+    bands(bottom) {
+        if (this.model.files.length === 0) return [[0, { top: AXIS, bottom, label: 23, isWhole: true }]];
+        const heads = this.shown.filter(({ kind }) => kind === "file");
+        return heads.map((head, place) => {
+            const next = heads[place + 1];
+            const top = this.top(head);
+            const band = { top: top + head.height, bottom: next ? this.top(next) : bottom, label: top + 4, isWhole: false };
+            return [head.file ?? 0, band];
+        });
+    }
+
     /** @param {number} height */
     visible(height) {
         return this.shown.filter((lane) => this.top(lane) < height && this.top(lane) + lane.height > AXIS);
@@ -149,8 +165,8 @@ export class Timeline {
     /** @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, width: number) => void} */
     drawBand({ ink, colours }, lane, width) {
         const y = this.top(lane);
-        if (lane.kind === "group") {
-            ink.fillStyle = colours.band;
+        if (isHead(lane)) {
+            ink.fillStyle = lane.kind === "file" ? colours.line : colours.band;
             ink.fillRect(0, y, width, lane.height);
         } else {
             ink.fillStyle = colours.line;
@@ -163,18 +179,19 @@ export class Timeline {
     /** @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane) => void} */
     drawName({ ink, colours }, lane) {
         const middle = this.top(lane) + lane.height / 2 + 0.5;
-        const isGroup = lane.kind === "group";
+        const isGroup = isHead(lane);
         ink.font = `11.5px ${FONT}`;
         ink.textAlign = "right";
         ink.fillStyle = colours.soft;
-        const text = lane.hidden ? `${lane.detail}, ${lane.hidden} hidden` : lane.detail;
+        const about = lane.kind === "file" ? this.offsetText(lane.file ?? 0) : lane.detail;
+        const text = lane.hidden ? `${about}, ${lane.hidden} hidden` : about;
         const detail = text ? ink.measureText(text).width + 4 : 0;
         if (text) ink.fillText(text, LEFT - 10, middle);
         ink.textAlign = "left";
         ink.font = `${isGroup ? "600 " : ""}12.5px ${FONT}`;
         let left = 24;
         if (isGroup) {
-            left = 12;
+            left = lane.kind === "group" && lane.tree ? 20 : 12;
             ink.fillStyle = colours.text;
             ink.fillText(this.view.folded.has(lane.group) ? "▸" : "▾", left, middle);
             left += 12;
@@ -185,6 +202,12 @@ export class Timeline {
         ink.fillStyle = colours.text;
         fitted(ink, lane.label, left, middle, LEFT - left - 8 - detail);
         ink.font = `12px ${FONT}`;
+    }
+
+    /** Returns the offset of a file with its sign, or nothing if it is 0. @param {number} file */
+    offsetText(file) {
+        const offset = this.view.offsets[file] ?? 0;
+        return offset === 0 ? "" : `${offset > 0 ? "+" : "−"}${this.model.span(0, Math.abs(offset))}`;
     }
 
     /** @type {(ink: CanvasRenderingContext2D, lane: import("./rows.js").Lane, y: number) => void} */
@@ -224,7 +247,7 @@ export class Timeline {
             const span = lane.row.spans.find(time);
             return span < 0 ? null : { row: lane.row.index, span };
         }
-        if (lane.kind === "interrupts") return this.interruptAt(time);
+        if (lane.kind === "interrupts") return this.interruptAt(time, lane.file);
         if (lane.kind === "events") return this.eventAt(time, lane.context ?? -1);
         return null;
     }
@@ -235,11 +258,11 @@ export class Timeline {
         return [back(x(time) - NEAR), back(x(time) + NEAR)];
     }
 
-    /** @param {number} time */
-    interruptAt(time) {
+    /** @param {number} time  @param {number} [file] */
+    interruptAt(time, file) {
         const [before, after] = this.near(time);
         for (const row of this.model.rows) {
-            if (row.kind !== "core") continue;
+            if (row.kind !== "core" || row.file !== file) continue;
             const [first, last] = row.spans.within(before, after);
             for (let span = first; span < last; span += 1) {
                 const begins = row.spans.to(span) >= before;
@@ -312,7 +335,15 @@ export class Timeline {
         const ranges = event.shiftKey || event.offsetY < AXIS;
         const [x, y] = [event.offsetX, event.offsetY];
         const lane = x < LEFT ? this.laneAt(y) : undefined;
-        this.drag = { x, y, from, to, scroll: this.scroll, ranges, moved: false, lane };
+        const file = x >= LEFT && !event.shiftKey ? this.fileAt(y) : undefined;
+        const offset = file === undefined ? 0 : this.view.offsets[file] ?? 0;
+        this.drag = { x, y, from, to, scroll: this.scroll, ranges, moved: false, lane, file, offset };
+    }
+
+    /** Returns the file whose time is drawn at a height. @param {number} y */
+    fileAt(y) {
+        const lane = this.laneAt(y);
+        return lane?.kind === "file" ? lane.file : undefined;
     }
 
     /** @param {PointerEvent} event */
@@ -334,6 +365,11 @@ export class Timeline {
             const way = Math.sign(event.offsetY - (drag.moved ? drag.y : event.offsetY - dy));
             [drag.moved, drag.y] = [true, event.offsetY];
             this.moveLane(drag.lane, this.laneAt(event.offsetY), way);
+            return;
+        }
+        if (drag.file !== undefined) {
+            drag.moved = true;
+            view.place(drag.file, (drag.offset ?? 0) + Math.round((dx / this.width) * view.span));
             return;
         }
         if (!drag.moved && !drag.ranges) view.remember();
@@ -380,7 +416,7 @@ export class Timeline {
         this.drag = null;
         if (drag.moved || event.type === "pointercancel") return;
         const lane = this.laneAt(event.offsetY);
-        if (lane?.kind === "group") {
+        if (lane && isHead(lane)) {
             this.fold(lane.group);
             return;
         }
@@ -416,13 +452,15 @@ export class Timeline {
      */
     moveLane(lane, target, way) {
         const { view } = this;
-        const goal = lane.kind === "group" ? this.all.find((each) => each.kind === "group" && each.group === target?.group) : target;
-        if (!goal || (lane.kind !== "group" && (goal.kind === "group" || goal.group !== lane.group))) return;
+        const goal = lane.kind === "group" ? this.all.find((each) => each.kind === "group" && each.group === target?.group && each.tree === lane.tree) : target;
+        if (!goal || lane.kind === "file" || (lane.kind !== "group" && (isHead(goal) || goal.group !== lane.group))) return;
         // After a move, a lane that is taller than the moved one is still below the pointer. Do not move back.
         if ((goal.y - lane.y) * way <= 0) return;
         const order = reordered(ordered(this.all, view.order), view.order, lane, goal);
         if (order === view.order) return;
         view.order = order;
+        // The next move can come before the next frame, so the lanes get their new places now.
+        this.place();
         view.changed();
     }
 
@@ -431,7 +469,7 @@ export class Timeline {
         const { selection } = this.view;
         const place = this.shown.findIndex((lane) => selection && "row" in selection && lane.row?.index === selection.row);
         const target = this.shown[place + direction];
-        if (place < 0 || !target || target.kind === "group") return;
+        if (place < 0 || !target || isHead(target)) return;
         this.moveLane(this.shown[place], target, direction);
     }
 
@@ -459,6 +497,7 @@ export class Timeline {
      */
     hover(x, y) {
         const hit = this.hit(x, y);
+        this.canvas.style.cursor = x >= LEFT && this.fileAt(y) !== undefined ? "ew-resize" : "";
         this.tip.hidden = !hit;
         if (!hit) return;
         this.tip.textContent = "row" in hit ? this.describe(hit) : this.describeEvent(hit.event);

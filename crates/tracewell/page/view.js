@@ -35,6 +35,8 @@ export class View {
         this.order = [];
         /** True if the timeline shows all arrows. Otherwise, it shows only those of the selection. */
         this.showsArrows = false;
+        /** Offsets of the files of a page with several traces, in ticks of the page. @type {number[]} */
+        this.offsets = [];
         this.marks = new UserMarks();
         /** True if the address contains the marks. */
         this.keepsMarks = true;
@@ -85,6 +87,7 @@ export class View {
         this.future = [];
         this.folded.clear();
         this.order = [];
+        this.offsets = [];
         this.marks.read("");
         this.show(-this.margin, length + this.margin);
     }
@@ -178,6 +181,31 @@ export class View {
         if (scale === PROPORTIONAL || !outside) this.show(moved(from), moved(to));
     }
 
+    /**
+     * Moves a file to an offset.
+     * @param {number} file
+     * @param {number} offset in ticks of the page
+     */
+    place(file, offset) {
+        this.offsets = Array.from({ length: Math.max(this.offsets.length, file + 1) }, (_, i) =>
+            (i === file ? offset : this.offsets[i] ?? 0));
+        this.changed();
+    }
+
+    /**
+     * Keeps the view at its times after the origin of the page has moved.
+     * @param {number} ticks that the origin has moved to later times
+     * @param {number} length of the page after this
+     */
+    moveOrigin(ticks, length) {
+        const moved = (/** @type {[number, number]} */ [a, b]) => /** @type {[number, number]} */ ([a - ticks, b - ticks]);
+        this.length = length;
+        this.range = this.range && moved(this.range);
+        this.past = this.past.map(moved);
+        this.future = this.future.map(moved);
+        [this.from, this.to] = moved([this.from, this.to]);
+    }
+
     get isSequence() {
         return this.scale !== PROPORTIONAL;
     }
@@ -231,6 +259,7 @@ export class View {
         if (selection && "row" in selection) parts.push(`s=${selection.row}.${selection.span}`);
         if (selection && "event" in selection) parts.push(`e=${selection.event}`);
         if (this.isSequence) parts.push("q=1");
+        if (this.offsets.some((offset) => offset !== 0)) parts.push(`d=${this.offsets.join(",")}`);
         if (this.showsArrows) parts.push("x=1");
         if (this.tab !== "events") parts.push(`p=${this.tab}`);
         if (this.folded.size > 0) parts.push(`f=${[...this.folded].map(encodeURIComponent).join(",")}`);
@@ -249,7 +278,7 @@ export class View {
     restore(fragment, origin, exists) {
         const values = new Map(fragment.split("&").map((part) => /** @type {[string, string]} */ (part.split("="))));
         const pair = (/** @type {string} */ name) => {
-            const match = /^(\d{1,20})-(\d{1,20})$/.exec(values.get(name) ?? "");
+            const match = /^(-?\d{1,20})-(-?\d{1,20})$/.exec(values.get(name) ?? "");
             return match && [Number(BigInt(match[1]) - origin), Number(BigInt(match[2]) - origin)];
         };
         const range = pair("r");
@@ -271,6 +300,12 @@ export class View {
         if (time) this.show(time[0], time[1]);
         else this.show(-this.margin, this.length + this.margin);
     }
+}
+
+/** Returns the offsets of files in the fragment of an address. @param {string} fragment */
+export function offsetsIn(fragment) {
+    const part = fragment.split("&").find((each) => each.startsWith("d="))?.slice(2) ?? "";
+    return /^-?\d{1,15}(,-?\d{1,15}){0,99}$/.test(part) ? part.split(",").map(Number) : [];
 }
 
 /** Returns the names in a part of an address; none if it is damaged. @param {string} text */

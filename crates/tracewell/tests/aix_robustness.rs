@@ -5,6 +5,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::{EventLog, in_pieces, settings};
+use tracewell::analysis::scheduling::{Scheduling, Wanted};
 use tracewell::input::{Input, InputError};
 use tracewell::model::{LossCause, Severity, Trace};
 use tracewell_wire::ByteOrder;
@@ -386,6 +387,28 @@ fn a_damaged_file_among_several_costs_its_own_events_only() {
 }
 
 /// Any valid entry, with its words and data.
+/// Threads 1 to 6 are dispatched in turn on three processors, at the first time and at the last.
+fn longest_times() -> Vec<u8> {
+    let dispatch = |number: u64| {
+        let tick = if number.is_multiple_of(2) { 1 << 33 } else { u64::MAX };
+        let head = at(Env::Bits32, (number / 2 % 3) as u16, tick);
+        plain(head, hook32(0x106, HookType::Trchkg, 0), [1 + number % 6, 60, 0, 0, 0])
+    };
+    container(ByteOrder::Big, &(0..24).map(dispatch).collect::<Vec<_>>())
+}
+
+#[test]
+fn times_whose_sum_exceeds_the_largest_number_add_up_to_it() {
+    for wanted in [Wanted::default(), Wanted { jobs: true, waits: true, ..Wanted::default() }] {
+        let mut sink = Scheduling::new(wanted);
+        let mut input = Input::from_bytes("log", longest_times(), settings(&[])).unwrap();
+        let trace = input.read(&mut sink).unwrap();
+        let figures = sink.figures(&trace);
+        assert_eq!((trace.events, figures.events, figures.cores.len()), (24, 24, 3));
+        assert_eq!(figures.charged_ticks, Some(u64::MAX));
+    }
+}
+
 fn any_entry() -> impl Strategy<Value = (Written, Vec<u64>, Option<Vec<u8>>)> {
     let head = (any::<u16>(), 0..1_u64 << 40, any::<Option<u64>>(), any::<Option<u64>>());
     let data = prop_oneof![

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tracewell::analysis::scheduling::Scheduling;
 use tracewell::format;
 use tracewell::input::{Input, Settings};
-use tracewell::model::schema::Extension;
+use tracewell::model::schema::{Extension, Schema};
 use tracewell::model::{Meaning, Severity, Trace};
 use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
 
@@ -274,6 +274,26 @@ fn a_structure_of_c_is_named_in_a_schema() {
     let (_, events) = read(Input::open(&path, settings(&[&bytes])).unwrap());
     let is_whole = |(_, args): &(String, String)| args.ends_with("name=70756D7000000102");
     assert!(events.iter().any(is_whole), "{events:?}");
+}
+
+#[test]
+fn a_range_up_to_the_last_id_can_be_moved() {
+    let text = r#"
+        format = "rkh"
+        [[range]]
+        first = 256
+        last = 4294967295
+        name = "LATER"
+        label = "later"
+        family = "later"
+        args = []
+    "#;
+    let file = Arc::new(Extension::parse(text, "app.toml").unwrap());
+    let rkh = format::by_name("rkh").unwrap();
+    let schema = rkh.extended((rkh.schema)(), &[file]).unwrap();
+    let mut both = Schema::clone(&schema);
+    both.adopt(&schema, 256);
+    assert_eq!([300, u32::MAX].map(|id| both.event(id).name.as_str()), ["LATER"; 2]);
 }
 
 #[test]

@@ -121,10 +121,10 @@ fn exit_statuses(page: &str) -> &'static [(&'static str, &'static str)] {
     match page {
         "tracewell" => &[SUCCESS, ("1", "A check failed."), USAGE, DAMAGED, IO],
         "tracewell-check" => &[
-            SUCCESS,
-            ("1", "A rule is violated."),
+            ("0", "No rule failed. The last line counts the rules that the trace does not decide."),
+            ("1", "A rule is violated; with --strict also if the trace does not decide a rule."),
             ("2", "The usage is wrong, the rules cannot be read, or the file contains no rule."),
-            ("3", "All rules are met, but an input is unreadable or damaged."),
+            ("3", "No rule failed, but an input is unreadable or damaged."),
             IO,
         ],
         "tracewell-diff" => &[

@@ -13,6 +13,7 @@ import { inWords } from "../live.js";
 import { BLOCKED, Model, Spans, TASK } from "../model.js";
 import { grid } from "../paint.js";
 import { UserMarks } from "../marks.js";
+import { Reader } from "../reader.js";
 import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
@@ -102,12 +103,51 @@ test("spans of a row, and the time in which it ran", () => {
 
 test("the axis has round times in the unit of the largest", () => {
     const clock = new Clock([["0", "0", "100000000", "1"]]);
-    const model = { clock, origin: 0n, exact: (/** @type {number} */ offset) => BigInt(Math.round(offset)) };
+    const model = { clock, origin: 0n, unit: { unit: "ms", ns: 1e6 }, exact: (/** @type {number} */ offset) => BigInt(Math.round(offset)) };
     const { unit, lines } = grid(/** @type {any} */ (model), 4155000, 4352000, 900);
     assert.equal(unit, "ms");
     assert.deepEqual(lines.slice(0, 2), [{ at: 4160000, label: "41.6" }, { at: 4180000, label: "41.8" }]);
     const unknown = { ...model, clock: new Clock([]) };
     assert.deepEqual(grid(/** @type {any} */ (unknown), 0, 5000, 400).lines[1], { at: 1000, label: "1,000" });
+});
+
+test("the axis and the list have the same unit, which fits the length of the page", () => {
+    const timed = (/** @type {number} */ length) => Object.assign(Object.create(Model.prototype),
+        { clock: new Clock([["0", "0", "100000000", "1"]]), origin: 0n, length });
+    // A tick is 10 ns.
+    for (const [length, unit, time] of [[3e8, "s", "1.23456789 s"], [4e7, "ms", "1,234.56789 ms"], [3e4, "µs", "1,234,567.89 µs"], [50, "ns", "1,234,567,890 ns"]]) {
+        const model = timed(length);
+        assert.equal(model.time(123456789n), time);
+        assert.equal(grid(model, 0, length, 900).unit, unit);
+        // Labels of a short part have more decimals, but the same unit and enough room.
+        const part = grid(model, length / 2, length / 2 + 20, 900);
+        assert.equal(part.unit, unit);
+        assert.equal(new Set(part.lines.map(({ label }) => label)).size, part.lines.length);
+        const longest = Math.max(...part.lines.map(({ label }) => label.length));
+        const distance = ((part.lines[1].at - part.lines[0].at) / 20) * 900;
+        assert.ok(distance >= longest * 6.5, `${unit}: ${distance} pixels for ${longest} characters`);
+    }
+});
+
+test("a reader that was ended reports no more progress", () => {
+    /** @type {any} */
+    let worker;
+    const { Worker } = globalThis;
+    globalThis.Worker = /** @type {any} */ (class extends EventTarget {
+        constructor() {
+            super();
+            worker = this;
+        }
+        terminate() {}
+    });
+    const seen = [];
+    const reader = new Reader((progress) => seen.push(progress.events));
+    globalThis.Worker = Worker;
+    const send = (/** @type {number} */ events) => worker.dispatchEvent(new MessageEvent("message", { data: { progress: { events } } }));
+    send(1);
+    reader.end("");
+    send(2);
+    assert.deepEqual(seen, [1]);
 });
 
 test("a picture of intervals leaves out only those that it covers already", () => {
@@ -264,22 +304,23 @@ function inverted(count) {
     const model = {
         get rows() { done.passes += 1; return [core, waiter, ...locks]; },
         locks, header: { largerIsUrgent: true }, contexts: [{ name: "high", priority: 9 }, { name: "low", priority: 1 }],
-        columns: new Map(), reasons: [{ holder: 0 }], wait: {}, length: 1e6, clock: new Clock([]),
+        columns: new Map(), files: [], reasons: [{ holder: 0 }], wait: {}, length: 1e6, clock: new Clock([]),
         inversion: { from: Float64Array.from({ length: count }, (_, i) => i), until: Float64Array.from({ length: count }, (_, i) => i + 5),
             context: new Uint8Array(count), lock: Float64Array.from({ length: count }, (_, i) => 1 + (i % 2)),
             ticks: Float64Array.from({ length: count }, (_, i) => 1 + i) },
         exact: BigInt, span: (/** @type {number} */ from, /** @type {number} */ to) => `${to - from}`, time: String,
         priority: Model.prototype.priority, isMoreUrgent: Model.prototype.isMoreUrgent, name: Model.prototype.name,
+        fileOf: Model.prototype.fileOf,
     };
     const places = { model, rowOf: (/** @type {number} */ context) => (context === 0 ? waiter : undefined) };
     const figures = new Figures(/** @type {any} */ (places));
-    figures.json = { locks: ["a", "b"].map((key) => ({ kind: "mutex", name: "same", key })) };
-    return { figures, done };
+    const json = { locks: ["a", "b"].map((key) => ({ kind: "mutex", name: "same", key })) };
+    return { figures, json, done };
 }
 
 test("the table of inversions examines only the rows that are read", () => {
     const { figures, done } = inverted(2000);
-    const { rows } = figures.inversions();
+    const { rows } = figures.inversions(0);
     assert.deepEqual([rows.length, done.spans], [2000, 0]);
     assert.deepEqual(rows[0].map(({ text }) => text), ["high", "same", "", "low 5", "2000", "5", "1999"]);
     assert.equal(done.spans, 2);
@@ -288,8 +329,8 @@ test("the table of inversions examines only the rows that are read", () => {
 });
 
 test("the worst inversions of all mutexes need one pass, and mutexes of equal name stay apart", () => {
-    const { figures, done } = inverted(2000);
-    assert.deepEqual(figures.locks().rows.map((row) => row[4].text), ["1999", "2000"]);
+    const { figures, json, done } = inverted(2000);
+    assert.deepEqual(figures.locks({ file: 0, json }).rows.map((row) => row[4].text), ["1999", "2000"]);
     assert.ok(done.passes <= 2, `${done.passes} passes over the rows`);
 });
 

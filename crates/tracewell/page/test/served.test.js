@@ -20,7 +20,7 @@ async function served(...files) {
 
 /** Opens the page of a server, which may send requests to this server only. */
 async function openedAt(/** @type {string} */ address, more = {}) {
-    return opened(address, { allowed: new RegExp(`^(data:|${address.replace(/[.?]/g, "\\$&")})`), ...more });
+    return opened(address, { allowed: new RegExp(`^(data:|${address.replace(/#.*/, "").replace(/[.?]/g, "\\$&")})`), ...more });
 }
 
 test("the server shows the page, and the page asks only the server", options, async () => {
@@ -108,6 +108,58 @@ test("a growing trace is followed, and a pause stops that", options, async () =>
     await keep(page, "growing");
     assert.deepEqual(faults, []);
     await page.close();
+    child.kill();
+});
+
+test("two files are two trees on one axis, and the user drags and types their offsets", options, async () => {
+    const example = readFileSync(join(ROOT, "examples/scheduling.trx"));
+    const files = ["left.trx", "right.trx"].map((name) => temporary(name));
+    files.forEach((file) => writeFileSync(file, example));
+    const { child, address } = await served("-O", "rate=100MHz", ...files);
+    const { page, faults } = await openedAt(address);
+    assert.equal(await page.title(), "left.trx + right.trx");
+    assert.match(await page.textContent("#facts"), /2,192 events · 58\.76 ms/);
+    await keep(page, "several");
+    // Fold the tree of the first file: the bar of the second file then is the second lane.
+    await page.mouse.click(60, 46 + 56 + 44 + 13);
+    await hash(page, /f=1%3A/);
+    const bar = 46 + 56 + 44 + 26 + 13;
+    await page.mouse.move(600, bar);
+    await page.mouse.down();
+    await page.mouse.move(700, bar, { steps: 4 });
+    await page.mouse.up();
+    await hash(page, /d=0,\d{5,}/);
+    const dragged = Number(/d=0,(\d+)/.exec(await page.evaluate(() => location.hash))[1]);
+    // The timeline is 1280 - 308 - 200 pixels wide and shows 102 % of 5,876,190 ticks.
+    assert.ok(Math.abs(dragged - (100 / 772) * 1.02 * 5_876_190) < 8000, String(dragged));
+    assert.match(await page.textContent("#facts"), /66\.\d+ ms/);
+    await keep(page, "several-dragged");
+    await page.keyboard.press("y");
+    await page.getByLabel("right.trx").fill("soon");
+    await page.keyboard.press("Enter");
+    assert.match(await page.textContent("dialog[open]"), /soon: expected a time such as 1\.5 ms/);
+    await page.getByLabel("right.trx").fill("-10 ms");
+    await keep(page, "several-offsets");
+    await page.keyboard.press("Enter");
+    await hash(page, /d=0,-1000000(&|$)/);
+    await page.waitForFunction(() => document.getElementById("facts").textContent.includes("68.76 ms · 100 MHz"));
+    await page.keyboard.press("f");
+    await page.keyboard.press("j");
+    await page.waitForFunction(() => document.getElementById("details").textContent.includes("right.trx"));
+    assert.match(await page.textContent("#details"), /time-10\.\d+ ms/);
+    await page.keyboard.press("2");
+    await page.waitForFunction(() => document.querySelectorAll("#figures nav h2").length === 3);
+    assert.deepEqual(await page.locator("#figures nav h2").allTextContents(), ["left.trx", "right.trx", "Shown time"]);
+    await keep(page, "several-moved");
+    // The address contains the offsets.
+    const other = await openedAt(address + new URL(page.url()).hash);
+    assert.match(await other.page.textContent("#facts"), /68\.76 ms/);
+    // A change of one file changes its tree.
+    writeFileSync(files[1], example.subarray(0, example.length - 32 * 500));
+    await other.page.waitForFunction(() => !document.getElementById("facts").textContent.includes("2,192 events"));
+    assert.deepEqual([...faults, ...other.faults], []);
+    await page.close();
+    await other.page.close();
     child.kill();
 });
 

@@ -8,11 +8,13 @@ pub mod critical_path;
 mod distribution;
 pub mod machines;
 mod measured;
+mod per_id;
 mod position;
 mod range;
 pub mod scheduling;
 pub mod spans;
 pub mod summary;
+pub(crate) mod total;
 pub mod tracks;
 
 pub use comparison::{Difference, MIN_VALUES, Sample, corrected, difference};

@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 
 use super::{Distribution, Position, Range};
+use crate::analysis::total::Total;
 use crate::model::schema::SpanRole;
 use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 
@@ -155,7 +156,7 @@ impl Spans {
                 if let Some(open) = self.open.get_mut(&key).filter(|open| open.entered > 0) {
                     open.entered -= 1;
                     if open.entered == 0 {
-                        open.busy += ticks.saturating_sub(open.since);
+                        open.busy.charge(ticks.saturating_sub(open.since));
                     }
                 }
             }
@@ -169,7 +170,7 @@ impl Spans {
                         row.distribution.get_or_insert_default().add(duration, at);
                     }
                     let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };
-                    row.busy.add(open.busy + last);
+                    row.busy.add(open.busy.saturating_add(last));
                 }
                 None if self.cut.remove(&key) => {}
                 None if self.more_open > 0 => self.more_open -= 1,

@@ -41,6 +41,12 @@ impl Verdict {
         self.failures.is_empty()
     }
 
+    /// Returns the number of rules that the trace does not decide. A verdict with such rules may
+    /// have passed; [`Verdict::strict`] makes failures of them.
+    pub fn undecided(&self) -> usize {
+        self.rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Open).count()
+    }
+
     /// Returns a stricter verdict: rules that the trace does not decide are failures, and so are
     /// names in the rules that no event of the trace's format has.
     #[must_use]

@@ -160,6 +160,15 @@ impl<'a> Records<'a> {
         Self { offsets, ..self }
     }
 
+    /// Returns the bytes, the length of a record and the offset of its payload, or `None` if the
+    /// records have different lengths.
+    pub(super) fn fixed_size(&self) -> Option<(&'a [u8], usize, usize)> {
+        match self.shape {
+            Shape::Fixed { size, payload } => Some((self.bytes, size, payload)),
+            Shape::Variable(_) | Shape::Decoded { .. } => None,
+        }
+    }
+
     /// Returns the records from row `row` on.
     fn starting_at(self, row: usize) -> Self {
         let offsets = self.offsets.get(row..).unwrap_or_default();

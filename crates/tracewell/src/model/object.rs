@@ -95,6 +95,11 @@ impl Bindings {
         }
     }
 
+    /// Returns true if the key was renamed.
+    fn were_renamed(&self) -> bool {
+        self.0.last().is_some_and(|last| last.renamed > 0)
+    }
+
     fn last_named(&self) -> Option<ObjectId> {
         self.0.iter().rev().find_map(|binding| binding.object)
     }
@@ -193,6 +198,8 @@ pub struct Objects {
     by_kind: HashMap<(u64, u32), Bindings, RandomState>,
     /// True for dialects in which a symbol names a key for all kinds of objects.
     kinds_share_names: bool,
+    /// True if some key was renamed.
+    has_renamed: bool,
     changes: u64,
 }
 
@@ -245,8 +252,10 @@ impl Objects {
             return;
         }
         bindings.begin(ticks, id, &self.list);
+        self.has_renamed |= bindings.were_renamed();
         if let Some(lives) = self.by_key.get_mut(key) {
             lives.bindings.begin(ticks, id, &self.list);
+            self.has_renamed |= lives.bindings.were_renamed();
         }
         self.changes += 1;
     }
@@ -285,6 +294,7 @@ impl Objects {
     /// Replaces and discards the latest object of a key and kind.
     pub fn replace(&mut self, id: ObjectId, object: Object) {
         let from = object.lifetime.from.unwrap_or(0);
+        self.has_renamed = true;
         if let Some(bindings) = self.by_kind.get_mut(&(object.key, object.kind)) {
             bindings.replace(from, id);
         }
@@ -363,6 +373,10 @@ impl Objects {
     /// the given kind, counts only the names of these objects. Two events refer to the same object
     /// only if this number is equal.
     pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
+        // In most traces, no key is ever renamed.
+        if !self.has_renamed {
+            return 0;
+        }
         let of_kind = kind.and_then(|kind| self.by_kind.get(&(key, kind)));
         let bindings = of_kind.or_else(|| Some(&self.by_key.get(&key)?.bindings));
         bindings.and_then(|bindings| bindings.at(ticks)).map_or(0, |binding| binding.renamed)

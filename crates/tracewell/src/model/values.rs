@@ -133,9 +133,10 @@ impl ListItem<'_> {
             Self::Open(nesting) => (9, nesting as u8, 0, &[]),
             Self::Close(nesting) => (10, nesting as u8, 0, &[]),
         };
-        list.extend([kind, detail]);
-        list.extend(value.to_le_bytes());
-        list.extend(bytes);
+        let mut head = [kind, detail, 0, 0, 0, 0, 0, 0, 0, 0];
+        head[2..].copy_from_slice(&value.to_le_bytes());
+        list.extend_from_slice(&head);
+        list.extend_from_slice(bytes);
     }
 }
 
@@ -238,6 +239,15 @@ pub fn value_at<'l>(list: &'l [u8], path: &[impl AsRef<str>]) -> Option<ListItem
         }
     }
     None
+}
+
+/// Returns the value at a path as a list with a single item. Returns `None` if there is no such
+/// value, or if it is a structure or an array; see [`value_at`].
+pub(crate) fn single_item(list: &[u8], path: &[String]) -> Option<Vec<u8>> {
+    let item = value_at(list, path).filter(|item| !matches!(item, ListItem::Open(_)))?;
+    let mut single = Vec::new();
+    item.write(&mut single);
+    Some(single)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub mod distributions;
 pub mod document;
 mod figures;
 pub mod info;
+mod kept_lines;
 mod layout;
 pub mod machines;
 pub mod measures;
@@ -47,16 +48,18 @@ use std::io::{self, Write};
 
 use crate::analysis::machines::{Response, Responses};
 use crate::model::{
-    Batch, ContextId, Event, EventRef, Flow, Loss, LossCause, Losses, SeenContexts, Sink,
-    SinkError, Stop, Trace,
+    Batch, ContextId, Event, Flow, Loss, LossCause, Losses, NumberRows, Priority, SeenContexts,
+    Sink, SinkError, Stop, Trace,
 };
 use crate::select::{Listing, Selection};
 use crate::text::calendar::Dates;
 use crate::text::style::{HEADING, LOSS, of_context, styled};
 use crate::text::{
-    Describer, Literal, PerEvent, Reservation, TimeForm, counted, display_width, padded, shortened,
+    Describer, Literal, PerEvent, Reservation, TimeForm, WideText, counted, display_width, padded,
+    shortened,
 };
 use columns::{Columns, GAP};
+use kept_lines::KeptLines;
 pub use layout::Layout;
 use screen::Screen;
 use times::Times;
@@ -93,16 +96,27 @@ pub struct Report<W> {
     lines: Listing<W>,
     options: ReportOptions,
     columns: Option<(Columns, Times)>,
-    contexts: Vec<Literal>,
+    contexts: Vec<ContextCell>,
     seen_contexts: SeenContexts,
     labels: PerEvent<Literal>,
     describer: Describer,
+    kept: KeptLines,
     /// The response times; `None` if the dialect does not record messages.
     responses: Option<Responses>,
     shown: Shown,
     screen: Option<Screen>,
     /// True if reading stopped before the end of the trace, because no later event can be selected.
     broke_off: bool,
+}
+
+/// The cell of a context.
+#[derive(Debug)]
+struct ContextCell {
+    text: Literal,
+    /// Priority of the last event, and the cells of context and priority for it; `None` if they are
+    /// too long.
+    kept_for: Option<Priority>,
+    kept: Option<WideText>,
 }
 
 /// The lines that the report has shown so far.
@@ -129,6 +143,7 @@ impl<W: Write> Report<W> {
             seen_contexts: SeenContexts::default(),
             labels: PerEvent::default(),
             describer: Describer::default(),
+            kept: KeptLines::new(0),
             responses: None,
             shown: Shown::default(),
             screen: None,
@@ -166,6 +181,7 @@ impl<W: Write> Report<W> {
             self.line_of_text(&line)?;
         }
         self.columns = Some((columns, Times::new(columns, &self.options.times)));
+        self.kept = KeptLines::new(columns.seq);
         self.responses = Responses::are_recorded(&trace.schema).then(Responses::default);
         self.names()
     }
@@ -176,6 +192,8 @@ impl<W: Write> Report<W> {
         if columns.is_some_and(|columns| columns.widen(trace, batch)) {
             // The cells of events depend on the columns.
             self.labels = PerEvent::default();
+            self.kept.forget_labels();
+            self.contexts.iter_mut().for_each(|context| context.kept_for = None);
             return self.names();
         }
         Ok(())
@@ -208,20 +226,20 @@ impl<W: Write> Report<W> {
     fn line(&mut self, event: Event<'_>, response: Option<Response>) -> Flow {
         let Event { trace, row } = event;
         let Some((columns, times)) = &mut self.columns else { return Flow::Continue(()) };
-        let changed = self.shown.note(row);
+        let changed = self.shown.note(row.context, row.cpu);
         let context = self.contexts.get(row.context.index());
         let label = self.labels.get(row.id, || label(trace, row.id, *columns));
         let out = self.lines.buffer();
         let start = out.len();
         // The columns before the arguments are written without further checks of the capacity.
-        let room = out.room(COLUMN_BYTES + context.map_or(0, Literal::len) + label.len());
+        let room = out.room(COLUMN_BYTES + context.map_or(0, |cell| cell.text.len()) + label.len());
         let mut room = times.put(room.right(row.seq, columns.seq), trace, row.ticks);
         if columns.cpu > 0 {
             room = room.right(u64::from(row.cpu), columns.cpu);
         }
         room = room.text(if changed { b"  >" } else { b"   " });
         if let Some(context) = context {
-            room = room.literal(context);
+            room = room.literal(&context.text);
         }
         room = match row.priority.get() {
             Some(priority) => room.right(u64::from(priority), columns.priority),
@@ -286,9 +304,15 @@ impl<W: Write> Sink for Report<W> {
         trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |_, context| {
             let shown =
                 if is_screen { shortened(&context.name, width) } else { (&context.name).into() };
-            Literal::new(styled(&padded(&shown, width), of_context(&context.name), color))
+            let cell = styled(&padded(&shown, width), of_context(&context.name), color);
+            ContextCell { text: Literal::new(cell), kept_for: None, kept: None }
         });
         self.columns.iter_mut().for_each(|(_, times)| times.begin(&trace.clock));
+        if self.has_usual_lines()
+            && let Some(rows) = NumberRows::of(trace, batch)
+        {
+            return self.kept_lines(&rows);
+        }
         for row in batch.events() {
             let event = Event::new(trace, &row);
             // Process events outside of the selection, too, because they may post messages.
@@ -336,15 +360,21 @@ impl<W: Write> Sink for Report<W> {
 impl Shown {
     /// Counts an event. Returns true if the event's context took over the core.
     #[inline]
-    fn note(&mut self, event: &EventRef<'_>) -> bool {
-        let (context, cpu) = (event.context.index(), usize::from(event.cpu));
+    fn note(&mut self, context: ContextId, cpu: u16) -> bool {
+        let (index, cpu) = (context.index(), usize::from(cpu));
         // Contexts appear while reading, so the tables grow on demand.
-        if context >= self.by_context.len() || cpu >= self.running.len() {
-            self.widen(context, cpu);
+        if index >= self.by_context.len() || cpu >= self.running.len() {
+            self.widen(index, cpu);
         }
-        self.by_context[context] += 1;
+        self.by_context[index] += 1;
         self.events += 1;
-        self.running[cpu].replace(event.context) != Some(event.context)
+        self.running[cpu].replace(context) != Some(context)
+    }
+
+    /// Returns true if the context of the next event takes over its core.
+    #[inline]
+    fn takes_over(&self, context: ContextId, cpu: u16) -> bool {
+        self.running.get(usize::from(cpu)) != Some(&Some(context))
     }
 
     #[cold]

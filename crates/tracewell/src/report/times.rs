@@ -4,7 +4,7 @@
 use super::columns::Columns;
 use crate::model::{Clock, Trace};
 use crate::text::calendar::Dates;
-use crate::text::{Reservation, Seconds, TimeForm};
+use crate::text::{IncrementalRight, LineWindow, Reservation, Seconds, TimeForm};
 
 /// Appends the time columns, line by line. There is a space before a number even if it is too long
 /// for its column.
@@ -13,6 +13,8 @@ pub(super) struct Times {
     /// Ticks and nanoseconds of the previous line.
     before: Option<(u64, Option<u64>)>,
     first: FirstColumn,
+    /// Ticks in the first column, if the clock's rate is unknown.
+    ticks: IncrementalRight<8>,
     widths: (usize, usize),
 }
 
@@ -34,7 +36,41 @@ impl Times {
             TimeForm::Delta => FirstColumn::Absent,
             TimeForm::Absolute(zone) => FirstColumn::Date(Box::new(Dates::new(zone.clone()))),
         };
-        Self { before: None, first, widths }
+        Self { before: None, first, ticks: IncrementalRight::new(widths.0), widths }
+    }
+
+    /// Returns true if the first column is the time since the first event.
+    pub(super) fn are_relative(&self) -> bool {
+        matches!(self.first, FirstColumn::Since(_))
+    }
+
+    /// Like [`Times::put`], for a line of limited length, if the times are relative. `time` is
+    /// `ticks` in nanoseconds. Call [`Times::note`] when the line is complete.
+    #[inline(always)]
+    pub(super) fn put_line(&mut self, line: &mut LineWindow<'_>, ticks: u64, time: Option<u64>) {
+        let delta_width = self.widths.1;
+        let (before, time_before) = self.before.unwrap_or((ticks, time));
+        line.mark(b" ");
+        match (time, &mut self.first) {
+            (Some(time), FirstColumn::Since(seconds)) => {
+                let delta = time.saturating_sub(time_before.unwrap_or(time));
+                seconds.put_line(line, time);
+                line.mark(b" ");
+                line.right(delta / 1000, delta_width - 4);
+                line.thousandths(delta % 1000);
+            }
+            _ => {
+                self.ticks.put(line, ticks);
+                line.mark(b" ");
+                line.right(ticks.saturating_sub(before), delta_width);
+            }
+        }
+    }
+
+    /// Notes the ticks and nanoseconds of a line.
+    #[inline(always)]
+    pub(super) fn note(&mut self, ticks: u64, time: Option<u64>) {
+        self.before = Some((ticks, time));
     }
 
     /// Converts the previous line's time again, because the clock's rate may become known between

@@ -42,6 +42,19 @@ impl<W: Write> Listing<W> {
         }
     }
 
+    /// Returns true if every event has a line that is written at once, because there is no
+    /// selection.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.selector.is_none() && self.tail.is_none()
+    }
+
+    /// Continues after the line of an event that ends with a line feed, if the list is whole.
+    /// Breaks if writing fails.
+    #[inline(always)]
+    pub(crate) fn after_line(&mut self) -> Flow {
+        Stop::on_error(self.lines.write_if_full())
+    }
+
     /// Returns the buffer to append a line to.
     #[inline]
     pub fn buffer(&mut self) -> &mut TextBuffer {

@@ -92,6 +92,19 @@ impl Value {
         if self.kind == ArgumentKind::List && is_empty() { None } else { Some(number) }
     }
 
+    /// Returns true if the text of a number is the same at all times. Call this after the number
+    /// was appended.
+    fn is_constant(&self, names: &Names, ticks: u64, number: u64) -> bool {
+        use ArgumentKind::{Bool, Float, Ipv4, Signed};
+        match self.form {
+            // The text has the value of another argument.
+            _ if self.has_zero && number == 0 => false,
+            Form::Decimal | Form::Hexadecimal | Form::Address => true,
+            Form::Name(what) => names.is_constant(what, number, ticks),
+            Form::Other => matches!(self.kind, Bool | Float | Ipv4 | Signed),
+        }
+    }
+
     /// Appends a string and the value.
     #[inline(always)]
     fn put(
@@ -159,6 +172,33 @@ impl Describer {
         }
     }
 
+    /// Returns the indices of the arguments that [`Describer::put`] appends, or `None` if one of
+    /// them is more than a number.
+    pub(super) fn numbers(&mut self, event: Event<'_>) -> Option<Vec<usize>> {
+        use ArgumentKind::{Bytes, List, Nested, Span, Text};
+        let plans = self.plans.get(event.row.id, || plan(event.kind()));
+        let is_more = |kind| matches!(kind, Bytes | List | Nested | Span | Text);
+        let is_number = !plans.iter().any(|plan| is_more(plan.value.kind));
+        is_number.then(|| plans.iter().map(|plan| plan.value.index).collect())
+    }
+
+    /// Appends the argument at a place of the list that [`Describer::numbers`] returns, with its
+    /// name. The events have all arguments of the list. Returns true if the text of this number is
+    /// the same at all times.
+    pub(super) fn put_number(
+        &mut self,
+        out: &mut TextBuffer,
+        event: Event<'_>,
+        place: usize,
+        number: u64,
+    ) -> bool {
+        let plans = self.plans.get(event.row.id, || plan(event.kind()));
+        let Some(ArgumentPlan { value, first, later }) = plans.get(place) else { return false };
+        let names = self.names.of(event.trace);
+        value.put(out, names, event, if place == 0 { first } else { later }, number);
+        value.is_constant(names, event.ticks(), number)
+    }
+
     /// Appends the value of one argument. Returns false if the event does not have it.
     pub fn put_value(&mut self, out: &mut TextBuffer, event: Event<'_>, index: usize) -> bool {
         let Some(number) = event.argument(index) else { return false };
@@ -179,16 +219,9 @@ pub(crate) fn put_item(
     index: usize,
     path: &[String],
 ) -> bool {
-    match values::value_at(event.bytes(index), path) {
-        // A structure or an array has no text of its own.
-        None | Some(ListItem::Open(_)) => false,
-        Some(item) => {
-            let mut list = Vec::new();
-            item.write(&mut list);
-            put_list(out, &mut NoNames, (event.trace, event.ticks()), &list);
-            true
-        }
-    }
+    let Some(list) = values::single_item(event.bytes(index), path) else { return false };
+    put_list(out, &mut NoNames, (event.trace, event.ticks()), &list);
+    true
 }
 
 /// Does the same as [`Describer::put`] for one event, without a cache.
@@ -206,7 +239,7 @@ pub(super) fn put_uncached(out: &mut TextBuffer, event: Event<'_>) {
 }
 
 /// Appends a property of the context that recorded the event.
-fn put_detail(out: &mut TextBuffer, trace: &Trace, detail: ContextDetail, first: bool) {
+pub(super) fn put_detail(out: &mut TextBuffer, trace: &Trace, detail: ContextDetail, first: bool) {
     if !first {
         out.text(SEPARATOR);
     }

@@ -81,12 +81,17 @@ impl<W: Write> LineWriter<W> {
         Ok(self.writer)
     }
 
-    #[inline]
-    fn write_if_full(&mut self) -> io::Result<()> {
+    /// Writes the buffer if it is full. Call this after each line that ends with a line feed.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    #[inline(always)]
+    pub(crate) fn write_if_full(&mut self) -> io::Result<()> {
         if self.buffer.len() < BUFFER_BYTES { Ok(()) } else { self.write() }
     }
 
     /// Writes the buffer. It is empty afterwards, even if writing fails.
+    #[cold]
     fn write(&mut self) -> io::Result<()> {
         let written = self.writer.write_all(self.buffer.as_bytes());
         self.buffer.truncate(0);

@@ -38,9 +38,13 @@ impl Literal {
 
     /// Returns the string without its first `start` bytes.
     pub fn tail(&self, start: usize) -> Self {
+        Self::new(self.bytes().get(start..).unwrap_or_default())
+    }
+
+    /// Returns the bytes of the string.
+    pub fn bytes(&self) -> Vec<u8> {
         let head = self.head.get(..self.length.min(BLOCK)).unwrap_or_default();
-        let all = [head, &self.rest].concat();
-        Self::new(all.get(start..).unwrap_or_default())
+        [head, &self.rest].concat()
     }
 
     /// Prepares a text that is padded with blanks to a width in cells of a screen.

@@ -160,6 +160,13 @@ impl Names {
         Some(Name { start: &slot.text, rest })
     }
 
+    /// Returns true if the cache has the string of a number and the string is valid at all times.
+    pub(super) fn is_constant(&self, what: NameKey, key: u64, ticks: u64) -> bool {
+        let (first, epoch) = (self.slot(what, key), self.epoch_of(what));
+        let mut group = (0..GROUP).map(|other| &self.slots[first ^ other]);
+        group.any(|slot| slot.is_of(what, epoch, key, ticks) && slot.ticks == ALWAYS)
+    }
+
     #[inline(always)]
     fn epoch_of(&self, what: NameKey) -> u16 {
         if what.is_object() { self.epoch } else { 0 }

@@ -43,6 +43,16 @@ impl<T> PerEvent<T> {
         self.large.get(&id)
     }
 
+    /// Returns the entry of an id, or `None`.
+    #[inline]
+    pub fn find_mut(&mut self, id: u32) -> Option<&mut T> {
+        let index = id as usize;
+        if index < SMALL {
+            return self.small.get_mut(index)?.as_deref_mut();
+        }
+        self.large.get_mut(&id)
+    }
+
     /// Returns the entry of an id. Creates it with `make` if there is none.
     #[inline]
     pub fn get(&mut self, id: u32, make: impl FnOnce() -> T) -> &mut T {

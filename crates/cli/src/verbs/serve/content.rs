@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use serde_json::{Value, json};
-use tracewell::export::page::{LargePage, ServedBuilder};
+use serde_json::Value;
+use tracewell::export::page::{LargePage, MAX_EVENTS, ServedBuilder};
 use tracewell::format::FORMATS;
 use tracewell::input::{Advance, Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
@@ -15,6 +15,7 @@ use tracewell::report::document::DocumentWriter;
 use tracewell::report::info::{self, Census};
 use tracewell::text::shown_path;
 
+use super::progress::{Changes, Progress};
 use crate::args::InputArgs;
 use crate::config::Configs;
 use crate::outcome::{Failure, Outcome, report_diagnostics};
@@ -35,6 +36,11 @@ impl Traces {
         Ok(Self { files: files.to_vec(), settings })
     }
 
+    /// Returns the path of the first file.
+    pub(super) fn first(&self) -> &Path {
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
     /// Opens the files.
     pub(super) fn open(&self) -> Result<Input, Failure> {
         Ok(Input::open_run(&self.files, self.settings.clone())?)
@@ -50,9 +56,8 @@ impl Traces {
     }
 
     /// Returns the title of the page.
-    fn title(&self) -> String {
-        let first = self.files.first().map_or(Path::new(""), PathBuf::as_path);
-        let name = first.file_name().map(|name| name.to_string_lossy().into_owned());
+    pub(super) fn title(&self) -> String {
+        let name = self.first().file_name().map(|name| name.to_string_lossy().into_owned());
         name.unwrap_or_else(|| self.name())
     }
 
@@ -78,21 +83,13 @@ impl Traces {
 /// The state of the trace: progress, content, failure.
 #[derive(Debug, Default)]
 struct State {
-    /// Counts the changes of this state.
-    number: u64,
-    reading: bool,
-    advance: Advance,
-    /// Number of bytes of the input, if it is known.
-    size: Option<u64>,
-    /// Counts the payloads of the page that differ from the payload before.
-    edition: u64,
+    progress: Progress,
     /// The payload of the page.
     page: Option<Arc<Vec<u8>>>,
     /// The page from which requests get views, if the trace is too large for one payload.
     large: Option<Arc<LargePage>>,
     /// The document of `info --json`.
     info: Option<Value>,
-    failure: Option<String>,
     outcome: Option<Outcome>,
 }
 
@@ -100,8 +97,11 @@ struct State {
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) traces: Traces,
+    /// True if the server shows other traces, too.
+    is_one_of_several: bool,
     state: Mutex<State>,
     changed: Condvar,
+    changes: Arc<Changes>,
 }
 
 /// Minimum time from the end of one reading to the start of the next.
@@ -115,9 +115,11 @@ const MIN_PAUSE: u32 = 4;
 const PROGRESS: Duration = Duration::from_millis(200);
 
 impl Content {
-    pub(super) fn new(traces: Traces) -> Self {
-        let state = Mutex::new(State { reading: true, ..State::default() });
-        Self { traces, state, changed: Condvar::new() }
+    /// Returns a trace that has not been read. It counts its changes in `changes`.
+    pub(super) fn new(traces: Traces, is_one_of_several: bool, changes: Arc<Changes>) -> Self {
+        let progress = Progress { reading: true, ..Progress::default() };
+        let state = Mutex::new(State { progress, ..State::default() });
+        Self { traces, is_one_of_several, state, changed: Condvar::new(), changes }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -125,10 +127,9 @@ impl Content {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        let mut state = self.state();
-        change(&mut state);
-        state.number += 1;
+        change(&mut self.state());
         self.changed.notify_all();
+        self.changes.count();
     }
 
     /// Returns the payload of the page and its edition. Waits until the trace has been read for the
@@ -137,34 +138,30 @@ impl Content {
     /// # Errors
     /// Returns the message of the failure if the trace cannot be shown.
     pub(super) fn page(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
-        let unknown = |state: &mut State| state.page.is_none() && state.failure.is_none();
+        let unknown = |state: &mut State| state.page.is_none() && state.progress.failure.is_none();
         let state = self.changed.wait_while(self.state(), unknown);
         let state = state.unwrap_or_else(PoisonError::into_inner);
-        let failure = || state.failure.clone().unwrap_or_default();
-        state.page.clone().map(|page| (page, state.edition)).ok_or_else(failure)
+        let failure = || state.progress.failure.clone().unwrap_or_default();
+        state.page.clone().map(|page| (page, state.progress.edition)).ok_or_else(failure)
     }
 
     /// Returns the views of a trace that is too large for one payload, and their edition.
     pub(super) fn large(&self) -> Option<(Arc<LargePage>, u64)> {
         let state = self.state();
-        state.large.clone().map(|large| (large, state.edition))
+        state.large.clone().map(|large| (large, state.progress.edition))
     }
 
     /// Returns the progress of reading, and as `info` the facts of the trace.
     pub(super) fn trace(&self) -> Value {
         let state = self.state();
-        let mut trace = progress(&state);
+        let mut trace = state.progress.json();
         trace["info"] = state.info.clone().unwrap_or(Value::Null);
         trace
     }
 
-    /// Waits at most for `time` until the number of the state differs from `last`. Returns the
-    /// number and the progress of the new state, or `None` if the state has not changed.
-    pub(super) fn wait(&self, last: Option<u64>, time: Duration) -> Option<(u64, Value)> {
-        let same = |state: &mut State| Some(state.number) == last;
-        let waited = self.changed.wait_timeout_while(self.state(), time, same);
-        let (state, ended) = waited.unwrap_or_else(PoisonError::into_inner);
-        (!ended.timed_out()).then(|| (state.number, progress(&state)))
+    /// Returns the progress of reading.
+    pub(super) fn progress(&self) -> Progress {
+        self.state().progress.clone()
     }
 
     /// Returns the outcome of the last reading.
@@ -187,11 +184,11 @@ impl Content {
                     // program may replace the trace often.
                     let outcome = first.then(|| failure.report());
                     self.change(|state| {
-                        state.reading = false;
+                        state.progress.reading = false;
                         state.outcome = outcome.or(state.outcome);
                         // The page keeps its content, and shows the failure until a later reading
                         // succeeds.
-                        state.failure = Some(message);
+                        state.progress.failure = Some(message);
                     });
                     false
                 }
@@ -217,7 +214,9 @@ impl Content {
                 return;
             }
             next = Instant::now() + PROGRESS;
-            watcher.change(|state| (state.advance, state.size) = (advance, size));
+            watcher.change(|state| {
+                (state.progress.advance, state.progress.size) = (advance, size);
+            });
         });
         let mut sinks = Sinks::default();
         let trace = input.read(&mut sinks)?;
@@ -233,17 +232,24 @@ impl Content {
         let events = trace.events;
         let finished = sinks.page.finish(trace, &self.traces.title());
         let (page, large) = finished.map_err(|error| Failure::export(input.path(), error))?;
+        if large.is_some() && self.is_one_of_several {
+            return Err(Failure::usage(format!(
+                "{}: each of several files may have at most {MAX_EVENTS} events, found {events}",
+                shown_path(input.path()),
+            )));
+        }
         self.change(|state| {
-            state.reading = false;
-            state.advance = Advance { events, ..state.advance };
+            let State { progress, .. } = state;
+            progress.reading = false;
+            progress.advance = Advance { events, ..progress.advance };
+            progress.failure = None;
             state.info = info.ok();
-            state.failure = None;
             // The page loads the payload of each new edition, so an equal payload keeps its
             // edition.
             if state.page.as_deref() != Some(&page) {
                 state.page = Some(Arc::new(page));
                 state.large = large.map(Arc::new);
-                state.edition += 1;
+                state.progress.edition += 1;
             }
         });
         Ok(in_memory)
@@ -256,21 +262,11 @@ struct Ended<'a>(&'a Content);
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
         self.0.change(|state| {
-            state.reading = false;
-            state.failure = Some("the reader failed: standard error has its message".to_owned());
+            state.progress.reading = false;
+            state.progress.failure =
+                Some("the reader failed: standard error has its message".to_owned());
         });
     }
-}
-
-fn progress(state: &State) -> Value {
-    json!({
-        "edition": state.edition,
-        "reading": state.reading,
-        "events": state.advance.events,
-        "bytes": state.advance.bytes,
-        "size": state.size,
-        "failure": state.failure,
-    })
 }
 
 /// The sinks that collect all data of the page in one pass.
@@ -299,7 +295,7 @@ mod tests {
     #[test]
     fn a_request_for_the_page_ends_when_the_reader_panics() {
         let traces = Traces { files: Vec::new(), settings: Settings::default() };
-        let content = Arc::new(Content::new(traces));
+        let content = Arc::new(Content::new(traces, false, Arc::default()));
         let reader = Arc::clone(&content);
         let waiting = Arc::clone(&content);
         let request = thread::spawn(move || waiting.page());

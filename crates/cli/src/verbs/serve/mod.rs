@@ -1,4 +1,4 @@
-//! `tracewell serve`: shows a trace in a browser.
+//! `tracewell serve`: shows traces in a browser.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -9,7 +9,8 @@
 //! | `marks` | the file with the marks of the user |
 //! | `query` | the parameters of a request |
 //! | `redirect` | the private file that leads the browser to the address |
-//! | `content` | the trace: reads it, and again when it has changed |
+//! | `content` | a trace: reads it, and again when it has changed |
+//! | `shown` | all shown traces, and their progress |
 //!
 //! For requests, the server opens only the files of the command line and the file of the marks. It
 //! never opens a path from a request.
@@ -18,10 +19,12 @@ mod content;
 mod guard;
 mod http;
 mod marks;
+mod progress;
 mod query;
 mod redirect;
 mod routes;
 mod server;
+mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -42,15 +45,17 @@ use tracewell::text::shown_path;
 use self::content::{Content, Traces};
 use self::guard::Guard;
 use self::http::Limits;
+use self::progress::Changes;
 use self::redirect::Redirect;
 use self::routes::Routes;
 use self::server::Server;
+use self::shown::Shown;
 use super::collect::stop_signal;
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, warn};
 use crate::output;
 
-/// Show a trace in a browser, also while it grows
+/// Show traces in a browser, also while they grow
 ///
 /// Prints an address and answers requests of a browser at this address until Ctrl-C. The address
 /// contains a secret: only programs that know it can read the trace. By default, only programs on
@@ -59,15 +64,17 @@ use crate::output;
 /// Marks that you set in the page are kept in FILE.marks.txt, the only file that is written.
 ///
 /// The page shows the timeline of `convert -o trace.html`. It follows a file that grows and a
-/// stream in shared memory. Programs can read the same data; docs/viewing.md lists the addresses.
+/// stream in shared memory. Several files are several trees on one time axis, each with an offset
+/// that you can drag or type. Programs can read the same data; docs/viewing.md lists the addresses.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell serve trace.trx
   tracewell serve --open -O rate=100MHz trace.trx
   tracewell serve --port 8000 /dev/shm/app.twx
+  tracewell serve left.trx right.trx
   tracewell serve --join 0trace.dat 1trace.dat")]
 pub(crate) struct Serve {
-    /// A trace, or the parts of one (--join)
+    /// Traces, or the parts of one (--join)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -102,12 +109,7 @@ impl Serve {
                 return Err(Failure::usage(format!("{}: {message}", shown_path(file))));
             }
         }
-        if self.files.len() > 1 && !self.input.join {
-            return Err(Failure::usage("several inputs need --join"));
-        }
-        let traces = Traces::new(&self.files, &self.input)?;
-        // Report an unreadable file now, and not in the page.
-        self.input.warn_ineffective(&traces.open()?, self.files.len());
+        let shown = Arc::new(self.shown()?);
         let address = (self.listen, self.port).into();
         let failed = |error| Failure::io(Path::new(&format!("{address}")), &error);
         let listener = TcpListener::bind::<SocketAddr>(address).map_err(failed)?;
@@ -124,11 +126,12 @@ impl Serve {
                 self.listen
             );
         }
-        let content = Arc::new(Content::new(traces));
-        let reader = Arc::clone(&content);
         let verbose = self.input.verbose;
-        thread::spawn(move || reader.read(verbose));
-        let routes = Routes::new(Arc::clone(&content), &self.files[0]);
+        for content in &shown.all {
+            let reader = Arc::clone(content);
+            thread::spawn(move || reader.read(verbose));
+        }
+        let routes = Routes::new(Arc::clone(&shown));
         let server = Arc::new(Server::new(guard, Limits::default(), routes));
         thread::spawn(move || server.run(&listener));
         let outcome = output::print_exactly(format!("{printed}\n"));
@@ -137,7 +140,23 @@ impl Serve {
         while !stop.load(Ordering::Relaxed) {
             thread::sleep(PAUSE);
         }
-        Ok(outcome.max(content.outcome()))
+        Ok(outcome.max(shown.outcome()))
+    }
+
+    /// Opens each trace, to report an unreadable file before the address is printed.
+    fn shown(&self) -> Result<Shown, Failure> {
+        let length = if self.input.join { self.files.len() } else { 1 };
+        let runs = self.files.chunks(length);
+        let is_one_of_several = runs.len() > 1;
+        let changes = Arc::<Changes>::default();
+        let content = |files: &[PathBuf]| -> Result<Arc<Content>, Failure> {
+            let traces = Traces::new(files, &self.input)?;
+            self.input.warn_ineffective(&traces.open()?, files.len());
+            let changes = Arc::clone(&changes);
+            Ok(Arc::new(Content::new(traces, is_one_of_several, changes)))
+        };
+        let all = runs.map(content).collect::<Result<Vec<_>, _>>()?;
+        Ok(Shown::new(all, Arc::clone(&changes)))
     }
 }
 

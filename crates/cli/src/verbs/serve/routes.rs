@@ -11,10 +11,12 @@
 //! | `api/v1/analysis` | figures as `analyze --json` prints them |
 //! | `api/v1/live` | a stream of progress |
 //! | `api/v1/marks` | the marks of the user; PUT replaces them |
+//!
+//! If the server shows several traces, the parameter `file` of all addresses except the page and
+//! `live` is the number of the trace, from 0.
 
 use std::io;
 use std::net::TcpStream;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +36,7 @@ use super::http::{self, CONFLICT, FAILED, Limits, NOT_FOUND, Request, Response};
 use super::marks::{self, MarkError, MarkFile, Marks};
 use super::query::{Query, bad};
 use super::server::Answer;
+use super::shown::Shown;
 
 /// Maximum number of events in one answer.
 const MAX_EVENTS: u64 = 100_000;
@@ -44,10 +47,11 @@ const EVENTS: u64 = 1000;
 /// Time after which a stream of progress sends a comment, to detect a closed connection.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Answers the requests for one trace.
+/// Answers the requests for all traces.
 pub(super) struct Routes {
-    content: Arc<Content>,
-    marks: MarkFile,
+    shown: Arc<Shown>,
+    /// The marks of each trace.
+    marks: Vec<MarkFile>,
     /// Held while a request reads the trace, so that only one request at a time reads it.
     reading: Mutex<()>,
 }
@@ -81,55 +85,66 @@ impl Answer for Routes {
 }
 
 impl Routes {
-    /// Returns the routes. The file of the marks is next to the file `trace`.
-    pub(super) fn new(content: Arc<Content>, trace: &Path) -> Self {
-        Self { content, marks: MarkFile::of(trace), reading: Mutex::new(()) }
+    /// Returns the routes. The file of the marks of a trace is next to its first file.
+    pub(super) fn new(shown: Arc<Shown>) -> Self {
+        let marks = shown.all.iter().map(|content| MarkFile::of(content.traces.first())).collect();
+        Self { shown, marks, reading: Mutex::new(()) }
+    }
+
+    /// Returns the parameters of a request, and the trace that it asks for.
+    fn parse(&self, query: &str, known: &[&str]) -> Result<Asked<'_>, Response> {
+        let last = self.shown.all.len() - 1;
+        let query = if last == 0 {
+            Query::parse(query, known)?
+        } else {
+            Query::parse(query, &[known, &["file"]].concat())?
+        };
+        let file = query.number("file", 0, last as u64)? as usize;
+        Ok(Asked { query, content: &self.shown.all[file], marks: &self.marks[file] })
     }
 
     fn respond(&self, path: &str, query: &str) -> Result<Response, Response> {
-        let query = |known: &[&str]| Query::parse(query, known);
+        let asked = |known: &[&str]| self.parse(query, known);
         match path {
             "" => {
-                query(&[])?;
+                Query::parse(query, &[])?;
                 let (html, policy) = page::served();
                 Ok(Response::page(html.to_vec(), policy))
             }
             "api/v1/page" => {
-                query(&[])?;
-                let page = self.content.page();
+                let page = asked(&[])?.content.page();
                 let (page, edition) = page.map_err(|error| Response::error(FAILED, error))?;
                 Ok(Response::new("application/octet-stream", page).of_edition(edition))
             }
-            "api/v1/view" => self.view(&query(&["from", "to", "parts", "events"])?),
+            "api/v1/view" => self.view(&asked(&["from", "to", "parts", "events"])?),
             "api/v1/trace" => {
-                query(&[])?;
-                Ok(Response::json(self.content.trace().to_string().into_bytes()))
+                let mut trace = asked(&[])?.content.trace();
+                trace["files"] = self.shown.titles().into();
+                Ok(Response::json(trace.to_string().into_bytes()))
             }
-            "api/v1/marks" => {
-                query(&[])?;
-                with_marks(self.marks.read())
-            }
-            "api/v1/events" => self.events(&query(&["from", "to", "after", "limit", "where"])?),
-            "api/v1/search" => self.search(&query(&["q", "after", "limit"])?),
-            "api/v1/analysis" => self.analysis(&query(&["from", "to"])?),
+            "api/v1/marks" => with_marks(asked(&[])?.marks.read()),
+            "api/v1/events" => self.events(&asked(&["from", "to", "after", "limit", "where"])?),
+            "api/v1/search" => self.search(&asked(&["q", "after", "limit"])?),
+            "api/v1/analysis" => self.analysis(&asked(&["from", "to"])?),
             _ => Err(Response::error(NOT_FOUND, "no such address; docs/viewing.md lists them")),
         }
     }
 
     /// Replaces the marks by the body of a request. `was` is the version that the client has read.
     fn put_marks(&self, query: &str, body: Vec<u8>) -> Result<Response, Response> {
-        let query = Query::parse(query, &["was"])?;
+        let Asked { query, marks, .. } = self.parse(query, &["was"])?;
         query.get("was").ok_or_else(|| bad("expected a parameter was: the ETag of the marks"))?;
-        with_marks(self.marks.write(body, query.number("was", 0, u64::MAX)?))
+        with_marks(marks.write(body, query.number("was", 0, u64::MAX)?))
     }
 
     /// Reads the trace into a sink for one request.
     fn read(
         &self,
+        content: &Content,
         read: impl FnOnce(&mut Input) -> Result<Trace, InputError>,
     ) -> Result<Trace, Response> {
         let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        let opened = self.content.traces.open();
+        let opened = content.traces.open();
         let mut input = opened.map_err(|error| Response::error(FAILED, error.message()))?;
         read(&mut input).map_err(|error| match error {
             InputError::Sink(SinkError::NotPossible(message)) => bad(message.to_string()),
@@ -138,8 +153,9 @@ impl Routes {
     }
 
     /// Answers with the payload of a view. With `events=1`, it lists the events of the range.
-    fn view(&self, query: &Query) -> Result<Response, Response> {
-        let Some((large, edition)) = self.content.large() else {
+    fn view(&self, asked: &Asked<'_>) -> Result<Response, Response> {
+        let Asked { query, content, .. } = asked;
+        let Some((large, edition)) = content.large() else {
             return Err(bad("api/v1/page has the whole trace"));
         };
         let from = query.number("from", 0, u64::MAX)?;
@@ -149,7 +165,7 @@ impl Routes {
         let mut listed = None;
         if query.number("events", 0, 1)? == 1 {
             let mut events = large.listed(range.clone());
-            self.read(|input| input.read(&mut events))?;
+            self.read(content, |input| input.read(&mut events))?;
             listed = Some(events);
         }
         let view = large.view(range, parts, listed);
@@ -159,12 +175,13 @@ impl Routes {
 
     /// Answers with the events of a range, one JSON object per line. `limit` applies to events and
     /// to losses. If losses are left out, the last line has their number.
-    fn events(&self, query: &Query) -> Result<Response, Response> {
+    fn events(&self, asked: &Asked<'_>) -> Result<Response, Response> {
+        let Asked { query, content, .. } = asked;
         let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
         let selection = Selection { head: Some(limit), ..query.selection()? };
         let lines = EventWriter::new(Vec::new(), EventFormat::JsonLines, selection);
         let mut after = After::new(FewLosses::new(lines, limit), query)?;
-        self.read(|input| input.read(&mut after))?;
+        self.read(content, |input| input.read(&mut after))?;
         let FewLosses { sink, left_out, .. } = after.sink;
         let lines = sink.into_inner();
         let mut lines = lines.map_err(|error| Response::error(FAILED, error.to_string()))?;
@@ -177,12 +194,13 @@ impl Routes {
     }
 
     /// Answers with the numbers and times of the events that contain a text.
-    fn search(&self, query: &Query) -> Result<Response, Response> {
+    fn search(&self, asked: &Asked<'_>) -> Result<Response, Response> {
+        let Asked { query, content, .. } = asked;
         let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
         let text = query.get("q").filter(|text| !text.is_empty());
         let text = text.ok_or_else(|| bad("expected a parameter q with the text to find"))?;
         let mut after = After::new(Search::new(text, limit), query)?;
-        self.read(|input| input.read(&mut after))?;
+        self.read(content, |input| input.read(&mut after))?;
         let Search { found, more, .. } = after.sink;
         let found = found.iter();
         let found = found.map(|(seq, ticks)| json!({ "seq": seq, "ticks": ticks.to_string() }));
@@ -191,20 +209,21 @@ impl Routes {
     }
 
     /// Answers with the figures of a range.
-    fn analysis(&self, query: &Query) -> Result<Response, Response> {
+    fn analysis(&self, asked: &Asked<'_>) -> Result<Response, Response> {
+        let Asked { query, content, .. } = asked;
         let selection = query.selection()?;
         let mut figures =
             Analyses::new(Wanted { waits: true, distributions: true, ..Wanted::default() });
         let trace = if selection.is_all() {
-            self.read(|input| input.read(&mut figures))?
+            self.read(content, |input| input.read(&mut figures))?
         } else {
             let mut ranged = Ranged::new(figures, selection);
-            let trace = self.read(|input| input.read(&mut ranged))?;
+            let trace = self.read(content, |input| input.read(&mut ranged))?;
             figures = ranged.into_inner();
             trace
         };
         let mut document = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
-        let name = self.content.traces.name();
+        let name = content.traces.name();
         let written = figures.write_json(&trace, &name, &mut document);
         let json = written.and_then(|()| document.end());
         json.map(Response::json).map_err(|error| Response::error(FAILED, error.to_string()))
@@ -215,7 +234,7 @@ impl Routes {
         http::write_within(stream, http::stream_head().as_bytes(), limits)?;
         let mut last = None;
         loop {
-            let event = match self.content.wait(last, HEARTBEAT) {
+            let event = match self.shown.wait(last, HEARTBEAT) {
                 Some((number, progress)) => {
                     last = Some(number);
                     format!("data: {progress}\n\n")
@@ -226,6 +245,13 @@ impl Routes {
             http::write_within(stream, event.as_bytes(), limits)?;
         }
     }
+}
+
+/// A request for one trace: its parameters, and the trace.
+struct Asked<'a> {
+    query: Query,
+    content: &'a Content,
+    marks: &'a MarkFile,
 }
 
 /// Returns the response with the marks, or the error response.

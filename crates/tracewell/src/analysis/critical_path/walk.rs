@@ -9,6 +9,7 @@ use foldhash::fast::RandomState;
 
 use super::intervals::Interval;
 use super::{Activity, CriticalPath, Explained, Link, MAX_LINKS, MAX_PARTS, Part};
+use crate::analysis::total::Total;
 use crate::analysis::tracks::{Arrow, ArrowKind, Holder, Occupant, Position, Row, State, Tracks};
 use crate::model::{ContextId, Meaning};
 
@@ -205,7 +206,7 @@ impl Walk<'_> {
         }
         if self.parts.len() >= MAX_PARTS {
             self.more.0 += 1;
-            self.more.1 += until - from.ticks;
+            self.more.1.charge(until - from.ticks);
             return;
         }
         self.parts.push(Part { from, until, chain: self.chain.clone(), context, activity });

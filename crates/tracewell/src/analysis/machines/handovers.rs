@@ -3,7 +3,7 @@
 
 use super::exchange::{Act, Exchange, tells_messages};
 use super::moments::Passed;
-use super::sight::Sight;
+use super::sight::Sights;
 use crate::analysis::scheduling::Position;
 use crate::model::Event;
 
@@ -13,6 +13,7 @@ const MAX_PUTS: usize = 1 << 20;
 /// Follows all items.
 #[derive(Debug, Default)]
 pub(in crate::analysis) struct Handovers {
+    sights: Sights,
     exchange: Exchange,
     puts: Vec<Passed>,
     /// True if events name the receivers of messages; `None` before the first event.
@@ -27,7 +28,7 @@ impl Handovers {
         if tells {
             return None;
         }
-        let sight = Sight::of(event);
+        let sight = self.sights.of(event);
         self.exchange.recorded(event.row.context, sight.map(|sight| sight.meaning));
         let sight = sight?;
         let at = Position { ticks: event.ticks(), seq: event.seq() };

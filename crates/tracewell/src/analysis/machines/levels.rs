@@ -9,6 +9,7 @@ use super::Rows;
 use super::moments::MachineMoments;
 use super::sight::{Named, Sight};
 use crate::model::Meaning;
+use crate::model::schema::{ArgumentKind, EventType, Means};
 
 /// A queue or a pool.
 #[derive(Clone, Debug)]
@@ -47,29 +48,34 @@ const MAX_PER_OBJECT: usize = 1024;
 /// Maximum number of samples of all objects together.
 const MAX_SAMPLES: usize = 1 << 20;
 
+/// Returns true if events of this type add or remove items of an object, or contain its level.
+pub(super) fn concern(event: &EventType, means: &Means) -> bool {
+    let object = means.object.and_then(|role| event.args.get(role));
+    let acts_on_object = object.is_some_and(|o| matches!(o.kind, ArgumentKind::Object(_)));
+    let details = &event.details;
+    let has_levels =
+        details.used.or(details.free).or(details.capacity).is_some() || details.empties;
+    let changes = matches!(
+        means.meaning,
+        Meaning::Send
+            | Meaning::SendFirst
+            | Meaning::Receive
+            | Meaning::Allocate
+            | Meaning::Free
+            | Meaning::Refuse
+            | Meaning::Flush
+    );
+    acts_on_object && (has_levels || changes)
+}
+
 /// The fill levels of all objects, in the order of their first mention.
 #[derive(Debug, Default)]
 pub(super) struct Levels(Rows<Named, Level>);
 
 impl Levels {
+    /// Handles an event of a type that concerns levels.
     pub(super) fn take(&mut self, sight: &Sight<'_>, moments: &mut impl MachineMoments) {
-        let Some(object) = sight.object().filter(|_| sight.acts_on_object()) else { return };
-        let details = sight.details();
-        let has_levels =
-            details.used.or(details.free).or(details.capacity).is_some() || details.empties;
-        let changes = matches!(
-            sight.meaning,
-            Meaning::Send
-                | Meaning::SendFirst
-                | Meaning::Receive
-                | Meaning::Allocate
-                | Meaning::Free
-                | Meaning::Refuse
-                | Meaning::Flush
-        );
-        if !(has_levels || changes) {
-            return;
-        }
+        let Some(object) = sight.object() else { return };
         // All objects share one budget, so a trace with many objects does not need more memory.
         let samples = (MAX_SAMPLES / (self.0.list.len() + 1)).min(MAX_PER_OBJECT);
         let new = || Level { capacity: registered(sight, object), ..Level::new(object) };
@@ -149,7 +155,7 @@ impl Level {
             Meaning::Create => {
                 self.capacity = sight.number(details.capacity).or(self.capacity);
                 // Kernels record 0 for an object without an owner.
-                self.owner = sight.named(details.owner).filter(|owner| owner.argument != 0);
+                self.owner = sight.owner().filter(|owner| owner.argument != 0);
             }
             Meaning::Send | Meaning::SendFirst | Meaning::Free => self.put += 1,
             Meaning::Receive | Meaning::Allocate => self.taken += 1,

@@ -3,10 +3,12 @@
 //! | file | purpose |
 //! |---|---|
 //! | `sight` | the meaning of an event and its participants |
+//! | `concerns` | the analyses that an event id concerns |
 //! | `messages` | messages and their latencies |
 //! | `waiting` | the order of pending messages |
 //! | `responses` | the waiting time of each message, available at its get |
-//! | `states` | states, times in states, transitions |
+//! | `states` | states, times in states |
+//! | `transitions` | the different transitions of a machine |
 //! | `levels` | fill levels of queues and pools |
 //! | `timers` | starts, stops and expiries of timers |
 //! | `exchange` | items that threads exchange through queues and semaphores |
@@ -37,6 +39,7 @@
 //! # Ok::<(), tracewell::input::InputError>(())
 //! ```
 
+mod concerns;
 mod exchange;
 mod handovers;
 mod levels;
@@ -47,6 +50,7 @@ mod sequence;
 mod sight;
 mod states;
 mod timers;
+mod transitions;
 mod waiting;
 
 use std::collections::HashMap;
@@ -61,15 +65,18 @@ pub use moments::{MachineMoments, Passed};
 pub use responses::{Response, Responses};
 pub use sequence::{Happening, Occurrence, Sequence};
 pub use sight::Named;
-pub use states::{Machine, Outcome, StateTime, Transition, Unhandled};
+pub use states::{Machine, Outcome, StateTime, Unhandled};
 pub use timers::Timer;
+pub use transitions::Transition;
 
 use super::measured::Measured;
+use super::per_id::PerId;
 use super::scheduling::Position;
-use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, Trace};
+use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
+use concerns::Concerns;
 use levels::Levels;
 use messages::Messages;
-use sight::Sight;
+use sight::{Sight, Sights};
 use states::States;
 use timers::Timers;
 
@@ -80,11 +87,13 @@ pub const MAX_MESSAGES: usize = 10_000;
 #[derive(Debug, Default)]
 pub struct Machines<M = ()> {
     moments: M,
+    concerns: PerId<Concerns>,
+    sights: Sights,
     messages: Messages,
     states: States,
     levels: Levels,
     timers: Timers,
-    /// The previous event.
+    /// The last event before the current batch, or the event at which everything in progress ends.
     last: Position,
     /// The tick after the range of the figures; `None` for the end of the trace.
     end: Option<u64>,
@@ -123,8 +132,17 @@ impl Figures {
 
 impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for row in batch.events() {
-            self.event(Event::new(trace, &row));
+        for (row, id) in batch.columns.id.iter().enumerate() {
+            let concerns = self.concerns.get(&trace.schema, *id, Concerns::of);
+            if !concerns.are_none()
+                && let Some(event) = batch.event(row)
+                && let Some(sight) = self.sights.of(Event::new(trace, &event))
+            {
+                self.event(&sight, concerns);
+            }
+        }
+        if let Some(ticks) = batch.columns.ticks.last() {
+            self.last = Position { ticks: *ticks, seq: batch.first + batch.len() as u64 - 1 };
         }
         Flow::Continue(())
     }
@@ -154,6 +172,8 @@ impl<M: MachineMoments> Machines<M> {
     pub fn with_moments(moments: M) -> Self {
         Self {
             moments,
+            concerns: PerId::default(),
+            sights: Sights::default(),
             messages: Messages::default(),
             states: States::default(),
             levels: Levels::default(),
@@ -163,19 +183,24 @@ impl<M: MachineMoments> Machines<M> {
         }
     }
 
-    fn event(&mut self, event: Event<'_>) {
-        self.last = Position { ticks: event.ticks(), seq: event.seq() };
-        let Some(sight) = Sight::of(event) else { return };
-        if sight.meaning == Meaning::Boot {
+    fn event(&mut self, sight: &Sight<'_>, concerns: Concerns) {
+        if concerns.boot {
+            self.last = sight.position();
             return self.cut();
         }
         let moments = &mut self.moments;
-        self.levels.take(&sight, moments);
-        self.timers.take(&sight);
+        if concerns.levels {
+            self.levels.take(sight, moments);
+        }
+        if concerns.timers {
+            self.timers.take(sight);
+        }
         // `states` needs the message of the step, even at the event that ends the step, so call
         // `messages` first.
-        let open = self.messages.take(&sight, moments);
-        self.states.take(&sight, open, moments);
+        let open = if concerns.messages { self.messages.take(sight, moments) } else { None };
+        if concerns.states {
+            self.states.take(sight, open, moments);
+        }
     }
 
     /// Returns the consumer of moments.
@@ -255,6 +280,14 @@ impl Room {
     const fn new(rows: usize) -> Self {
         Self { rows, left_out: 0 }
     }
+
+    /// Takes the room of one row. Returns false if there is none.
+    fn take(&mut self) -> bool {
+        let fits = self.rows > 0;
+        self.rows -= usize::from(fits);
+        self.left_out += u64::from(!fits);
+        fits
+    }
 }
 
 impl<K, T> Default for Rows<K, T> {
@@ -279,12 +312,8 @@ impl<K: Eq + Hash, T> Rows<K, T> {
 
     /// Does the same for a table that shares its limit with others.
     fn get_within(&mut self, key: K, room: &mut Room, make: impl FnOnce() -> T) -> Option<&mut T> {
-        if !self.by_key.contains_key(&key) {
-            if room.rows == 0 {
-                room.left_out += 1;
-                return None;
-            }
-            room.rows -= 1;
+        if !self.by_key.contains_key(&key) && !room.take() {
+            return None;
         }
         self.get(key, make)
     }

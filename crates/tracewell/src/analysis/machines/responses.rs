@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::MAX_ROWS;
-use super::sight::Sight;
+use super::sight::{Sight, Sights};
 use super::waiting::Waiting;
 use crate::model::schema::Schema;
 use crate::model::{Event, Meaning};
@@ -26,6 +26,7 @@ pub struct Response {
 pub struct Responses {
     /// Per event id, true if it posts or takes messages, or marks a restart.
     has_responses: PerEvent<bool>,
+    sights: Sights,
     waiting: Waiting<(u64, u64)>,
     posted: HashMap<u64, u64, RandomState>,
 }
@@ -45,7 +46,12 @@ impl Responses {
     pub fn take(&mut self, event: Event<'_>) -> Option<Response> {
         let has_responses =
             self.has_responses.get(event.id(), || has_responses(&event.trace.schema, event.id()));
-        if *has_responses { self.follow(&Sight::of(event)?) } else { None }
+        if *has_responses {
+            let sight = self.sights.of(event)?;
+            self.follow(&sight)
+        } else {
+            None
+        }
     }
 
     fn follow(&mut self, sight: &Sight<'_>) -> Option<Response> {

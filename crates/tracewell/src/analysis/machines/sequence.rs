@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::MAX_ROWS;
 use super::exchange::{Act, Exchange, tells_messages};
-use super::sight::{Named, Sight};
+use super::sight::{Named, Sight, Sights};
 use super::waiting::Waiting;
 use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, Trace};
 use crate::select::{Selection, Selector};
@@ -74,6 +74,7 @@ pub enum Happening {
 pub struct Sequence {
     most: usize,
     selector: Selector,
+    sights: Sights,
     happened: Vec<Occurrence>,
     more: u64,
     /// Indices of the pending messages in `happened`.
@@ -93,6 +94,7 @@ impl Sequence {
         Self {
             most,
             selector: Selector::new(selection),
+            sights: Sights::default(),
             happened: Vec::new(),
             more: 0,
             waiting: Waiting::default(),
@@ -118,7 +120,7 @@ impl Sequence {
     }
 
     fn event(&mut self, event: Event<'_>, selected: bool) {
-        let sight = Sight::of(event);
+        let sight = self.sights.of(event);
         // Events without a meaning also show that their thread no longer waits.
         self.exchange.recorded(event.row.context, sight.map(|sight| sight.meaning));
         let Some(sight) = sight else { return };

@@ -2,8 +2,9 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::analysis::per_id::PerId;
 use crate::analysis::scheduling::Position;
-use crate::model::schema::{ArgumentKind, Details, Means};
+use crate::model::schema::{ArgumentKind, Details, EventType, Schema};
 use crate::model::{ContextKind, Event, Meaning, Trace};
 use crate::text::{TextBuffer, put_name};
 
@@ -38,6 +39,9 @@ impl Hash for Named {
     }
 }
 
+/// Maximum length of a key as text: `0x` and 16 digits, or a decimal number of 20 digits.
+const MAX_NUMBER: usize = 20;
+
 impl Named {
     /// Handles another event that names this thing. If the thing has a name at that time, stores
     /// the time, so that lookups find the current name.
@@ -50,16 +54,77 @@ impl Named {
     /// Returns its name at that time, or its number or address if it had no name.
     pub fn label(&self, trace: &Trace) -> String {
         let Self { argument, key, kind, ticks, .. } = *self;
-        if trace.objects.at(key, ticks, kind).is_none()
-            && let Some(context) = trace.contexts.find(key).and_then(|id| trace.contexts.get(id))
+        if let Some((_, object)) = trace.objects.at(key, ticks, kind) {
+            return object.label.clone();
+        }
         // No object has this key, but a context may have it, for example a thread that the source
         // does not register.
-        {
+        if let Some(context) = trace.contexts.find(key).and_then(|id| trace.contexts.get(id)) {
             return context.name.clone();
         }
-        let mut text = TextBuffer::default();
+        let mut text = TextBuffer::with_room(MAX_NUMBER);
         put_name(&mut text, trace, ticks, kind, argument);
         text.as_text().into_owned()
+    }
+}
+
+/// An argument that names something: a state, a signal, an object, a context.
+#[derive(Clone, Copy, Debug)]
+struct Role {
+    argument: usize,
+    /// Type code of the object.
+    kind: Option<u32>,
+    /// Number that is added to the argument to get the key of the object.
+    keys: u64,
+    is_object: bool,
+}
+
+impl Role {
+    fn of(schema: &Schema, event: &EventType, argument: Option<usize>) -> Option<Self> {
+        let argument = argument?;
+        let (kind, is_object) = match event.args.get(argument)?.kind {
+            ArgumentKind::Object(kind) => (kind, true),
+            _ => (None, false),
+        };
+        Some(Self { argument, kind, keys: schema.key(kind, 0), is_object })
+    }
+}
+
+/// The meaning of an event id, and its participants.
+#[derive(Clone, Copy, Debug)]
+struct Roles {
+    meaning: Option<Meaning>,
+    subject: Option<Role>,
+    object: Option<Role>,
+    value: Option<Role>,
+    state: Option<Role>,
+}
+
+impl Roles {
+    fn of(schema: &Schema, id: u32) -> Self {
+        let event = schema.event(id);
+        let means = event.means.as_ref();
+        let role = |argument| Role::of(schema, event, argument);
+        Self {
+            meaning: means.map(|means| means.meaning),
+            subject: role(means.and_then(|means| means.subject)),
+            object: role(means.and_then(|means| means.object)),
+            value: role(means.and_then(|means| means.value)),
+            state: role(event.details.state),
+        }
+    }
+}
+
+/// The meanings of all event ids.
+#[derive(Debug, Default)]
+pub(super) struct Sights(PerId<Roles>);
+
+impl Sights {
+    /// Returns an event with its meaning, or `None` if it has no meaning.
+    #[inline]
+    pub(super) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
+        let roles = self.0.get(&event.trace.schema, event.id(), Roles::of);
+        Some(Sight { event, meaning: roles.meaning?, roles })
     }
 }
 
@@ -68,18 +133,10 @@ impl Named {
 pub(super) struct Sight<'a> {
     pub(super) event: Event<'a>,
     pub(super) meaning: Meaning,
-    means: Means,
-    details: Details,
+    roles: Roles,
 }
 
 impl<'a> Sight<'a> {
-    #[inline]
-    pub(super) fn of(event: Event<'a>) -> Option<Self> {
-        let kind = event.kind();
-        let means = kind.means?;
-        Some(Self { event, meaning: means.meaning, means, details: kind.details })
-    }
-
     pub(super) fn ticks(&self) -> u64 {
         self.event.ticks()
     }
@@ -88,24 +145,25 @@ impl<'a> Sight<'a> {
         Position { ticks: self.event.ticks(), seq: self.event.seq() }
     }
 
-    pub(super) fn details(&self) -> &Details {
-        &self.details
+    pub(super) fn details(&self) -> &'a Details {
+        &self.event.kind().details
     }
 
     pub(super) fn number(&self, role: Option<usize>) -> Option<u64> {
         self.event.argument(role?)
     }
 
+    /// Returns the owner of the object.
+    pub(super) fn owner(&self) -> Option<Named> {
+        let role = Role::of(&self.event.trace.schema, self.event.kind(), self.details().owner);
+        self.named(role)
+    }
+
     /// Returns the thing that an argument names.
-    pub(super) fn named(&self, role: Option<usize>) -> Option<Named> {
-        let argument = self.number(role)?;
-        let kind = self.event.kind().args.get(role?)?.kind;
-        let kind = match kind {
-            ArgumentKind::Object(kind) => kind,
-            _ => None,
-        };
-        let key = self.event.trace.schema.key(kind, argument);
-        Some(self.name(argument, key, kind))
+    fn named(&self, role: Option<Role>) -> Option<Named> {
+        let Role { argument, kind, keys, .. } = role?;
+        let argument = self.event.argument(argument)?;
+        Some(self.name(argument, argument.wrapping_add(keys), kind))
     }
 
     fn name(&self, argument: u64, key: u64, kind: Option<u32>) -> Named {
@@ -121,51 +179,47 @@ impl<'a> Sight<'a> {
 
     /// Returns the subject of the event if an argument names it.
     pub(super) fn subject(&self) -> Option<Named> {
-        self.named(self.means.subject)
+        self.named(self.roles.subject)
     }
 
     pub(super) fn object(&self) -> Option<Named> {
-        self.named(self.means.object)
+        self.named(self.roles.object)
     }
 
     /// Returns true if the event acts on an object and not only on a number.
     pub(super) fn acts_on_object(&self) -> bool {
-        let argument = self.means.object.and_then(|role| self.event.kind().args.get(role));
-        argument.is_some_and(|argument| matches!(argument.kind, ArgumentKind::Object(_)))
+        self.roles.object.is_some_and(|role| role.is_object)
     }
 
     pub(super) fn value(&self) -> Option<Named> {
-        self.named(self.means.value)
+        self.named(self.roles.value)
     }
 
     pub(super) fn state(&self) -> Option<Named> {
-        self.named(self.details.state)
+        self.named(self.roles.state)
     }
 
     /// Returns the thread or interrupt that recorded the event.
     pub(super) fn recorder(&self) -> Option<Named> {
-        let context = self.event.trace.contexts.get(self.event.row.context)?;
-        let known = matches!(context.kind, ContextKind::Thread | ContextKind::Interrupt);
-        let object = context.object.and_then(|id| self.event.trace.objects.get(id));
-        let kind = object.map(|object| object.kind);
-        known.then(|| self.name(context.key, context.key, kind))
+        self.context(|kind| matches!(kind, ContextKind::Thread | ContextKind::Interrupt))
     }
 
     /// Returns the actor: the subject, or the machine whose step is in progress, or `None` if it is
     /// unknown.
     pub(super) fn doer(&self) -> Option<Named> {
-        if self.means.subject.is_some()
-            && let Some(subject) = self.subject()
-        {
+        match self.subject() {
             // Kernels record 0 if the actor is not an object, for example in an interrupt.
-            return (subject.argument != 0).then_some(subject);
+            Some(subject) => (subject.argument != 0).then_some(subject),
+            None => self.context(|kind| kind == ContextKind::Thread),
         }
-        let context = self.event.trace.contexts.get(self.event.row.context)?;
-        let recorded_by = context.kind == ContextKind::Thread;
-        let kind = context
-            .object
-            .and_then(|id| self.event.trace.objects.get(id))
-            .map(|object| object.kind);
-        recorded_by.then(|| self.name(context.key, context.key, kind))
+    }
+
+    /// Returns the context that recorded the event, if it is of a suitable kind.
+    fn context(&self, is_suitable: impl Fn(ContextKind) -> bool) -> Option<Named> {
+        let trace = self.event.trace;
+        let context = trace.contexts.get(self.event.row.context)?;
+        let object = context.object.and_then(|id| trace.objects.get(id));
+        let kind = object.map(|object| object.kind);
+        is_suitable(context.kind).then(|| self.name(context.key, context.key, kind))
     }
 }

@@ -8,9 +8,12 @@
 use super::messages::Message;
 use super::moments::MachineMoments;
 use super::sight::{Named, Sight};
+use super::transitions::{Transition, Transitions};
 use super::{MAX_DETAILS, MAX_TRANSITIONS, Room, Rows};
 use crate::analysis::Range;
+use crate::analysis::total::Total;
 use crate::model::Meaning;
+use crate::model::schema::{EventType, Means};
 
 /// A state machine. Times are ticks.
 #[derive(Clone, Debug)]
@@ -50,23 +53,6 @@ pub struct StateTime {
     since: Option<u64>,
 }
 
-/// A transition from one state to another.
-#[derive(Clone, Debug)]
-pub struct Transition {
-    /// The state in which the transition began.
-    pub from: Named,
-    /// The signal; `None` if the message of the step is unknown.
-    pub signal: Option<Named>,
-    /// Vertices on the path: choices, junctions, composite states. The first is the target of the
-    /// transition. Empty for an internal transition.
-    pub way: Vec<Named>,
-    /// The state that was finally reached; `None` for an internal transition, or if it is not
-    /// recorded.
-    pub to: Option<Named>,
-    /// Number of times that the transition was taken.
-    pub count: u64,
-}
-
 /// An outcome of steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
@@ -88,18 +74,6 @@ pub struct Unhandled {
     /// Number of these messages.
     pub count: u64,
 }
-
-/// The identity of a transition.
-#[derive(PartialEq, Eq, Hash, Debug)]
-struct Route {
-    from: Named,
-    signal: Option<Named>,
-    way: Vec<Named>,
-    to: Option<Named>,
-}
-
-/// Maximum number of listed vertices of a transition.
-const MAX_WAY: usize = 16;
 
 /// All machines, and the limits that their tables share.
 #[derive(Debug)]
@@ -127,40 +101,47 @@ impl Default for States {
 struct Run {
     machine: Machine,
     states: Rows<Named, StateTime>,
-    transitions: Rows<Route, Transition>,
+    transitions: Transitions,
     outcomes: Rows<u32, Outcome>,
     unhandled: Rows<(Option<Named>, Option<Named>, u32), Unhandled>,
     /// True if the machine's events show the states that it enters and leaves.
     says: bool,
     begun: Option<u64>,
-    open: Option<Transition>,
     /// The first tick of the range of the figures.
     from: u64,
 }
 
+/// Returns true if events of this type can be about a state machine.
+pub(super) fn concern(event: &EventType, means: &Means) -> bool {
+    match means.meaning {
+        Meaning::Runs => event.details.state.is_some(),
+        Meaning::Unhandled
+        | Meaning::Dispatch
+        | Meaning::StateEntered
+        | Meaning::StateLeft
+        | Meaning::StateReached
+        | Meaning::Vertex
+        | Meaning::Transition
+        | Meaning::Complete => true,
+        _ => false,
+    }
+}
+
 impl States {
-    /// Handles an event. `message` is the message whose step is in progress or has just ended.
+    /// Handles an event of a type that concerns machines. `message` is the message whose step is
+    /// in progress or has just ended.
     pub(super) fn take(
         &mut self,
         sight: &Sight<'_>,
         message: Option<Message>,
         moments: &mut impl MachineMoments,
     ) {
-        let of_machine = match sight.meaning {
-            Meaning::Runs => sight.details().state.is_some(),
-            Meaning::Unhandled
-            | Meaning::Dispatch
-            | Meaning::StateEntered
-            | Meaning::StateLeft
-            | Meaning::StateReached
-            | Meaning::Vertex
-            | Meaning::Transition => true,
-            // The completion of a task's job has the same meaning, so count completions only for
-            // known machines.
-            Meaning::Complete => sight.subject().is_some_and(|s| self.runs.find(&s).is_some()),
-            _ => false,
-        };
-        let Some(name) = sight.subject().filter(|_| of_machine) else { return };
+        let Some(name) = sight.subject() else { return };
+        // The completion of a task's job has the same meaning, so count completions only for known
+        // machines.
+        if sight.meaning == Meaning::Complete && self.runs.find(&name).is_none() {
+            return;
+        }
         if let Some(run) = self.runs.get(name, || Run::new(name)) {
             run.machine.name.again(name, sight.event.trace);
             let before = run.machine.state;
@@ -213,12 +194,11 @@ impl Run {
                 state: None,
             },
             states: Rows::default(),
-            transitions: Rows::default(),
+            transitions: Transitions::default(),
             outcomes: Rows::default(),
             unhandled: Rows::default(),
             says: false,
             begun: None,
-            open: None,
             from: 0,
         }
     }
@@ -243,7 +223,9 @@ impl Run {
                 sight.value().into_iter().for_each(|state| self.leave(state, ticks, room));
             }
             Meaning::Transition => self.change(sight, signal, room),
-            Meaning::Vertex => self.come_through(sight.value()),
+            Meaning::Vertex => {
+                sight.value().into_iter().for_each(|vertex| self.transitions.come_through(vertex));
+            }
             Meaning::StateReached => {
                 sight.value().into_iter().for_each(|state| self.reach(state, ticks, room));
             }
@@ -270,32 +252,21 @@ impl Run {
             time.left += 1;
             if let Some(since) = time.since.take() {
                 time.stays.add(ticks.saturating_sub(since));
-                time.total += ticks.saturating_sub(since.max(from));
+                time.total.charge(ticks.saturating_sub(since.max(from)));
             }
         }
     }
 
     fn change(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
-        self.close_transition(None, room);
+        self.transitions.close(None, &mut room.transitions);
         let Some(from) = sight.object() else { return };
         // Internal transitions have no target. Kernels record 0 for them.
         let target = sight.value().filter(|target| target.argument != 0);
-        let way = target.into_iter().collect();
-        self.open = Some(Transition { from, signal, way, to: None, count: 0 });
-    }
-
-    fn come_through(&mut self, vertex: Option<Named>) {
-        if let (Some(open), Some(vertex)) = (&mut self.open, vertex)
-            // The vertex of the first segment is the target that the transition named.
-            && open.way.last() != Some(&vertex)
-            && open.way.len() < MAX_WAY
-        {
-            open.way.push(vertex);
-        }
+        self.transitions.begin(from, signal, target);
     }
 
     fn reach(&mut self, state: Named, ticks: u64, room: &mut Rooms) {
-        self.close_transition(Some(state), room);
+        self.transitions.close(Some(state), &mut room.transitions);
         // Without events for entry and exit, the previous state ends when the next one is reached.
         if !self.says && self.machine.state != Some(state) {
             let before = self.machine.state;
@@ -307,23 +278,9 @@ impl Run {
         self.machine.state = Some(state);
     }
 
-    fn close_transition(&mut self, to: Option<Named>, room: &mut Rooms) {
-        let Some(mut transition) = self.open.take() else { return };
-        let internal = transition.way.is_empty();
-        transition.to = if internal { None } else { to };
-        let route = Route {
-            from: transition.from,
-            signal: transition.signal,
-            way: transition.way.clone(),
-            to: transition.to,
-        };
-        let row = self.transitions.get_within(route, &mut room.transitions, || transition);
-        row.into_iter().for_each(|transition| transition.count += 1);
-    }
-
     fn end_step(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
         // If a step ends without `StateReached`, the final state of its transition stays unknown.
-        self.close_transition(None, room);
+        self.transitions.close(None, &mut room.transitions);
         let id = sight.event.id();
         let new = Outcome { id, count: 0 };
         let outcome = self.outcomes.get_within(id, &mut room.details, || new);
@@ -342,7 +299,8 @@ impl Run {
     /// Begins a range at `from`: forgets the figures and keeps the states.
     fn restart(&mut self, from: u64) {
         (self.machine.steps, self.machine.step) = (0, Range::default());
-        (self.transitions, self.outcomes, self.unhandled) = Default::default();
+        self.transitions.restart();
+        (self.outcomes, self.unhandled) = Default::default();
         for time in &mut self.states.list {
             *time = StateTime { entered: 0, left: 0, stays: Range::default(), total: 0, ..*time };
         }
@@ -351,17 +309,19 @@ impl Run {
 
     fn cut(&mut self) {
         self.states.list.iter_mut().for_each(|time| time.since = None);
-        (self.open, self.begun, self.machine.state) = (None, None, None);
+        self.transitions.cut();
+        (self.begun, self.machine.state) = (None, None);
     }
 
     fn finish(mut self, end: u64, room: &mut Rooms) -> Machine {
-        self.close_transition(None, room);
+        self.transitions.close(None, &mut room.transitions);
         for time in &mut self.states.list {
-            time.total += time.since.map_or(0, |since| end.saturating_sub(since.max(self.from)));
+            let last = time.since.map_or(0, |since| end.saturating_sub(since.max(self.from)));
+            time.total.charge(last);
         }
         Machine {
             states: self.states.list,
-            transitions: self.transitions.list,
+            transitions: self.transitions.finish(),
             outcomes: self.outcomes.list,
             unhandled: self.unhandled.list,
             ..self.machine

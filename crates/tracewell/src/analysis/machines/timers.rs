@@ -4,6 +4,7 @@ use super::Rows;
 use super::sight::{Named, Sight};
 use crate::analysis::Range;
 use crate::model::Meaning;
+use crate::model::schema::{EventType, Means};
 
 /// A timer. Observed durations are in ticks of the trace, requested ones in ticks of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,20 +41,29 @@ enum Since {
     Expiry(u64),
 }
 
+/// Returns true if events of this type can be about timers.
+pub(super) fn concern(event: &EventType, means: &Means) -> bool {
+    match means.meaning {
+        Meaning::TimerStart | Meaning::TimerStop | Meaning::TimerExpired => true,
+        Meaning::Create => event.details.period.or(means.value).is_some(),
+        _ => false,
+    }
+}
+
 /// All timers, in the order of their first mention.
 #[derive(Debug, Default)]
 pub(super) struct Timers(Rows<Named, Timer>);
 
 impl Timers {
+    /// Handles an event of a type that concerns timers.
     pub(super) fn take(&mut self, sight: &Sight<'_>) {
         let about_timers = match sight.meaning {
-            Meaning::TimerStart | Meaning::TimerStop | Meaning::TimerExpired => true,
             // An object that is created with a signal or a period is a timer.
             Meaning::Create => {
                 sight.details().period.is_some()
                     || (sight.value().is_some() && sight.subject().is_none())
             }
-            _ => false,
+            _ => true,
         };
         let Some(timer) = sight.object().filter(|_| about_timers) else { return };
         if let Some(row) = self.0.get(timer, || Timer::new(timer)) {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::per::PerContext;
+use crate::analysis::total::{Total, total};
 use crate::model::{ContextId, OnBehalf, Running};
 
 /// Maximum number of tasks in a system for which the parts of jobs are determined. Systems have
@@ -45,11 +46,11 @@ pub struct Split {
 
 impl Split {
     pub(super) fn add(&mut self, other: Self) {
-        self.own += other.own;
-        self.blocking += other.blocking;
-        self.interference += other.interference;
-        self.interrupts += other.interrupts;
-        self.unattributed += other.unattributed;
+        self.own.charge(other.own);
+        self.blocking.charge(other.blocking);
+        self.interference.charge(other.interference);
+        self.interrupts.charge(other.interrupts);
+        self.unattributed.charge(other.unattributed);
     }
 }
 
@@ -87,12 +88,13 @@ pub struct Parts {
 impl Parts {
     /// Returns the ticks in which other tasks ran, but not on its behalf.
     pub fn interference(&self) -> u64 {
-        self.others.iter().map(|(_, ticks)| ticks).sum()
+        total(self.others.iter().map(|(_, ticks)| *ticks))
     }
 
     /// Returns the sum of all parts.
     pub fn whole(&self) -> u64 {
-        self.own + self.blocking + self.interference() + self.interrupts + self.unattributed
+        let Self { own, blocking, interrupts, unattributed, .. } = *self;
+        total([own, blocking, self.interference(), interrupts, unattributed])
     }
 }
 
@@ -100,19 +102,19 @@ impl Accounts {
     /// Charges `ticks` to the task or interrupt that ran.
     pub(super) fn charge(&mut self, running: &Running<OnBehalf>, ticks: u64) {
         if running.in_interrupt() {
-            self.interrupts += ticks;
+            self.interrupts.charge(ticks);
             return;
         }
         let Some(task) = running.task() else {
-            self.unattributed += ticks;
+            self.unattributed.charge(ticks);
             return;
         };
-        *self.ran.at(task) += ticks;
+        self.ran.at(task).charge(ticks);
         // If a task runs on behalf of another task, the ticks are charged as execution of the
         // running task and as blocking of the other task.
         if let Some(of) = running.now().of.get().filter(|of| *of != task) {
-            *self.behalf.at(of).entry(task).or_default() += ticks;
-            *self.blocked.at(of) += ticks;
+            self.behalf.at(of).entry(task).or_default().charge(ticks);
+            self.blocked.at(of).charge(ticks);
         }
     }
 
@@ -123,7 +125,7 @@ impl Accounts {
 
     /// Returns the ticks for which a task ran or another task ran on its behalf.
     pub(super) fn served(&self, task: ContextId) -> u64 {
-        self.ran(task) + self.blocked.get(task).copied().unwrap_or(0)
+        self.ran(task).saturating_add(self.blocked.get(task).copied().unwrap_or(0))
     }
 
     /// Returns the current totals from the view of a task. [`Accounts::split`] adds interference.
@@ -140,7 +142,7 @@ impl Accounts {
         let (interrupts, unattributed) =
             (now.interrupts - before.interrupts, now.unattributed - before.unattributed);
         // On several cores the parts can exceed the whole, because tasks ran at the same time.
-        let interference = ticks.saturating_sub(own + blocking + interrupts + unattributed);
+        let interference = ticks.saturating_sub(total([own, blocking, interrupts, unattributed]));
         Split { own, blocking, interference, interrupts, unattributed }
     }
 
@@ -171,10 +173,10 @@ impl Accounts {
             let ran = ran - moment.ran.get(index).copied().unwrap_or(0);
             let for_it = behalf.and_then(|by| by.get(&other)).copied().unwrap_or(0);
             let for_it = for_it - moment.behalf.get(&other).copied().unwrap_or(0);
-            parts.blocking += for_it;
+            parts.blocking.charge(for_it);
             // The task's own execution is not split, because the task also runs for others while
             // its job is pending.
-            match ran - for_it {
+            match ran.saturating_sub(for_it) {
                 _ if other == task => parts.own = ran,
                 0 => {}
                 ticks => parts.others.push((other, ticks)),

@@ -1,5 +1,6 @@
 //! Divides the time of each core into tasks, interrupts, idle time and unknown time.
 
+use crate::analysis::total::{Total, total};
 use crate::model::{OnBehalf, Running};
 
 /// The time of a core in ticks. The parts add up to the trace's span without its gaps.
@@ -37,11 +38,11 @@ impl Core {
         let ticks = now.saturating_sub(self.accounted);
         self.accounted = now;
         if self.running.in_interrupt() {
-            self.spent.interrupts += ticks;
+            self.spent.interrupts.charge(ticks);
         } else if self.running.task().is_some() {
-            self.spent.tasks += ticks;
+            self.spent.tasks.charge(ticks);
         } else if self.idle {
-            self.spent.idle += ticks;
+            self.spent.idle.charge(ticks);
         }
         ticks
     }
@@ -71,7 +72,7 @@ impl Core {
     /// Returns the time of the core. `known` is the number of ticks outside of gaps.
     pub(super) fn time(&self, core: u16, known: u64) -> CoreTime {
         let CoreTime { tasks, interrupts, idle, .. } = self.spent;
-        let unknown = known.saturating_sub(tasks + interrupts + idle);
+        let unknown = known.saturating_sub(total([tasks, interrupts, idle]));
         CoreTime { core, tasks, interrupts, idle, unknown }
     }
 }

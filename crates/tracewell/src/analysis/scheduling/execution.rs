@@ -11,6 +11,7 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 
 use super::per::PerContext;
+use crate::analysis::total::Total;
 use crate::model::{ContextId, OnBehalf, Running, Trace};
 
 /// Execution of a task.
@@ -46,13 +47,13 @@ impl Executions {
         let Some(task) = running.task().filter(|_| !running.in_interrupt()) else { return };
         let ticks = interval.end.saturating_sub(interval.start);
         let execution = self.tasks.at(task);
-        execution.ticks += ticks;
-        execution.nanoseconds += nanoseconds(trace, interval);
+        execution.ticks.charge(ticks);
+        execution.nanoseconds.charge(nanoseconds(trace, interval));
         if running.now().of.get() != Some(task) {
-            execution.for_other_ticks += ticks;
+            execution.for_other_ticks.charge(ticks);
         }
         if cpu > 0 {
-            *self.elsewhere.entry((task, cpu)).or_default() += ticks;
+            self.elsewhere.entry((task, cpu)).or_default().charge(ticks);
         }
     }
 

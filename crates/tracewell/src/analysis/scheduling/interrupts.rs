@@ -13,6 +13,7 @@ use super::subject::Subject;
 use super::windows::{WINDOWS, Windows};
 use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
+use crate::analysis::total::{Total, total};
 use crate::model::{Meaning, OnBehalf, Running, Trace};
 
 /// Maximum nesting of interrupts. Deeper brackets are charged to the enclosing one. Only damaged
@@ -109,7 +110,7 @@ impl Brackets {
             let mut nested = 0;
             for bracket in open.iter_mut().rev() {
                 bracket.before = from.saturating_sub(bracket.start);
-                bracket.net_before = bracket.before.saturating_sub(bracket.nested + nested);
+                bracket.net_before = bracket.before.saturating_sub(total([bracket.nested, nested]));
                 bracket.since = bracket.since.max(from);
                 nested = bracket.before;
             }
@@ -129,7 +130,7 @@ impl Brackets {
             let mut nested = 0;
             for (depth, bracket) in open.iter().enumerate().rev() {
                 let whole = end.saturating_sub(bracket.start);
-                let net = whole.saturating_sub(bracket.nested + nested + bracket.net_before);
+                let net = whole.saturating_sub(total([bracket.nested, nested, bracket.net_before]));
                 let busy = (depth + 1 == open.len()).then_some(bracket.since);
                 let outermost = (depth == 0).then_some((bracket.start, bracket.before));
                 parts.push((bracket.number, net, busy, outermost));
@@ -138,7 +139,7 @@ impl Brackets {
         }
         for (number, net, busy, outermost) in parts {
             let source = self.source(number);
-            source.figures.ticks += net;
+            source.figures.ticks.charge(net);
             busy.into_iter().for_each(|since| add(&mut source.windows, trace, since, end));
             if let Some((start, before)) = outermost {
                 self.charge(trace, start, before, end);
@@ -148,9 +149,9 @@ impl Brackets {
 
     /// Charges an outermost bracket.
     fn charge(&mut self, trace: &Trace, start: u64, before: u64, end: u64) {
-        self.figures.ticks += end.saturating_sub(start).saturating_sub(before);
+        self.figures.ticks.charge(end.saturating_sub(start).saturating_sub(before));
         let start = start.max(self.from);
-        self.figures.nanoseconds += nanoseconds(trace, start..end);
+        self.figures.nanoseconds.charge(nanoseconds(trace, start..end));
         add(&mut self.windows, trace, start, end);
     }
 
@@ -211,7 +212,7 @@ impl Brackets {
             Some(outer) => {
                 // The outer bracket excludes the whole nested one, and its next busy interval
                 // begins here.
-                outer.nested += ticks;
+                outer.nested.charge(ticks);
                 outer.since = step.ticks;
             }
             None => {
@@ -249,7 +250,8 @@ impl Brackets {
     pub(super) fn finish(&mut self, span: u64) -> Interrupts {
         self.figures.most_within = self.windows.finish(span);
         let sources = std::mem::take(&mut self.sources).into_iter();
-        let finished = sources.filter(|source| source.figures.ticks + source.figures.count > 0);
+        let finished =
+            sources.filter(|source| source.figures.ticks > 0 || source.figures.count > 0);
         let finished = finished.map(|mut source| {
             source.figures.most_within = source.windows.finish(span);
             source.figures
@@ -279,7 +281,7 @@ impl InterruptSource {
         self.min_ticks = if self.count == 0 { ticks } else { self.min_ticks.min(ticks) };
         self.max_ticks = self.max_ticks.max(ticks);
         self.count += 1;
-        self.ticks += ticks;
+        self.ticks.charge(ticks);
     }
 }
 

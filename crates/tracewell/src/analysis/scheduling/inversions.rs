@@ -8,6 +8,7 @@
 //! behalf of the waiting task. This time cannot be longer than the owner uses the mutex.
 
 use super::per::PerContext;
+use crate::analysis::total::Total;
 use crate::model::ContextId;
 
 /// Ticks of priority inversion during a wait; `None` if the urgency of the waiting task is
@@ -39,13 +40,13 @@ impl Inverted {
         if let Some(own) = deadline(task) {
             let urgent = deadline(runs).is_some_and(|deadline| deadline < own);
             let inverted = if helps || urgent { 0 } else { ticks };
-            *self.by_deadline.get_or_insert(0) += inverted;
+            self.by_deadline.get_or_insert(0).charge(inverted);
         }
         // If either priority is unknown, nothing is charged.
         if let Some(by_priority) = self.by_priority.as_mut().filter(|_| !helps)
             && urgency.is_less(runs, task)
         {
-            *by_priority += ticks;
+            by_priority.charge(ticks);
         }
     }
 }

@@ -31,6 +31,7 @@ use super::subject::Subject;
 use super::waited::{LongestWaits, Waited};
 use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
+use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
 /// Requests of a task for mutexes, or for semaphores.
@@ -308,7 +309,7 @@ impl Requests {
         // owner's execution as interference.
         if let (Some(owner), Some(before)) = (request.owner, request.owner_ran) {
             let owned = spent.interference.min(accounts.ran(owner).saturating_sub(before));
-            spent.blocking += owned;
+            spent.blocking.charge(owned);
             spent.interference -= owned;
         }
         let by_priority = request.inverted.by_priority;

@@ -93,6 +93,7 @@ pub use timing::{Expected, Timing};
 pub use waited::Waited;
 pub use windows::WINDOWS;
 
+use crate::analysis::total::{Total, total};
 use crate::model::{
     Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, Processor, Sink, Trace,
 };
@@ -295,7 +296,7 @@ impl<M: Moments> Scheduling<M> {
             return;
         }
         if std::mem::take(&mut self.gaps.open) {
-            self.gaps.ticks += step.ticks.saturating_sub(self.gaps.before.ticks);
+            self.gaps.ticks.charge(step.ticks.saturating_sub(self.gaps.before.ticks));
         }
         self.account(trace, &step, usize::from(row.cpu));
         self.gaps.before = Position::of(&step);
@@ -446,7 +447,7 @@ impl<M: Moments> Scheduling<M> {
         }
         let coverage = Coverage::of(trace);
         if self.gaps.open {
-            self.gaps.ticks += until.saturating_sub(self.gaps.before.ticks);
+            self.gaps.ticks.charge(until.saturating_sub(self.gaps.before.ticks));
         }
         self.sanity.unmatched_brackets = self.brackets.unmatched();
         let interrupts = self.brackets.finish(nanoseconds(trace, from..until));
@@ -465,7 +466,7 @@ impl<M: Moments> Scheduling<M> {
             // List the system's own context only if it had the processor.
             .collect();
         let tasks: Vec<_> = tasks.into_iter().filter_map(|id| self.task(id, &coverage)).collect();
-        let executed: u64 = tasks.iter().flat_map(|task| task.execution).map(|e| e.ticks).sum();
+        let executed = total(tasks.iter().flat_map(|task| task.execution).map(|e| e.ticks));
         let of_each = until.saturating_sub(from).saturating_sub(self.gaps.ticks);
         let cores = (0..=u16::MAX).zip(&self.cores).map(|(cpu, core)| core.time(cpu, of_each));
         // If there is only one core, a list of the execution on each core would repeat the list of
@@ -474,7 +475,7 @@ impl<M: Moments> Scheduling<M> {
         let figures = Figures {
             events: self.events,
             span: from..until,
-            charged_ticks: coverage.switches.then_some(executed + interrupts.ticks),
+            charged_ticks: coverage.switches.then_some(executed.saturating_add(interrupts.ticks)),
             cores: cores.filter(|_| coverage.switches).collect(),
             execution_by_core: if several { self.executions.by_core() } else { Vec::new() },
             stacks: self.stacks.finish(trace),

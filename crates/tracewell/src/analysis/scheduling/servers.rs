@@ -20,6 +20,7 @@ use super::accounts::Accounts;
 use super::per::PerContext;
 use super::step::Step;
 use crate::analysis::Range;
+use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
 
 /// A server: a replenished budget of execution time for one or more tasks.
@@ -145,8 +146,8 @@ impl Followed {
 
     /// Charges the last `spent` ticks before `now`, for which the served task ran.
     fn serve(&mut self, spent: u64, now: u64, keeps: bool) {
-        self.figures.supplied += spent;
-        self.unconfirmed += spent;
+        self.figures.supplied.charge(spent);
+        self.unconfirmed.charge(spent);
         let from = Used { ticks: now - spent, used: Some(self.used) };
         self.used = self.used.saturating_add_unsigned(spent);
         if !keeps {
@@ -289,7 +290,7 @@ impl Budgets {
         let begun = self.begun.get(ran).copied().flatten();
         // Replace the ticks of the inferred task by those of this task's job.
         let own = begun.map_or(0, |begun| accounts.served(ran).saturating_sub(begun));
-        server.figures.supplied = server.figures.supplied.saturating_sub(wrong) + own;
+        server.figures.supplied = server.figures.supplied.saturating_sub(wrong).saturating_add(own);
         server.used = i64::try_from(own).unwrap_or(i64::MAX);
         self.serves(index, ran);
     }

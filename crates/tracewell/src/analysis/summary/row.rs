@@ -8,6 +8,7 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 
 use super::encoded::{START, changes, put};
+use crate::analysis::total::Total;
 use crate::analysis::tracks::{Change, Position, Row};
 
 /// Number of changes in a block.
@@ -74,7 +75,7 @@ struct Sum {
 impl Sum {
     fn add(&mut self, state: u32, ticks: u64) {
         if let Some(index) = self.index(state) {
-            self.shares[index].ticks += ticks;
+            self.shares[index].ticks.charge(ticks);
             return;
         }
         self.shares.push(Share { state, ticks });

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::{Job, Position};
 use crate::analysis::scheduling::Wait;
+use crate::analysis::total::{Total, total};
 use crate::model::ContextId;
 
 /// Kind of a finding.
@@ -55,7 +56,7 @@ pub(super) struct Inversions {
 
 impl Inversions {
     pub(super) fn charge(&mut self, task: ContextId, runs: ContextId, ticks: u64) {
-        *self.open.entry(task).or_default().entry(runs).or_default() += ticks;
+        self.open.entry(task).or_default().entry(runs).or_default().charge(ticks);
     }
 
     /// Handles the end of a wait. Returns true if it added a finding.
@@ -64,7 +65,7 @@ impl Inversions {
         // Of equal contexts, name the one with the lower number.
         let culprit = by.iter().max_by_key(|(id, ticks)| (**ticks, std::cmp::Reverse(**id)));
         self.list.push(Finding {
-            kind: FindingKind::PriorityInversion { ticks: by.values().sum() },
+            kind: FindingKind::PriorityInversion { ticks: total(by.values().copied()) },
             context: wait.task,
             from: wait.from,
             until: at,

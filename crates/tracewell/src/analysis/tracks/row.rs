@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::analysis::scheduling::Position;
+use crate::analysis::total::total;
 
 /// From this position on, a row has this state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +80,7 @@ impl<S: Copy + PartialEq> Row<S> {
         let within = |span: Span<S>| {
             span.end.min(ticks.end).saturating_sub(span.from.ticks.max(ticks.start))
         };
-        self.spans(ticks.clone(), end).filter(|span| of(span.state)).map(within).sum()
+        total(self.spans(ticks.clone(), end).filter(|span| of(span.state)).map(within))
     }
 
     /// Creates a row of changes, which must be in order of time.

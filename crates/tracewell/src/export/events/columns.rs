@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
+use super::EventFormat;
 use super::apart::loss_text;
 use super::escape::escape_from;
+use super::row::put_detail;
 use super::times::Times;
 use super::values::{self, Prefix};
-use super::{EventFormat, put_detail};
 use crate::model::schema::EventType;
 use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 use crate::select::{ArgumentPlace, Selection, Selector, argument_place, did_you_mean, nearest};

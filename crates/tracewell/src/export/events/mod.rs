@@ -32,7 +32,10 @@
 mod apart;
 mod columns;
 mod escape;
+mod kept_lines;
 mod keys;
+mod plan;
+mod row;
 mod times;
 mod values;
 
@@ -42,19 +45,17 @@ use super::{Export, ExportError, ExportNames, Output};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::{
-    Batch, ContextDetail, ContextId, Event, Flow, Loss, SeenContexts, Severity, Sink, SinkError,
-    Stop, Trace,
+    Batch, Event, Flow, Loss, NumberRows, SeenContexts, Severity, Sink, SinkError, Stop, Trace,
 };
 use crate::select::{Listing, Selection};
-use crate::text::{
-    Describer, IncrementalDecimal, Literal, PerEvent, Reservation, TextBuffer, TimeForm,
-};
+use crate::text::{Describer, IncrementalDecimal, PerEvent, TimeForm};
 pub use apart::LossesApart;
 use apart::loss_text;
 use columns::Cells;
 pub use columns::{ArgumentNames, ColumnError, Columns};
-use escape::{escape_from, is_special, put_text};
-use keys::{Absent, Keys};
+use kept_lines::KeptLines;
+use keys::Keys;
+use plan::{ContextPlan, EventPlan, argument_plan};
 use times::Times;
 use values::Prefix;
 pub(in crate::export) use values::{count as argument_count, put_nested_json};
@@ -146,12 +147,13 @@ pub struct EventWriter<W> {
     begun: bool,
     format: EventFormat,
     keys: Keys,
-    contexts: Vec<Literal>,
+    contexts: Vec<ContextPlan>,
     seen_contexts: SeenContexts,
     events: PerEvent<EventPlan>,
     ticks: IncrementalDecimal,
     time: IncrementalDecimal,
     describer: Describer,
+    kept: KeptLines,
     /// Keys of a preemption threshold and of an interrupted thread, which follow the arguments.
     details: [Prefix; 2],
     /// Chosen columns instead of the usual ones.
@@ -165,28 +167,16 @@ pub struct EventWriter<W> {
     without_losses: bool,
 }
 
-/// The constant parts of the lines of an event id.
-#[derive(Debug)]
-struct EventPlan {
-    /// The part from the id to the first argument.
-    head: Literal,
-    /// Separator and name of each argument in the schema.
-    args: Vec<Prefix>,
-    /// True if an argument may contain more than digits, or if its name needs escapes. The cell is
-    /// then escaped as a whole.
-    more_than_digits: bool,
-    /// Maximum length of all parts and numbers in bytes.
-    room: usize,
-}
-
 impl<W: Write> EventWriter<W> {
     /// Creates a writer. Tables begin with a line of column names.
     pub fn new(out: W, format: EventFormat, selection: Selection) -> Self {
+        let keys = Keys::of(format);
         Self {
             lines: Listing::new(out, selection),
             begun: false,
             format,
-            keys: Keys::of(format),
+            kept: KeptLines::new(format, &keys),
+            keys,
             contexts: Vec::new(),
             seen_contexts: SeenContexts::default(),
             events: PerEvent::default(),
@@ -323,115 +313,17 @@ impl<W: Write> EventWriter<W> {
         }
         self.lines.end_line(start)
     }
-
-    /// Writes all parts up to the last named argument. Reserves the buffer once.
-    fn values(&mut self, event: Event<'_>) {
-        let Event { trace, row } = event;
-        let format = self.format;
-        // Contexts may get their names while reading. Rebuild only those that changed.
-        trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
-            context_plan(format, trace, id)
-        });
-        let Some(context) = self.contexts.get(row.context.index()) else { return };
-        let plan = self.events.get(row.id, || event_plan(format, trace, row.id));
-        let keys = &self.keys;
-        let out = self.lines.buffer();
-        let time = trace.clock.nanoseconds(row.ticks);
-        let mut room = out
-            .room(keys.room + context.len() + plan.room)
-            .literal(&keys.seq)
-            .decimal(row.seq)
-            .literal(&keys.ticks);
-        room = self.ticks.put(room, row.ticks);
-        room = match time {
-            Some(time) => self.time.put(room.literal(&keys.time_ns), time),
-            None => absent(room, &keys.time_ns, keys.absent),
-        };
-        if self.form.is_some() {
-            room.done();
-            self.times.put_field(out, (format, &keys.time, keys.absent), event);
-            room = out.room(keys.room + context.len() + plan.room);
-        }
-        room = room.literal(&keys.cpu).decimal(u64::from(row.cpu)).literal(context);
-        room = match row.priority.get() {
-            Some(priority) => room.literal(&keys.priority).decimal(u64::from(priority)),
-            None => absent(room, &keys.priority, keys.absent),
-        };
-        room = room.literal(&plan.head);
-        // Strings, lists and negative numbers need escapes and more room than was reserved.
-        if plan.more_than_digits {
-            room.done();
-            values::put(out, format, event, &plan.args);
-            return put_detail(out, format, &self.details, event);
-        }
-        let mut first = true;
-        let digits = trace.payload.digits();
-        for (index, prefix) in plan.args.iter().enumerate() {
-            let Some(value) = trace.payload.argument(row.payload, index) else { continue };
-            // The first argument that is present has no separator. Arguments before it may be
-            // absent.
-            let separated = index == 0 || !first;
-            let text = &prefix.text;
-            room = if separated { room.literal(text) } else { room.literal(&text.tail(1)) };
-            room = if prefix.is_key {
-                put_key(room, format, value, digits)
-            } else {
-                room.decimal(value)
-            };
-            first = false;
-        }
-        room.done();
-        // Also show words that the schema does not describe, so that no recorded data is omitted.
-        for index in plan.args.len()..trace.payload.arguments(row.payload) {
-            let value = trace.payload.argument(row.payload, index).unwrap_or(0);
-            out.literal(&argument_plan(format, index, None, false).text);
-            out.decimal(value);
-        }
-        put_detail(out, format, &self.details, event);
-    }
-
-    fn text(&mut self, event: Event<'_>) {
-        if self.decoded {
-            self.decoded_arguments(event);
-        }
-        let out = self.lines.buffer();
-        out.literal(&self.keys.text);
-        let start = out.len();
-        self.describer.put(out, event);
-        escape_from(self.format, out, start);
-        match event.kind().instrumentation.span {
-            Some(_) => put_span(out, self.format, event),
-            None => out.literal(&self.keys.end),
-        }
-    }
-
-    fn decoded_arguments(&mut self, event: Event<'_>) {
-        let out = self.lines.buffer();
-        out.text(br#"},"args_text":{"#);
-        let first = out.len();
-        for (index, argument) in event.kind().args.iter().enumerate() {
-            let before = out.len();
-            if before > first {
-                out.byte(b',');
-            }
-            out.byte(b'"');
-            put_text(self.format, out, argument.name.as_bytes());
-            out.text(br#"":""#);
-            let start = out.len();
-            if !self.describer.put_value(out, event, index) {
-                out.truncate(before);
-                continue;
-            }
-            escape_from(self.format, out, start);
-            out.byte(b'"');
-        }
-    }
 }
 
 impl<W: Write> Sink for EventWriter<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.check(trace)?;
         Stop::on_error(self.begin())?;
+        if self.has_usual_lines()
+            && let Some(rows) = NumberRows::of(trace, batch)
+        {
+            return self.kept_lines(&rows);
+        }
         for row in batch.events() {
             let event = Event::new(trace, &row);
             if self.lines.takes(event)? {
@@ -476,133 +368,4 @@ impl<W: Write> Sink for EventWriter<W> {
         self.lines.end()?;
         self.flush()
     }
-}
-
-/// Appends a property of the context as a further argument. Records with such a property always
-/// have other arguments before it.
-#[inline]
-fn put_detail(
-    out: &mut TextBuffer,
-    format: EventFormat,
-    [threshold, interrupted]: &[Prefix; 2],
-    event: Event<'_>,
-) {
-    let Some(recorded) = &event.trace.details else { return };
-    let (name, value) = match recorded.detail(event.row.record) {
-        None => return,
-        Some(ContextDetail::PreemptionThreshold(value)) => (threshold, u64::from(value)),
-        Some(ContextDetail::Interrupted(thread)) => (interrupted, thread),
-    };
-    let room = out.room(name.text.len() + Reservation::NUMBER + 1).literal(&name.text);
-    if !name.is_key {
-        return room.decimal(value).done();
-    }
-    put_key(room, format, value, event.trace.payload.digits()).done();
-}
-
-/// Ends a JSON line after the text, with the fields of an instrumented program that depend on the
-/// event.
-fn put_span(out: &mut TextBuffer, format: EventFormat, event: Event<'_>) {
-    let site = event.kind().instrumentation.site.as_ref();
-    let forwarded = site.is_some_and(|site| site.forwarded.is_some());
-    if let Some(target) = event.target().filter(|_| forwarded) {
-        out.text(br#"","target":""#);
-        put_text(format, out, target.as_bytes());
-    }
-    match event.span().map(|number| event.span_name(number)) {
-        None => out.text(br#""}"#),
-        Some(None) => out.text(br#"","span":null}"#),
-        Some(Some(name)) => {
-            out.text(br#"","span":""#);
-            put_text(format, out, name.as_bytes());
-            out.text(br#""}"#);
-        }
-    }
-}
-
-/// Appends the part of a key after `0x`. In JSON, a quote ends the string.
-#[inline(always)]
-fn put_key(
-    room: Reservation<'_>,
-    format: EventFormat,
-    value: u64,
-    digits: usize,
-) -> Reservation<'_> {
-    let room = room.hexadecimal(value, digits);
-    if format == EventFormat::JsonLines { room.byte(b'"') } else { room }
-}
-
-#[inline(always)]
-fn absent<'a>(room: Reservation<'a>, key: &Literal, absent: Absent) -> Reservation<'a> {
-    if absent == Absent::Empty { room.literal(key) } else { room }
-}
-
-fn context_plan(format: EventFormat, trace: &Trace, id: ContextId) -> Literal {
-    let Some(context) = trace.contexts.get(id) else { return Literal::new("") };
-    let between: [&[u8]; 3] = match format {
-        EventFormat::JsonLines => [br#","context":""#, br#"","context_name":""#, b"\""],
-        EventFormat::Tsv => [b"\t", b"\t", b""],
-        EventFormat::Csv => [b",", b",", b""],
-    };
-    let mut plan = TextBuffer::default();
-    plan.text(between[0]);
-    put_text(format, &mut plan, context.key_text.as_bytes());
-    plan.text(between[1]);
-    put_text(format, &mut plan, context.name.as_bytes());
-    plan.text(between[2]);
-    Literal::new(plan.as_bytes())
-}
-
-fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
-    let event = trace.schema.event(id);
-    let mut head = TextBuffer::default();
-    let [before_id, before_name, after]: [&[u8]; 3] = match format {
-        EventFormat::JsonLines => [br#","id":"#, br#","name":""#, br#"","args":{"#],
-        EventFormat::Tsv => [b"\t", b"\t", b"\t"],
-        EventFormat::Csv => [b",", b",", b","],
-    };
-    head.text(before_id);
-    head.decimal(u64::from(id));
-    head.text(before_name);
-    put_text(format, &mut head, event.name.as_bytes());
-    if format == EventFormat::JsonLines
-        && let Some(site) = &event.instrumentation.site
-    {
-        head.text(format!(r#"","level":"{}"#, site.level));
-        if site.forwarded.is_none() {
-            head.text(r#"","target":""#);
-            put_text(format, &mut head, site.target.as_bytes());
-        }
-    }
-    head.text(after);
-    let named = event.args.iter().enumerate();
-    let args: Vec<_> = named
-        .map(|(index, arg)| argument_plan(format, index, Some(&arg.name), values::is_key(arg.kind)))
-        .collect();
-    // One byte more for the quote after a key.
-    let room = |arg: &Prefix| arg.text.len() + Reservation::NUMBER + 1;
-    let room = head.len() + args.iter().map(room).sum::<usize>();
-    let more_than_digits = event
-        .args
-        .iter()
-        .any(|arg| values::is_more_than_digits(arg.kind) || is_special(format, &arg.name));
-    EventPlan { head: Literal::new(head.as_bytes()), args, more_than_digits, room }
-}
-
-fn argument_plan(format: EventFormat, index: usize, name: Option<&str>, is_key: bool) -> Prefix {
-    let unnamed = format!("arg{}", index + 1);
-    let mut plan = TextBuffer::default();
-    if index > 0 {
-        plan.byte(if format == EventFormat::JsonLines { b',' } else { b' ' });
-    }
-    let name = name.unwrap_or(&unnamed);
-    if format == EventFormat::JsonLines {
-        plan.byte(b'"');
-        put_text(format, &mut plan, name.as_bytes());
-        plan.text(if is_key { "\":\"0x" } else { "\":" });
-    } else {
-        plan.text(name);
-        plan.text(if is_key { "=0x" } else { "=" });
-    }
-    Prefix { text: Literal::new(plan.as_bytes()), is_key }
 }

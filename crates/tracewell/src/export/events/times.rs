@@ -1,6 +1,7 @@
 //! Writes the field `time` of an event: seconds since the first or the previous event, or a date.
 
-use super::{Absent, EventFormat};
+use super::EventFormat;
+use super::keys::Absent;
 use crate::model::{Event, Severity, Trace};
 use crate::text::calendar::Dates;
 use crate::text::{Literal, TextBuffer, TimeForm};

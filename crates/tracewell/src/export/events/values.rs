@@ -2,8 +2,8 @@
 //! strings, bytes and lists. In JSON, keys and bytes are strings of hexadecimal digits, and lists
 //! are arrays. In tables, there are no quotes.
 
+use super::EventFormat;
 use super::escape::{escape_from, put_text};
-use super::{EventFormat, put_key};
 use crate::model::Event;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem, Nesting};
@@ -85,6 +85,18 @@ fn put_value(
     }
 }
 
+/// Appends the part of a key after `0x`. In JSON, a quote ends the string.
+#[inline(always)]
+pub(super) fn put_key(
+    room: Reservation<'_>,
+    format: EventFormat,
+    value: u64,
+    digits: usize,
+) -> Reservation<'_> {
+    let room = room.hexadecimal(value, digits);
+    if format == EventFormat::JsonLines { room.byte(b'"') } else { room }
+}
+
 /// Appends the value of one argument as the cell of a table, without escapes. Returns false if the
 /// event does not have it.
 pub(super) fn put_cell(
@@ -111,16 +123,9 @@ pub(super) fn put_cell_within(
     index: usize,
     path: &[String],
 ) -> bool {
-    match values::value_at(event.bytes(index), path) {
-        // A structure or an array is no single value.
-        None | Some(ListItem::Open(_)) => false,
-        Some(item) => {
-            let mut list = Vec::new();
-            item.write(&mut list);
-            put_list(out, format, &list, event.trace.payload.digits());
-            true
-        }
-    }
+    let Some(list) = values::single_item(event.bytes(index), path) else { return false };
+    put_list(out, format, &list, event.trace.payload.digits());
+    true
 }
 
 /// Returns the number of arguments of an event, with the words that the schema does not name.
@@ -151,12 +156,12 @@ fn put_float(out: &mut TextBuffer, format: EventFormat, value: f64) {
     }
 }
 
-/// Appends the items of a list, or a nested value.
 /// Appends a nested value in the form of JSON.
 pub(in crate::export) fn put_nested_json(out: &mut TextBuffer, list: &[u8], digits: usize) {
     put_list(out, EventFormat::JsonLines, list, digits);
 }
 
+/// Appends the items of a list, or a nested value.
 fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8], digits: usize) {
     let mut before = "";
     for item in values::list_items(list) {

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from those before it.
-const MODULES: [&str; 34] = [
+const MODULES: [&str; 36] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -34,6 +34,8 @@ const MODULES: [&str; 34] = [
     include_str!("../../../page/causes.js"),
     include_str!("../../../page/places.js"),
     include_str!("../../../page/details.js"),
+    include_str!("../../../page/several.js"),
+    include_str!("../../../page/offsets.js"),
     include_str!("../../../page/saving.js"),
     include_str!("../../../page/marking.js"),
     include_str!("../../../page/events.js"),

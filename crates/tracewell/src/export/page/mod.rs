@@ -130,6 +130,8 @@ fn header(
         "span": trace.span.to_string(),
         "from": range.start.to_string(),
         "until": range.end.to_string(),
+        // Nanoseconds since 1970 of the first event: several traces on a page begin at their dates.
+        "start": trace.wall_clock_ns(0).map(|ns| ns.to_string()),
         "rates": rates(&trace.clock),
         "facts": facts.collect::<Value>(),
         "texts": trace.texts,

@@ -9,11 +9,13 @@ use std::path::Path;
 use super::classes::{Metadata, Value};
 use super::clocks;
 use super::folder::METADATA;
+use super::layout::Programs;
+use super::packets::hyphenated;
 use super::position::{Bits, Fault};
 use super::print::Printer;
 use super::program::State;
 use super::reader::Reader;
-use super::stream::{Gap, GapKind, Next};
+use super::stream::{Gap, GapKind, Next, Stream};
 use crate::format::{ReadError, TraceFile};
 
 /// Nanoseconds per second.
@@ -50,7 +52,7 @@ pub fn print(
     out: &mut dyn Write,
     mut report: impl FnMut(Message),
 ) -> Result<(), PrintError> {
-    let mut reader = Reader::new(files).map_err(PrintError::Read)?;
+    let mut reader = Reader::new(files, Programs::ByScope).map_err(PrintError::Read)?;
     let below = |file: &TraceFile| {
         let folder = file.path().parent().unwrap_or(root);
         folder.strip_prefix(root).unwrap_or(folder).display().to_string()
@@ -59,29 +61,26 @@ pub fn print(
     let folders: Vec<_> = metadata.map(below).collect();
     let mut lines = Lines::new(&reader);
     while let Some(index) = reader.earliest() {
-        loop {
-            match reader.streams.get_mut(index).and_then(|stream| stream.next.take()) {
-                Some(Next::Event) => match lines.event(&mut reader, index) {
-                    Ok(()) => {
-                        out.write_all(lines.printer.out.as_bytes()).map_err(PrintError::Write)?;
-                    }
-                    Err(fault) => {
-                        if let Some(stream) = reader.streams.get_mut(index) {
-                            stream.lose_body(fault);
-                        }
-                    }
-                },
-                Some(Next::Gap(gap)) => {
-                    if let Some(message) = lines.gap(&reader, index, &gap, files, &folders) {
-                        report(message);
+        let stream = reader.streams.get_mut(index);
+        match stream.as_ref().map_or(Next::End, |stream| stream.next) {
+            Next::Event => match lines.event(&mut reader, index) {
+                Ok(()) => {
+                    out.write_all(lines.printer.out.as_bytes()).map_err(PrintError::Write)?;
+                }
+                Err(fault) => {
+                    if let Some(stream) = reader.streams.get_mut(index) {
+                        stream.lose_body(fault);
                     }
                 }
-                None => {}
+            },
+            Next::Gap => {
+                let gap = stream.and_then(Stream::take_gap);
+                let message = gap.and_then(|gap| lines.gap(&reader, index, &gap, files, &folders));
+                message.into_iter().for_each(&mut report);
             }
-            if !reader.advance_while_first(index) {
-                break;
-            }
+            Next::End => {}
         }
+        reader.advance();
     }
     Ok(())
 }
@@ -221,7 +220,7 @@ impl Lines {
                 let text = format!("{path}: at byte {}: {message}", gap.offset);
                 return Some(Message { text, is_damage: true });
             }
-            GapKind::Padding(_) | GapKind::Backwards(_) => return None,
+            GapKind::Padding(_) | GapKind::Backwards(_) | GapKind::OtherTrace(_) => return None,
         };
         let layout = reader.layouts.get(part.layout)?;
         let packet = stream.packet?;
@@ -289,15 +288,4 @@ fn system(metadata: &Metadata) -> String {
     let parts = [environment(metadata, "hostname"), environment(metadata, "procname"), process];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     if parts.is_empty() { String::new() } else { format!("{} ", parts.join(":")) }
-}
-
-fn hyphenated(uuid: [u8; 16]) -> String {
-    let mut text = String::new();
-    for (index, byte) in uuid.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
 }

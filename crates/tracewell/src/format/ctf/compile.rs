@@ -9,9 +9,12 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::bits::Form;
-use super::classes::{Choice, Class, Integer, IntegerKind, Length, Location, Scope, Structure};
+use super::classes::{
+    Array, Choice, Class, Integer, IntegerKind, Length, Location, Scope, Structure,
+};
+use super::fixed::{FixedField, FixedKind, FixedNumber};
 use super::position::{Fault, FaultKind};
-use super::program::{Case, Count, Field, FixedNumber, Op, Place, Program, Shape};
+use super::program::{Case, Count, Field, Op, Place, Program, Shape};
 
 /// Maximum number of instructions of one program.
 pub(super) const MAX_OPS: usize = 1 << 16;
@@ -20,18 +23,34 @@ pub(super) const MAX_OPS: usize = 1 << 16;
 /// cannot declare programs that fill memory.
 pub(super) const MAX_SIZE: usize = 1 << 21;
 
+/// Maximum number of bits of fields that are read together.
+const MAX_RUN: u32 = 1 << 20;
+
 /// Maximum depth of nested fields.
 const MAX_DEPTH: usize = 80;
 
 /// The registers of the locations that fields refer to.
+///
+/// Fields of the payload and of the own context of an event are in the registers of this event,
+/// because other events have other fields at the same location. All events share the registers of
+/// the other scopes.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
+    /// Number of registers before the first of these.
+    before: usize,
+    /// True for the registers of an event.
+    of_event: bool,
     by_location: HashMap<Location, u32, RandomState>,
     /// The registers of all locations that contain a field, by its path.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
 }
 
 impl Registers {
+    /// Returns registers for the fields of an event, in addition to these.
+    pub(super) fn of_event(&self) -> Self {
+        Self { before: self.len(), of_event: true, ..Self::default() }
+    }
+
     /// Adds the locations to which the fields of a structure refer. `visited` contains the types
     /// whose locations are already added, because many fields can share a type.
     pub(super) fn add(&mut self, structure: &Arc<Structure>, visited: &mut Visited) {
@@ -67,19 +86,20 @@ impl Registers {
     }
 
     fn location(&mut self, location: &Location) {
-        if self.by_location.contains_key(location) {
+        let of_event = matches!(location.scope, Scope::SpecificContext | Scope::Payload);
+        if of_event != self.of_event || self.by_location.contains_key(location) {
             return;
         }
-        let register = self.by_location.len() as u32;
+        let register = self.len() as u32;
         self.by_location.insert(location.clone(), register);
         for path in &location.paths {
             self.by_field.entry((location.scope, path.clone())).or_default().push(register);
         }
     }
 
-    /// Returns the number of locations, which is the number of registers.
+    /// Returns the number of registers.
     pub(super) fn len(&self) -> usize {
-        self.by_location.len()
+        self.before + self.by_location.len()
     }
 }
 
@@ -89,24 +109,53 @@ pub(super) type Visited = std::collections::HashSet<usize, RandomState>;
 /// Compiles the scopes of one program in sequence.
 #[derive(Debug)]
 pub(super) struct Compiler<'r> {
+    /// The registers that all events share.
     registers: &'r Registers,
+    /// The registers of the event, if the program reads fields of one event.
+    of_event: Option<&'r Registers>,
     program: Program,
     /// The scope of the current field, and the path to the field.
     path: (Scope, Vec<u32>),
     depth: usize,
     choices: usize,
-    /// The position is a multiple of this number of bits, which is a power of two.
-    aligned: u64,
+    /// The remainder of the position, in bits, for a divisor that is a power of two.
+    remainder: u64,
+    divisor: u64,
     /// Index of the instruction to which the last jump leads. Numbers before and after it must not
     /// be joined.
     barrier: usize,
 }
 
 impl<'r> Compiler<'r> {
-    pub(super) fn new(registers: &'r Registers) -> Self {
+    pub(super) fn new(registers: &'r Registers, of_event: Option<&'r Registers>) -> Self {
         let path = (Scope::PacketHeader, Vec::new());
         let program = Program::default();
-        Self { registers, program, path, depth: 0, choices: 0, aligned: 1, barrier: 0 }
+        let (remainder, divisor) = (0, 1);
+        Self {
+            registers,
+            of_event,
+            program,
+            path,
+            depth: 0,
+            choices: 0,
+            remainder,
+            divisor,
+            barrier: 0,
+        }
+    }
+
+    /// Sets the alignment of the position at which the program begins, in bits.
+    pub(super) fn begin_at(mut self, alignment: u64) -> Self {
+        self.divisor = alignment;
+        self
+    }
+
+    /// Returns the alignment of the position after the program, in bits.
+    pub(super) fn aligned(&self) -> u64 {
+        match self.remainder {
+            0 => self.divisor,
+            remainder => remainder & remainder.wrapping_neg(),
+        }
     }
 
     /// Adds the fields of a scope. `place` returns the place of each member.
@@ -135,41 +184,82 @@ impl<'r> Compiler<'r> {
     }
 
     fn align(&mut self, alignment: u32) {
-        if u64::from(alignment) > self.aligned {
-            self.program.ops.push(Op::Align { mask: u64::from(alignment) - 1 });
-            self.aligned = u64::from(alignment);
+        let alignment = u64::from(alignment.max(1));
+        if alignment > self.divisor {
+            self.program.ops.push(Op::Align { mask: alignment - 1 });
+            (self.remainder, self.divisor) = (0, alignment);
+            return;
+        }
+        let gap = self.remainder.wrapping_neg() & (alignment - 1);
+        if gap == 0 {
+            return;
+        }
+        self.advance(gap);
+        match self.run() {
+            Some(bits) if *bits < MAX_RUN => *bits += gap as u32,
+            _ => self.program.ops.push(Op::Align { mask: alignment - 1 }),
         }
     }
 
-    /// Adjusts the known alignment for a step of this number of bits.
+    /// Moves the known position by a number of bits.
     fn advance(&mut self, bits: u64) {
-        let step = bits & bits.wrapping_neg();
-        self.aligned = if step == 0 { self.aligned } else { self.aligned.min(step) };
+        self.remainder = self.remainder.wrapping_add(bits) & (self.divisor - 1);
     }
 
-    /// Sets the known alignment after a field of unknown length or at the target of a jump. Numbers
-    /// before and after it are not joined.
+    /// Sets the known alignment after a field of unknown length or at the target of a jump. Fields
+    /// before and after it are not read together.
     fn join(&mut self, aligned: u64) {
-        self.aligned = aligned;
+        (self.remainder, self.divisor) = (0, aligned);
         self.barrier = self.program.ops.len();
     }
 
-    /// Adds the instruction for a number of whole bytes. Joins successive numbers in one
-    /// instruction.
-    fn whole(&mut self, number: FixedNumber) {
-        let Program { ops, fixed, .. } = &mut self.program;
-        let bits = u32::from(number.bits);
-        if ops.len() > self.barrier
-            && let Some(Op::Fixed { count, bits: before, .. }) = ops.last_mut()
-        {
-            fixed.push(FixedNumber { offset: *before / 8, ..number });
-            *count += 1;
-            *before += bits;
-            return;
+    /// Returns the number of bits of the fields at fixed offsets that end at the position, or
+    /// `None` if there are none.
+    fn run(&mut self) -> Option<&mut u32> {
+        match self.program.ops.get_mut(self.barrier..)?.last_mut()? {
+            Op::Fixed { bits, .. } => Some(bits),
+            _ => None,
         }
-        let first = fixed.len() as u32;
-        fixed.push(number);
-        ops.push(Op::Fixed { first, count: 1, bits });
+    }
+
+    /// Adds a field of `length` bits that is read together with its neighbours. `kind` returns its
+    /// form from its offset in bits. Returns false if it returns `None`, or if the offset is not
+    /// fixed.
+    fn fixed(
+        &mut self,
+        field: u32,
+        length: u64,
+        kind: impl FnOnce(u32) -> Option<FixedKind>,
+    ) -> bool {
+        if length > u64::from(MAX_RUN) {
+            return false;
+        }
+        let at = self.run().map_or(0, |bits| *bits);
+        let begins = at == 0 || at > MAX_RUN;
+        if begins && self.aligned() < 8 {
+            return false;
+        }
+        let at = if begins { 0 } else { at };
+        let Some(kind) = kind(at) else { return false };
+        let Program { ops, fixed, .. } = &mut self.program;
+        fixed.push(FixedField { field, kind });
+        if begins {
+            let first = fixed.len() as u32 - 1;
+            let mask = match ops.get(self.barrier..).and_then(|ops| ops.last()) {
+                Some(Op::Align { mask }) => {
+                    let mask = *mask;
+                    ops.pop();
+                    mask
+                }
+                _ => 0,
+            };
+            ops.push(Op::Fixed { mask, first, count: 1, bits: length as u32 });
+        } else if let Some(Op::Fixed { count, bits, .. }) = ops.last_mut() {
+            *count += 1;
+            *bits += length as u32;
+        }
+        self.advance(length);
+        true
     }
 
     fn field(&mut self, name: &Arc<str>, place: Place, integer: Option<&Arc<Integer>>) -> u32 {
@@ -195,15 +285,17 @@ impl<'r> Compiler<'r> {
                 let field = self.field(name, place, Some(integer));
                 let is_signed = integer.kind == IntegerKind::Signed;
                 let Integer { bits, order, reversed, .. } = **integer;
-                let is_whole = self.aligned >= 8 && matches!(bits, 8 | 16 | 32 | 64) && !reversed;
-                if is_whole && !self.is_used(integer) {
-                    self.whole(FixedNumber { field, offset: 0, bits, order, is_signed });
-                } else if is_whole {
-                    self.program.ops.push(Op::Bytes { field, bits, order, is_signed });
-                } else {
-                    let form = Form { bits, order, reversed };
-                    self.program.ops.push(Op::Bits { field, form, is_signed });
+                let form = Form { bits, order, reversed };
+                let kind = |at| FixedNumber::new(form, at, is_signed).map(FixedKind::Number);
+                if !self.is_used(integer) && self.fixed(field, u64::from(bits), kind) {
+                    return Ok(());
                 }
+                let is_whole = self.aligned() >= 8 && matches!(bits, 8 | 16 | 32 | 64);
+                self.program.ops.push(if is_whole && !reversed {
+                    Op::Bytes { field, bits, order, is_signed }
+                } else {
+                    Op::Bits { field, form, is_signed }
+                });
                 self.advance(u64::from(bits));
                 self.after_number(integer, is_signed);
             }
@@ -231,6 +323,17 @@ impl<'r> Compiler<'r> {
             Class::SizedText { length, encoding } => {
                 self.align(8);
                 let (field, length) = (self.field(name, place, None), self.count(length));
+                if let Count::Fixed(bytes) = length {
+                    let encoding = *encoding;
+                    let kind = |at| {
+                        let offset = at / 8;
+                        let length = bytes as u32;
+                        Some(FixedKind::Text { offset, length, encoding })
+                    };
+                    if self.fixed(field, bytes.saturating_mul(8), kind) {
+                        return Ok(());
+                    }
+                }
                 self.program.ops.push(Op::SizedText { field, encoding: *encoding, length });
                 self.join(8);
             }
@@ -252,6 +355,12 @@ impl<'r> Compiler<'r> {
             }
             Class::Array(array) => {
                 self.open(name, place, Shape::Array);
+                if let Some(number) = self.numbers(array, place) {
+                    self.program.ops.push(number);
+                    self.join(8);
+                    self.close(place, Shape::Array);
+                    return Ok(());
+                }
                 let (at, length) = (self.program.ops.len(), self.count(&array.length));
                 let mask = u64::from(array.alignment.max(1)) - 1;
                 self.program.ops.push(Op::Array { length, mask, end: 0 });
@@ -279,6 +388,21 @@ impl<'r> Compiler<'r> {
         Ok(())
     }
 
+    /// Returns the instruction for an array of numbers of whole bytes, or `None` for other arrays.
+    fn numbers(&mut self, array: &Array, place: Place) -> Option<Op> {
+        let Class::Integer(integer) = &array.element else { return None };
+        let Integer { bits, order, reversed, alignment, .. } = **integer;
+        let bits_of_step = u32::from(bits).next_multiple_of(alignment.max(8));
+        if array.alignment < 8 || bits_of_step != u32::from(bits) || self.is_used(integer) {
+            return None;
+        }
+        let form = Form { bits, order, reversed };
+        let number = FixedNumber::new(form, 0, integer.kind == IntegerKind::Signed)?;
+        let field = self.field(&Arc::from(""), inner(place, Place::Element), Some(integer));
+        let (length, mask) = (self.count(&array.length), u64::from(array.alignment) - 1);
+        Some(Op::Numbers { field, length, mask, number, step: bits / 8 })
+    }
+
     fn open(&mut self, name: &Arc<str>, place: Place, shape: Shape) {
         // Outputs do not receive the fields that describe a packet.
         if place == Place::Hidden {
@@ -296,15 +420,26 @@ impl<'r> Compiler<'r> {
 
     /// Returns true if other fields refer to the current number, or if it has a role.
     fn is_used(&self, integer: &Integer) -> bool {
-        !integer.roles.is_empty() || self.registers.by_field.contains_key(&self.path)
+        !integer.roles.is_empty() || self.stored().next().is_some()
+    }
+
+    fn known(&self) -> impl Iterator<Item = &'r Registers> {
+        std::iter::once(self.registers).chain(self.of_event)
+    }
+
+    /// Returns the registers that store the current number.
+    fn stored(&self) -> impl Iterator<Item = u32> {
+        let found = self.known().filter_map(|known| known.by_field.get(&self.path));
+        found.flatten().copied()
     }
 
     /// Adds the instructions that store a number for the fields that refer to it and for its roles.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
-        for register in self.registers.by_field.get(&self.path).into_iter().flatten() {
-            self.program.ops.push(Op::Store { register: *register, is_signed });
+        let registers: Vec<_> = self.stored().collect();
+        for register in registers {
+            self.program.ops.push(Op::Store { register, is_signed });
             if self.choices > 0 {
-                self.program.cleared.push(*register);
+                self.program.cleared.push(register);
             }
         }
         for role in &integer.roles {
@@ -321,7 +456,8 @@ impl<'r> Compiler<'r> {
 
     /// Returns the register of a location. The caller has added all locations.
     fn register(&self, location: &Location) -> u32 {
-        self.registers.by_location.get(location).copied().unwrap_or(u32::MAX)
+        let found = self.known().find_map(|known| known.by_location.get(location));
+        found.copied().unwrap_or(u32::MAX)
     }
 
     fn choice(&mut self, choice: &Choice, place: Place, is_optional: bool) -> Result<(), Fault> {
@@ -329,7 +465,7 @@ impl<'r> Compiler<'r> {
         let at = self.program.ops.len();
         self.program.ops.push(Op::Choose { register, first: 0, count: 0, absent: None });
         let (mut cases, mut jumps) = (Vec::new(), Vec::new());
-        let aligned = self.aligned;
+        let aligned = self.aligned();
         let mut after_all = if is_optional { aligned } else { u64::MAX };
         self.choices += 1;
         for (index, option) in choice.options.iter().enumerate() {
@@ -343,7 +479,7 @@ impl<'r> Compiler<'r> {
             self.path.1.push(index as u32);
             self.class(&option.class, &option.name, place)?;
             self.path.1.pop();
-            after_all = after_all.min(self.aligned);
+            after_all = after_all.min(self.aligned());
             jumps.push(self.program.ops.len());
             self.program.ops.push(Op::Jump { to: 0 });
         }

@@ -6,11 +6,13 @@ use super::FORMAT;
 use super::classes::Value;
 use super::clocks::Common;
 use super::events;
-use super::layout::packet_arguments;
+use super::layout::{EventLayout, Layout, Programs, packet_arguments};
+use super::packets::hyphenated;
+use super::position::Bits;
 use super::program::State;
 use super::reader::Reader;
 use super::row::{PacketRow, Row};
-use super::stream::{Gap, GapKind, Next};
+use super::stream::{Gap, GapKind, Next, Stream};
 use super::who::Threads;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings, TraceFile};
 use crate::model::schema::Schema;
@@ -53,7 +55,7 @@ impl Decoder for CtfDecoder {
             return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
         }
         let files = self.files.clone();
-        let reader = Reader::new(&files)?;
+        let reader = Reader::new(&files, Programs::One)?;
         describe(&reader, &files, out.trace);
         let mut events = Decoding::new(reader, &files, out.trace);
         // A sink that stops has received all that it needs, so this is not an error.
@@ -95,13 +97,47 @@ fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
     }
 }
 
+/// The arguments of events that are in the context of their packet.
+#[derive(Debug, Default)]
+struct PacketArguments {
+    values: PacketRow,
+    /// Number of the packet that contains them.
+    packet: u64,
+}
+
+impl PacketArguments {
+    /// Writes the arguments to the row of an event.
+    fn put(
+        &mut self,
+        stream: &Stream<'_>,
+        layout: &Layout,
+        event: &EventLayout,
+        row: &mut Row<'_>,
+    ) {
+        let Some(packet) = &stream.packet else { return };
+        if self.packet != stream.packets {
+            self.packet = stream.packets;
+            self.values.clear();
+            let mut bits = Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
+            // The context was read before, when the packet was opened.
+            let mut state = State { empty_elements: 0, ..stream.state.clone() };
+            if let Some(class) = layout.streams.get(packet.class) {
+                let _ = class.context.run(&mut bits, &mut state, &mut self.values);
+            }
+        }
+        let metadata = layout.metadata.streams.get(packet.class);
+        let names = metadata.into_iter().flat_map(packet_arguments).map(|(_, name, _)| name);
+        self.values.put(row, &event.packet, names);
+    }
+}
+
 /// The state of decoding a trace.
 struct Decoding<'a> {
     reader: Reader<'a>,
     files: &'a [TraceFile],
     threads: Threads,
-    /// For each stream, the values of the current packet context and the number of the packet.
-    contexts: Vec<(PacketRow, u64)>,
+    /// The arguments from the context of the current packet of each stream.
+    contexts: Vec<PacketArguments>,
     rest: Vec<u8>,
 }
 
@@ -111,77 +147,61 @@ impl<'a> Decoding<'a> {
         if trace.schema.shows_switches() {
             trace.processor = Processor::Switches;
         }
-        let contexts = reader.streams.iter().map(|_| (PacketRow::default(), 0)).collect();
+        let contexts = reader.streams.iter().map(|_| PacketArguments::default()).collect();
         Self { reader, files, threads: Threads::default(), contexts, rest: Vec::new() }
     }
 
     /// Delivers all events.
     fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
-            loop {
-                self.element(index, out)?;
-                if !self.reader.advance_while_first(index) {
-                    break;
+            let Some(stream) = self.reader.streams.get_mut(index) else { break };
+            match stream.next {
+                Next::Event => self.event(index, out)?,
+                Next::Gap => {
+                    if let Some(gap) = stream.take_gap() {
+                        self.gap(index, &gap, out)?;
+                    }
                 }
+                Next::End => {}
             }
+            self.reader.advance();
         }
         out.flush()
     }
 
-    /// Delivers the next event or gap of a stream.
     #[inline]
-    fn element(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
-        let Some(stream) = self.reader.streams.get_mut(index) else { return Flow::Continue(()) };
-        match stream.next.take() {
-            Some(Next::Event) => self.event(index, out),
-            Some(Next::Gap(gap)) => self.gap(index, &gap, out),
-            None => Flow::Continue(()),
-        }
-    }
-
     fn event(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
         let Self { reader, threads, contexts, rest, .. } = self;
         let Some(stream) = reader.streams.get_mut(index) else { return Flow::Continue(()) };
-        let (Some(part), Some(packet)) = (stream.part(), stream.packet) else {
+        let layout = reader.layouts.get(stream.layout);
+        let class = layout.and_then(|layout| layout.streams.get(stream.class));
+        let Some(event) = class.and_then(|class| class.events.get(stream.event)) else {
             return Flow::Continue(());
         };
-        let found = reader.layouts.get(part.layout).and_then(|layout| {
-            let class = layout.streams.get(packet.class)?;
-            Some((layout, class, class.events.get(stream.event)?))
-        });
-        let (Some((layout, class, event)), Some((context, read))) =
-            (found, contexts.get_mut(index))
+        let Some((from, cpu)) = stream
+            .packet
+            .as_ref()
+            .map(|packet| (packet.offset + stream.event_at / 8, packet.numbers.cpu))
         else {
             return Flow::Continue(());
         };
-        let known = &event.known;
-        if !event.packet.is_empty() && *read != stream.packets {
-            *read = stream.packets;
-            context.clear();
-            let mut bits =
-                super::position::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
-            // The context was read before, when the packet was opened.
-            let mut state = State { empty_elements: 0, ..stream.state.clone() };
-            let _ = class.context.run(&mut bits, &mut state, context);
-        }
-        let stamp = stream.timing.stamp(stream.time);
         let mut row = Row::begin(&mut out.buffer.payloads, event.slots, rest);
         if let Err(fault) = stream.body(event, &mut row) {
             row.discard();
             stream.lose_body(fault);
             return Flow::Continue(());
         }
-        if !event.packet.is_empty() {
-            let metadata = layout.metadata.streams.get(packet.class);
-            let names = metadata.into_iter().flat_map(packet_arguments).map(|(_, name, _)| name);
-            context.put(&mut row, &event.packet, names);
+        if let (false, Some(layout), Some(context)) =
+            (event.packet.is_empty(), layout, contexts.get_mut(index))
+        {
+            context.put(stream, layout, event, &mut row);
         }
+        let known = &event.known;
         stream.note_interrupt(known.who.is_interrupt);
-        let cpu = known.who.cpu(&row, packet.numbers.cpu);
+        let cpu = known.who.cpu(&row, cpu);
         let who = threads.context(&known.who, cpu, &row, out.trace);
         row.finish(event.has_rest);
-        let ticks = out.ticks(stamp);
-        let from = packet.offset + stream.event_at / 8;
+        let ticks = out.ticks(stream.stamp());
         let new = NewEvent { ticks, cpu, context: who, id: known.id, priority: Priority::NONE };
         out.copied(new, from)
     }
@@ -193,7 +213,9 @@ impl<'a> Decoding<'a> {
         let file = part.and_then(|part| self.files.get(part.file));
         let path = file.map_or(String::new(), |file| file.path().display().to_string());
         let at = gap.offset;
-        if !matches!(gap.kind, GapKind::Padding(_) | GapKind::Backwards(_)) {
+        let is_loss =
+            matches!(gap.kind, GapKind::Events { .. } | GapKind::Packets(_) | GapKind::Damage(_));
+        if is_loss {
             let stream = self.reader.streams.get(index);
             let packet = stream.and_then(|stream| stream.packet.as_ref());
             self.threads.gap(packet.and_then(|packet| packet.numbers.cpu));
@@ -223,6 +245,14 @@ impl<'a> Decoding<'a> {
             }
             GapKind::Padding(bytes) => {
                 note(Severity::Note, format!("{} of zeros at the end", counted(*bytes, "byte")));
+                Flow::Continue(())
+            }
+            GapKind::OtherTrace(uuid) => {
+                let message = format!(
+                    "the packet has the UUID {}, not that of the metadata",
+                    hyphenated(*uuid)
+                );
+                note(Severity::Warning, message);
                 Flow::Continue(())
             }
             GapKind::Backwards(cycles) => {

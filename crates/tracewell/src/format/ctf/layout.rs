@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
 use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Visited};
+use super::header::FixedHeader;
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
 use super::who::Known;
@@ -14,6 +15,15 @@ use crate::model::values::MAX_SLOTS;
 
 /// Event ids below this number are found without hashing.
 const MAX_DENSE: u64 = 1 << 12;
+
+/// The programs of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Programs {
+    /// One for all scopes, which is the fastest.
+    One,
+    /// One for each scope, for outputs that separate the scopes.
+    ByScope,
+}
 
 /// The compiled layout of a trace.
 #[derive(Debug)]
@@ -30,7 +40,13 @@ pub(super) struct Layout {
 pub(super) struct StreamLayout {
     pub(super) context: Program,
     pub(super) event_header: Program,
+    /// The layout of the event header, if its fields have fixed offsets.
+    pub(super) fixed_header: Option<FixedHeader>,
+    /// The id of the only event class, or 0: the id of events whose header has none.
+    pub(super) default_event: u64,
     pub(super) events: Vec<EventLayout>,
+    /// Number of registers that its events need.
+    registers: usize,
     /// Index in `events`, plus one, by event id.
     dense: Vec<u32>,
     others: HashMap<u64, usize, RandomState>,
@@ -39,9 +55,9 @@ pub(super) struct StreamLayout {
 /// The compiled layout of an event class.
 #[derive(Debug)]
 pub(super) struct EventLayout {
-    /// The programs of common context, specific context and payload, or the reason why there are
-    /// none.
-    pub(super) programs: Result<[Program; 3], Fault>,
+    /// The programs of common context, specific context and payload, or one for all. Otherwise the
+    /// reason why there are none.
+    pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,
     /// True if the last slot contains the fields without a slot of their own.
@@ -90,7 +106,7 @@ impl Layout {
     ///
     /// # Errors
     /// Returns an error if the layout of packets or of event headers is too large.
-    pub(super) fn new(metadata: Metadata) -> Result<Self, Fault> {
+    pub(super) fn new(metadata: Metadata, programs: Programs) -> Result<Self, Fault> {
         let (mut registers, mut visited) = (Registers::default(), Visited::default());
         let structures =
             metadata.packet_header.iter().chain(metadata.streams.iter().flat_map(|stream| {
@@ -100,12 +116,14 @@ impl Layout {
                 own.into_iter().chain(events).flatten()
             }));
         structures.for_each(|structure| registers.add(structure, &mut visited));
-        let header = hidden(&registers, Scope::PacketHeader, metadata.packet_header.as_ref())?;
+        let (header, _) = hidden(&registers, Scope::PacketHeader, metadata.packet_header.as_ref())?;
         let mut budget = MAX_SIZE;
         let streams = metadata.streams.iter();
-        let streams = streams.map(|stream| StreamLayout::new(stream, &registers, &mut budget));
-        let streams = streams.collect::<Result<_, _>>()?;
-        let registers = registers.len();
+        let streams =
+            streams.map(|stream| StreamLayout::new(stream, programs, &registers, &mut budget));
+        let streams = streams.collect::<Result<Vec<_>, _>>()?;
+        let of_events = streams.iter().map(|stream: &StreamLayout| stream.registers).max();
+        let registers = of_events.unwrap_or(0).max(registers.len());
         Ok(Self { metadata, registers, header, streams })
     }
 
@@ -120,22 +138,29 @@ impl Layout {
     }
 }
 
-/// Compiles a scope without arguments.
+/// Compiles a scope without arguments. Returns its program, and the alignment of the position after
+/// it.
 fn hidden(
     registers: &Registers,
     scope: Scope,
     structure: Option<&Arc<Structure>>,
-) -> Result<Program, Fault> {
-    let mut compiler = Compiler::new(registers);
+) -> Result<(Program, u64), Fault> {
+    let mut compiler = Compiler::new(registers, None);
     if let Some(structure) = structure {
         compiler.scope(scope, structure, |_| Place::Hidden)?;
     }
-    Ok(compiler.finish())
+    let aligned = compiler.aligned();
+    Ok((compiler.finish(), aligned))
 }
 
 impl StreamLayout {
-    fn new(class: &StreamClass, registers: &Registers, budget: &mut usize) -> Result<Self, Fault> {
-        let mut context = Compiler::new(registers);
+    fn new(
+        class: &StreamClass,
+        programs: Programs,
+        registers: &Registers,
+        budget: &mut usize,
+    ) -> Result<Self, Fault> {
+        let mut context = Compiler::new(registers, None);
         if let Some(structure) = &class.packet_context {
             context.scope(Scope::PacketContext, structure, |index| {
                 match structure.members.get(index) {
@@ -144,13 +169,13 @@ impl StreamLayout {
                 }
             })?;
         }
-        let event_header = hidden(registers, Scope::EventHeader, class.event_header.as_ref())?;
+        let (event_header, aligned) =
+            hidden(registers, Scope::EventHeader, class.event_header.as_ref())?;
+        let fixed_header = FixedHeader::new(&event_header);
+        let mut make = Make { stream: class, programs, aligned, registers, needed: 0 };
         let packet = packet_arguments(class).count();
-        let events: Vec<_> = class
-            .events
-            .iter()
-            .map(|event| EventLayout::new(event, class, packet, registers, budget))
-            .collect();
+        let events: Vec<_> =
+            class.events.iter().map(|event| make.event(event, packet, budget)).collect();
         let (mut dense, mut others) = (Vec::new(), HashMap::default());
         for (index, event) in class.events.iter().enumerate() {
             if event.id < MAX_DENSE {
@@ -161,7 +186,22 @@ impl StreamLayout {
                 others.insert(event.id, index);
             }
         }
-        Ok(Self { context: context.finish(), event_header, events, dense, others })
+        let default_event = match class.events.as_slice() {
+            [event] => event.id,
+            _ => 0,
+        };
+        let context = context.finish();
+        let registers = make.needed;
+        Ok(Self {
+            context,
+            event_header,
+            fixed_header,
+            default_event,
+            events,
+            registers,
+            dense,
+            others,
+        })
     }
 
     /// Returns the index of the event class with this id.
@@ -178,42 +218,63 @@ impl StreamLayout {
     }
 }
 
-impl EventLayout {
+/// Compiles the events of a stream class.
+struct Make<'l> {
+    stream: &'l StreamClass,
+    programs: Programs,
+    /// Alignment of the position after the header of an event.
+    aligned: u64,
+    /// The registers that all events share.
+    registers: &'l Registers,
+    /// Number of registers that the events so far need.
+    needed: usize,
+}
+
+impl Make<'_> {
     /// Compiles the layout of an event. `packet` is the number of arguments from the packet's
     /// context.
-    fn new(
-        event: &EventClass,
-        stream: &StreamClass,
-        packet: usize,
-        registers: &Registers,
-        budget: &mut usize,
-    ) -> Self {
+    fn event(&mut self, event: &EventClass, packet: usize, budget: &mut usize) -> EventLayout {
         let count = |structure: &Option<Arc<Structure>>| members(structure.as_ref()).count();
-        let (payload, specific, common) =
-            (count(&event.payload), count(&event.specific_context), count(&stream.common_context));
-        let all = payload + specific + common + packet;
+        let common = &self.stream.common_context;
+        let (payload, specific) = (count(&event.payload), count(&event.specific_context));
+        let own = payload + specific + count(common);
+        let all = own + packet;
         let has_rest = all > MAX_SLOTS;
         let place = |position: usize| match u8::try_from(position) {
             Ok(slot) if !has_rest || usize::from(slot) < MAX_SLOTS - 1 => Place::Slot(slot),
             _ => Place::Rest,
         };
-        let compile = |scope, structure: &Option<Arc<Structure>>, first: usize| {
-            let mut compiler = Compiler::new(registers);
-            if let Some(structure) = structure {
-                compiler.scope(scope, structure, |index| place(first + index))?;
-            }
-            Ok(compiler.finish())
-        };
+        let scopes = [
+            (Scope::CommonContext, common, payload + specific),
+            (Scope::SpecificContext, &event.specific_context, payload),
+            (Scope::Payload, &event.payload, 0),
+        ];
+        let (mut own_registers, mut visited) = (self.registers.of_event(), Visited::default());
+        if *budget > 0 {
+            let structures = scopes.iter().filter_map(|(_, structure, _)| structure.as_ref());
+            structures.for_each(|structure| own_registers.add(structure, &mut visited));
+        }
+        self.needed = self.needed.max(own_registers.len());
         let programs = || {
-            Ok([
-                compile(Scope::CommonContext, &stream.common_context, payload + specific)?,
-                compile(Scope::SpecificContext, &event.specific_context, payload)?,
-                compile(Scope::Payload, &event.payload, 0)?,
-            ])
+            let mut programs = Vec::new();
+            let new = || Compiler::new(self.registers, Some(&own_registers));
+            let mut compiler = new().begin_at(self.aligned);
+            for (scope, structure, first) in scopes {
+                if let Some(structure) = structure {
+                    compiler.scope(scope, structure, |index| place(first + index))?;
+                }
+                if self.programs == Programs::ByScope {
+                    programs.push(std::mem::replace(&mut compiler, new()).finish());
+                }
+            }
+            if self.programs == Programs::One {
+                programs.push(compiler.finish());
+            }
+            Ok(programs)
         };
         // The contexts of a stream belong to each event. So even events that are too large count.
         let fault = Fault { at: 0, kind: FaultKind::Layout };
-        let programs: Result<[Program; 3], Fault> =
+        let programs: Result<Vec<Program>, Fault> =
             if *budget > 0 { programs() } else { Err(fault) };
         let size = programs
             .as_ref()
@@ -223,11 +284,11 @@ impl EventLayout {
         *budget = budget.saturating_sub(size);
         // Only events with programs are read.
         let packet = if programs.is_ok() { packet } else { 0 };
-        Self {
+        EventLayout {
             programs,
             slots: all.min(MAX_SLOTS) as u8,
             has_rest,
-            packet: (0..packet).map(|index| place(payload + specific + common + index)).collect(),
+            packet: (0..packet).map(|index| place(own + index)).collect(),
             known: Known::default(),
         }
     }

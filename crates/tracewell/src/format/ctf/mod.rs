@@ -10,11 +10,14 @@
 //! | `bits` | reads numbers of 1 to 64 bits at any bit offset |
 //! | `position` | reads fields at a position in a packet |
 //! | `program` | runs programs, which read the fields of a scope |
+//! | `fixed` | reads fields at fixed offsets |
+//! | `header` | reads headers of events whose fields have fixed offsets |
 //! | `compile` | compiles structures to programs |
 //! | `layout` | all programs of a trace |
 //! | `clocks` | converts the values of several clocks to one clock |
 //! | `packets` | reads headers and contexts of packets |
 //! | `stream` | reads the packets and events of one stream |
+//! | `merge` | finds the stream with the earliest element |
 //! | `reader` | merges all streams by time |
 //! | `events` | makes event types of event classes |
 //! | `field` | the arguments of events, before they are in the schema |
@@ -36,9 +39,12 @@ mod declared;
 mod decoder;
 mod events;
 mod field;
+mod fixed;
 mod folder;
+mod header;
 mod json;
 mod layout;
+mod merge;
 pub mod metadata;
 mod packets;
 mod position;

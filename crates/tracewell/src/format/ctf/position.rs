@@ -97,16 +97,6 @@ impl<'a> Bits<'a> {
         Ok(value)
     }
 
-    /// Returns the bytes of the next fields, which have this number of bits in total.
-    #[inline]
-    pub(super) fn bytes_of(&mut self, bits: u64) -> Result<&'a [u8], Fault> {
-        let after = self.after(bits)?;
-        let bytes = self.bytes.get((self.at / 8) as usize..(after / 8) as usize);
-        let bytes = bytes.ok_or_else(|| self.fault(FaultKind::Beyond))?;
-        self.at = after;
-        Ok(bytes)
-    }
-
     #[inline]
     pub(super) fn number(&mut self, form: Form) -> Result<u64, Fault> {
         let after = self.after(u64::from(form.bits))?;
@@ -167,7 +157,7 @@ impl<'a> Bits<'a> {
 /// Returns the number of 8, 16, 32 or 64 bits at the start of `bytes`, or `None` if they are too
 /// short.
 #[inline]
-pub(super) fn number_at(bytes: &[u8], bits: u8, order: ByteOrder) -> Option<u64> {
+fn number_at(bytes: &[u8], bits: u8, order: ByteOrder) -> Option<u64> {
     match bits {
         8 => bytes.first().map(|byte| u64::from(*byte)),
         16 => bytes.first_chunk().map(|bytes| u64::from(order.u16(*bytes))),
@@ -180,10 +170,29 @@ pub(super) fn number_at(bytes: &[u8], bits: u8, order: ByteOrder) -> Option<u64>
 pub(super) fn end_of_text(bytes: &[u8], encoding: Encoding) -> usize {
     let unit = unit(encoding);
     if unit == 1 {
-        return bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        return first_nul(bytes);
     }
     let units = bytes.chunks_exact(unit).position(|unit| unit.iter().all(|byte| *byte == 0));
     units.map_or(bytes.len(), |units| units * unit)
+}
+
+/// Returns the number of bytes before the first NUL, or of all bytes if there is none. Compares
+/// eight bytes at a time.
+#[inline]
+fn first_nul(bytes: &[u8]) -> usize {
+    const LOW: u64 = u64::from_le_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The lowest of these bits belongs to the first byte that is 0.
+        let nuls = word.wrapping_sub(LOW) & !word & HIGH;
+        if nuls != 0 {
+            return 8 * index + nuls.trailing_zeros() as usize / 8;
+        }
+    }
+    let nul = rest.iter().position(|byte| *byte == 0);
+    nul.map_or(bytes.len(), |nul| 8 * words.len() + nul)
 }
 
 /// Returns the number of bytes of a code unit.
@@ -192,5 +201,24 @@ const fn unit(encoding: Encoding) -> usize {
         Encoding::Utf8 => 1,
         Encoding::Utf16(_) => 2,
         Encoding::Utf32(_) => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_before_its_first_nul() {
+        for length in 0..20 {
+            for nul in 0..20 {
+                // Bytes of 1 after a NUL and bytes of 0x80 must not count as a NUL.
+                let mut bytes = [[0x80, 1, 0xFF, b'a']; 5].as_flattened()[..length].to_vec();
+                if let Some(byte) = bytes.get_mut(nul) {
+                    *byte = 0;
+                }
+                assert_eq!(end_of_text(&bytes, Encoding::Utf8), nul.min(length), "{bytes:?}");
+            }
+        }
     }
 }

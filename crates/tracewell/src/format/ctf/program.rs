@@ -10,7 +10,8 @@ use tracewell_wire::ByteOrder;
 
 use super::bits::{Form, ones, signed};
 use super::classes::{Encoding, Integer, Role};
-use super::position::{Bits, Fault, FaultKind, end_of_text, number_at};
+use super::fixed::{FixedField, FixedKind, FixedNumber};
+use super::position::{Bits, Fault, FaultKind, end_of_text};
 
 /// Maximum number of array elements without bits in a packet, in addition to one for each bit of
 /// the packet up to the element. Such elements take time and memory, but no bytes of the file.
@@ -94,12 +95,22 @@ pub(super) enum Op {
     Align {
         mask: u64,
     },
-    /// Reads numbers that begin at whole bytes: `count` entries of `fixed` from `first` on, which
-    /// have this number of bits in total.
+    /// Rounds the position up, as `Align`, then reads the fields at fixed offsets from it: `count`
+    /// entries of `fixed` from `first` on, which have this number of bits in total.
     Fixed {
+        mask: u64,
         first: u32,
         count: u32,
         bits: u32,
+    },
+    /// Reads an array of numbers of whole bytes. `mask` is the alignment in bits minus 1.
+    Numbers {
+        field: u32,
+        length: Count,
+        mask: u64,
+        number: FixedNumber,
+        /// Number of bytes of a number.
+        step: u8,
     },
     /// Reads a number of 8, 16, 32 or 64 bits that begins at a whole byte.
     Bytes {
@@ -174,17 +185,6 @@ pub(super) enum Op {
     Jump {
         to: u32,
     },
-}
-
-/// A number of 8, 16, 32 or 64 bits among several numbers that are read together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct FixedNumber {
-    pub(super) field: u32,
-    /// Offset in bytes from the first number.
-    pub(super) offset: u32,
-    pub(super) bits: u8,
-    pub(super) order: ByteOrder,
-    pub(super) is_signed: bool,
 }
 
 /// A range of a selector's values, and the first instruction of the option that they select.
@@ -281,7 +281,7 @@ pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) fields: Vec<Field>,
     pub(super) cases: Vec<Case>,
-    pub(super) fixed: Vec<FixedNumber>,
+    pub(super) fixed: Vec<FixedField>,
     /// Registers that a run may leave without a new value, because their field is in a choice.
     pub(super) cleared: Vec<u32>,
 }
@@ -327,18 +327,24 @@ impl Program {
             next += 1;
             match *op {
                 Op::Align { mask } => bits.align(mask)?,
-                Op::Fixed { first, count, bits: length } => {
-                    let bytes = bits.bytes_of(u64::from(length))?;
-                    let numbers = self.fixed.get(first as usize..).unwrap_or_default();
-                    for number in numbers.iter().take(count as usize) {
-                        let rest = bytes.get(number.offset as usize..).unwrap_or_default();
-                        let Some(value) = number_at(rest, number.bits, number.order) else {
-                            return Err(bits.fault(FaultKind::Beyond));
-                        };
-                        let value =
-                            if number.is_signed { signed(value, number.bits) } else { value };
-                        self.put(number.field, |field| out.number(field, value));
-                    }
+                Op::Fixed { mask, first, count, bits: length } => {
+                    bits.align(mask)?;
+                    let after = bits.after(u64::from(length))?;
+                    let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+                    let (first, count) = (first as usize, count as usize);
+                    let fields = self.fixed.get(first..first + count).unwrap_or_default();
+                    fields.iter().for_each(|field| self.fixed(field, bytes, out));
+                    bits.at = after;
+                }
+                Op::Numbers { field, length, mask, number, step } => {
+                    bits.align(mask)?;
+                    let length = count(length, state, bits)?;
+                    let bytes = bits.take(length.saturating_mul(u64::from(step)))?;
+                    self.put(field, |field| {
+                        for bytes in bytes.chunks_exact(usize::from(step.max(1))) {
+                            out.number(field, number.read(bytes));
+                        }
+                    });
                 }
                 Op::Bytes { field, bits: length, order, is_signed } => {
                     last = bits.bytes(length, order)?;
@@ -420,6 +426,21 @@ impl Program {
             }
         }
         Ok(())
+    }
+
+    #[inline]
+    fn fixed(&self, field: &FixedField, bytes: &[u8], out: &mut impl Output) {
+        match field.kind {
+            FixedKind::Number(number) => {
+                self.put(field.field, |field| out.number(field, number.read(bytes)));
+            }
+            FixedKind::Text { offset, length, encoding } => {
+                let (from, length) = (offset as usize, length as usize);
+                let bytes = bytes.get(from..from + length).unwrap_or_default();
+                let text = bytes.get(..end_of_text(bytes, encoding)).unwrap_or(bytes);
+                self.put(field.field, |field| out.text(field, text, encoding));
+            }
+        }
     }
 
     #[inline]

@@ -1,15 +1,14 @@
 //! Reads all streams of a trace in order of time.
 //!
-//! A heap contains the time of the next element of each stream: an event or a gap. Elements of
-//! equal time are in the order of their streams, which is the order of the first files of the
-//! streams.
+//! An element is an event or a gap. Elements of equal time are in the order of their streams, which
+//! is the order of the first files of the streams.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 use super::clocks::{Common, Timing};
 use super::folder::METADATA;
-use super::layout::Layout;
+use super::layout::{Layout, Programs};
+use super::merge::Merge;
 use super::metadata;
 use super::packets;
 use super::program::{NO_VALUE, State};
@@ -23,7 +22,7 @@ pub(super) struct Reader<'a> {
     pub(super) streams: Vec<Stream<'a>>,
     pub(super) common: Common,
     timings: Vec<Vec<Timing>>,
-    heap: BinaryHeap<Reverse<(u64, usize)>>,
+    merge: Merge,
     /// Warnings about the metadata: the index of the file, and the message.
     pub(super) warnings: Vec<(usize, String)>,
 }
@@ -39,17 +38,17 @@ enum StreamKey {
 
 impl<'a> Reader<'a> {
     /// Reads all metadata files, and the first packet of each other file. A stream file belongs to
-    /// the last metadata file before it.
+    /// the last metadata file before it. Events have these programs.
     ///
     /// # Errors
     /// Returns an error if metadata cannot be read.
-    pub(super) fn new(files: &'a [TraceFile]) -> Result<Self, ReadError> {
+    pub(super) fn new(files: &'a [TraceFile], programs: Programs) -> Result<Self, ReadError> {
         let (mut layouts, mut warnings) = (Vec::new(), Vec::new());
         let mut streams: BTreeMap<StreamKey, Vec<(Option<u64>, Part<'a>)>> = BTreeMap::new();
         let mut order = BTreeMap::new();
         for (index, file) in files.iter().enumerate() {
             if file.name() == METADATA {
-                layouts.push(read_layout(file, index, &mut warnings)?);
+                layouts.push(read_layout(file, index, programs, &mut warnings)?);
                 continue;
             }
             let Some(layout) = layouts.last() else { continue };
@@ -87,36 +86,29 @@ impl<'a> Reader<'a> {
                 .collect()
         });
         let timings = timings.collect();
-        let heap = BinaryHeap::new();
-        let mut reader = Self { layouts, streams, common, timings, heap, warnings };
-        (0..reader.streams.len()).for_each(|index| reader.advance(index));
+        let merge = Merge::default();
+        let mut reader = Self { layouts, streams, common, timings, merge, warnings };
+        for index in 0..reader.streams.len() {
+            if let Some(stamp) = reader.read(index) {
+                reader.merge.add(stamp, index);
+            }
+        }
         Ok(reader)
     }
 
-    /// Removes the stream with the earliest element from the heap and returns its index. The caller
-    /// must take the element, then call [`Reader::advance`] or [`Reader::advance_while_first`].
-    pub(super) fn earliest(&mut self) -> Option<usize> {
-        self.heap.pop().map(|Reverse((_, index))| index)
-    }
-
-    /// Reads the next element of a stream and adds its time to the heap.
-    pub(super) fn advance(&mut self, index: usize) {
-        if let Some(stamp) = self.read(index) {
-            self.heap.push(Reverse((stamp, index)));
-        }
-    }
-
-    /// Reads the next element of a stream. Returns true if it is the earliest element of all
-    /// streams. Otherwise adds its time to the heap.
+    /// Returns the index of the stream with the earliest element. The caller takes the element,
+    /// then calls [`Reader::advance`].
     #[inline]
-    pub(super) fn advance_while_first(&mut self, index: usize) -> bool {
-        let Some(stamp) = self.read(index) else { return false };
-        match self.heap.peek() {
-            Some(Reverse(first)) if *first < (stamp, index) => {
-                self.heap.push(Reverse((stamp, index)));
-                false
-            }
-            _ => true,
+    pub(super) fn earliest(&self) -> Option<usize> {
+        self.merge.first()
+    }
+
+    /// Reads the next element of the stream with the earliest element.
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        if let Some(index) = self.merge.first() {
+            let stamp = self.read(index);
+            self.merge.replace_first(stamp);
         }
     }
 
@@ -127,8 +119,7 @@ impl<'a> Reader<'a> {
         stream.advance(layouts, |layout, class| {
             timings.get(layout).and_then(|classes| classes.get(class)).copied().unwrap_or_default()
         });
-        let next: Option<&Next> = stream.next.as_ref();
-        next.map(|_| stream.stamp())
+        (stream.next != Next::End).then(|| stream.stamp())
     }
 }
 
@@ -148,6 +139,7 @@ fn used_clocks(layouts: &[Layout]) -> impl Iterator<Item = &super::classes::Cloc
 fn read_layout(
     file: &TraceFile,
     index: usize,
+    programs: Programs,
     warnings: &mut Vec<(usize, String)>,
 ) -> Result<Layout, ReadError> {
     let error = |offset, message| {
@@ -163,6 +155,6 @@ fn read_layout(
         let more = format!("{} more warnings about the metadata", parsed.further_warnings);
         warnings.push((index, more));
     }
-    let layout = Layout::new(parsed.metadata);
+    let layout = Layout::new(parsed.metadata, programs);
     layout.map_err(|fault| error(0, format!("expected a layout of packets, {fault}")))
 }

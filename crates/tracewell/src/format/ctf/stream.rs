@@ -54,14 +54,19 @@ pub(super) enum GapKind {
     Padding(u64),
     /// The clock went back by this number of cycles.
     Backwards(u64),
+    /// The next packet has the UUID of another trace.
+    OtherTrace([u8; 16]),
 }
 
-/// The next element of a stream.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// The kind of the next element of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// An event. Its header was read.
     Event,
-    Gap(Gap),
+    /// A gap. The caller takes it with [`Stream::take_gap`].
+    Gap,
+    /// None: the end of the stream.
+    End,
 }
 
 /// The facts about the previous packet by which gaps and repeated packets are found.
@@ -82,6 +87,8 @@ pub(super) struct Stream<'a> {
     /// Offset of the next packet in its file.
     at: usize,
     pub(super) packet: Option<Packet<'a>>,
+    /// Index of the layout of the last packet.
+    pub(super) layout: usize,
     /// Index of the stream class of the last packet.
     pub(super) class: usize,
     /// Number of packets opened so far.
@@ -101,8 +108,10 @@ pub(super) struct Stream<'a> {
     /// Position of the current event in its packet, to detect events without bits.
     moved: Option<u64>,
     previous: Option<Previous>,
+    /// The UUID of the last packet, if it is not that of the metadata.
+    other_trace: Option<[u8; 16]>,
     gaps: VecDeque<Gap>,
-    pub(super) next: Option<Next>,
+    pub(super) next: Next,
     /// Number of cycles to add to stamps, because the clock went back.
     shift: u64,
     /// True if an interrupt recorded the last event.
@@ -116,6 +125,7 @@ impl<'a> Stream<'a> {
             part: 0,
             at: 0,
             packet: None,
+            layout: 0,
             class: 0,
             packets: 0,
             bits: Bits { bytes: &[], at: 0, end: 0 },
@@ -127,8 +137,9 @@ impl<'a> Stream<'a> {
             begin: 0,
             moved: None,
             previous: None,
+            other_trace: None,
             gaps: VecDeque::new(),
-            next: None,
+            next: Next::End,
             shift: 0,
             after_interrupt: false,
         }
@@ -144,46 +155,54 @@ impl<'a> Stream<'a> {
     #[inline]
     pub(super) fn stamp(&self) -> u64 {
         match self.next {
-            Some(Next::Gap(_)) => self.timing.stamp(self.time.max(self.begin)),
+            Next::Gap => self.timing.stamp(self.time.max(self.begin)),
             _ => self.timing.stamp(self.time),
         }
     }
 
-    /// Reads the header of the next event, or finds the next gap. Sets [`Stream::next`], which is
-    /// `None` at the end of the stream.
+    /// Removes the next element, which is a gap.
+    pub(super) fn take_gap(&mut self) -> Option<Gap> {
+        self.gaps.pop_front()
+    }
+
+    /// Reads the header of the next event, or finds the next gap. Sets [`Stream::next`].
     #[inline]
     pub(super) fn advance(&mut self, layouts: &[Layout], timing: impl Fn(usize, usize) -> Timing) {
-        self.next = loop {
-            if let Some(gap) = self.gaps.pop_front() {
-                break Some(Next::Gap(gap));
+        self.next = if self.gaps.is_empty() && self.begin_event(layouts) {
+            Next::Event
+        } else {
+            self.find_next(layouts, timing)
+        };
+    }
+
+    /// Opens packets until there is an event or a gap.
+    #[cold]
+    fn find_next(&mut self, layouts: &[Layout], timing: impl Fn(usize, usize) -> Timing) -> Next {
+        loop {
+            if !self.gaps.is_empty() {
+                return Next::Gap;
             }
-            let Some(packet) = self.packet else {
-                if self.open(layouts, &timing) {
-                    continue;
-                }
-                break None;
-            };
-            if self.begin_event(&packet, layouts) {
-                break Some(Next::Event);
+            if self.packet.is_none() && !self.open(layouts, &timing) {
+                return Next::End;
+            }
+            if self.gaps.is_empty() && self.begin_event(layouts) {
+                return Next::Event;
             }
         }
     }
 
     /// Reads the header of the next event of the packet. Returns false if there is none.
     #[inline]
-    fn begin_event(&mut self, packet: &Packet<'a>, layouts: &[Layout]) -> bool {
-        let Some(layout) = self.part().and_then(|part| layouts.get(part.layout)) else {
-            self.packet = None;
-            return false;
-        };
-        let Some(class) = layout.streams.get(packet.class) else {
-            self.packet = None;
-            return false;
-        };
-        if self.bits.at >= self.bits.end {
-            self.packet = None;
+    fn begin_event(&mut self, layouts: &[Layout]) -> bool {
+        if self.packet.is_none() {
             return false;
         }
+        let layout = layouts.get(self.layout);
+        let class = layout.and_then(|layout| layout.streams.get(self.class));
+        let Some(class) = class.filter(|_| self.bits.at < self.bits.end) else {
+            self.packet = None;
+            return false;
+        };
         self.event_at = self.bits.at;
         if self.moved == Some(self.bits.at) {
             self.lose("found an event without bits, which would never end".to_owned());
@@ -191,24 +210,19 @@ impl<'a> Stream<'a> {
         }
         self.moved = Some(self.bits.at);
         let before = self.state.clock;
-        self.state.event = match class.events.len() {
-            1 => layout.metadata.streams.get(packet.class).map_or(0, |class| class.events[0].id),
-            _ => 0,
-        };
+        self.state.event = class.default_event;
         self.state.is_timed = false;
-        if let Err(fault) = class.event_header.run(&mut self.bits, &mut self.state, &mut Nothing) {
-            self.lose_event(fault, packet);
+        let read = match &class.fixed_header {
+            Some(header) => header.read(&mut self.bits, &mut self.state),
+            None => class.event_header.run(&mut self.bits, &mut self.state, &mut Nothing),
+        };
+        if let Err(fault) = read {
+            self.lose_event(format!("expected an event, {fault}"));
             return false;
         }
         let Some(event) = class.event(self.state.event) else {
-            if self.is_padding() {
-                let bytes = packet.bytes.len() as u64 - self.event_at / 8;
-                self.gap(GapKind::Padding(bytes), None, self.event_at);
-                self.packet = None;
-            } else {
-                let id = self.state.event;
-                self.lose(format!("expected an event of the metadata, found id {id}"));
-            }
+            let id = self.state.event;
+            self.lose_event(format!("expected an event of the metadata, found id {id}"));
             return false;
         };
         self.event = event;
@@ -277,15 +291,15 @@ impl<'a> Stream<'a> {
         self.lose(format!("expected an event, {fault}"));
     }
 
+    /// Drops the rest of the packet, in which no event begins. It can be padding.
     #[cold]
-    fn lose_event(&mut self, fault: Fault, packet: &Packet<'_>) {
-        if self.is_padding() {
-            let bytes = packet.bytes.len() as u64 - self.event_at / 8;
-            self.gap(GapKind::Padding(bytes), None, self.event_at);
-            self.packet = None;
-        } else {
-            self.lose_body(fault);
-        }
+    fn lose_event(&mut self, message: String) {
+        let Some(packet) = self.packet.filter(|_| self.is_padding()) else {
+            return self.lose(message);
+        };
+        let bytes = packet.bytes.len() as u64 - self.event_at / 8;
+        self.gap(GapKind::Padding(bytes), None, self.event_at);
+        self.packet = None;
     }
 
     /// Drops the rest of the packet.
@@ -344,10 +358,15 @@ impl<'a> Stream<'a> {
                 if packet.numbers.begin.is_none() {
                     self.state.clock = before;
                 }
+                if let Some(uuid) = packet.other_trace.filter(|_| self.other_trace.is_none()) {
+                    let (kind, offset) = (GapKind::OtherTrace(uuid), packet.offset);
+                    self.gaps.push_back(Gap { kind, between: None, offset });
+                }
+                self.other_trace = packet.other_trace;
                 self.gaps_before(&packet);
                 self.previous = Some(previous);
                 self.packets += 1;
-                self.class = packet.class;
+                (self.layout, self.class) = (part.layout, packet.class);
                 self.moved = None;
                 self.bits = Bits { bytes: packet.bytes, at: packet.body, end: packet.end };
                 self.event_at = packet.body;
@@ -363,9 +382,7 @@ impl<'a> Stream<'a> {
                 let offset = self.at as u64;
                 let kind = GapKind::Damage(fault.message);
                 self.gaps.push_back(Gap { kind, between: None, offset });
-                let size = fault.size.and_then(|size| usize::try_from(size).ok());
-                let size = size.or_else(|| packets::find(layout, rest)).unwrap_or(rest.len());
-                self.at += size.max(1);
+                self.at += packets::find(layout, rest).unwrap_or(rest.len());
             }
         }
         true

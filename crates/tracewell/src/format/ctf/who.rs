@@ -31,6 +31,16 @@ const INTERRUPT: u64 = 1 << 49;
 /// The slots of a number and of a name.
 type Slots = (u8, Option<u8>);
 
+/// Returns the number of a thread from its slot. In slots of signed numbers of 32 bits, the sign is
+/// in the higher bits. Larger numbers are addresses.
+#[inline]
+fn thread_number(slot: u64) -> u64 {
+    match i32::try_from(slot.cast_signed()) {
+        Ok(number) => u64::from(number.cast_unsigned()),
+        Err(_) => slot,
+    }
+}
+
 /// The arguments of an event that name a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Who {
@@ -146,12 +156,42 @@ struct Cpu {
     interrupts: Nested<ContextId>,
 }
 
+/// Threads by their keys, in front of the larger table of the trace. A thread replaces the thread
+/// with the same position.
+#[derive(Debug)]
+struct Recent([(u64, ContextId); 64]);
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self([(UNKNOWN, ContextId(0)); 64])
+    }
+}
+
+impl Recent {
+    /// Returns the position of a key. Spreads addresses, whose low bits are equal.
+    #[inline]
+    const fn position(key: u64) -> usize {
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
+    }
+
+    #[inline]
+    fn get(&self, key: u64) -> Option<ContextId> {
+        let (known, id) = self.0[Self::position(key)];
+        (known == key && key != UNKNOWN).then_some(id)
+    }
+
+    fn set(&mut self, key: u64, id: ContextId) {
+        self.0[Self::position(key)] = (key, id);
+    }
+}
+
 /// The threads of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     /// The processors, by number.
     cpus: Vec<Cpu>,
-    last: Option<(u64, ContextId)>,
+    /// Threads that recorded events recently, each at the position of its key.
+    recent: Recent,
     /// The context of events whose thread is not known.
     unknown: Option<ContextId>,
 }
@@ -272,11 +312,9 @@ impl Threads {
         row: &Row<'_>,
         trace: &mut Trace,
     ) -> Option<ContextId> {
-        let number = row.number_in(number)? & 0xFFFF_FFFF;
+        let number = thread_number(row.number_in(number)?);
         let key = if number == 0 { IDLE + u64::from(cpu) } else { number };
-        if let Some((last, id)) = self.last
-            && last == key
-        {
+        if let Some(id) = self.recent.get(key) {
             return Some(id);
         }
         let id = match trace.contexts.find(key) {
@@ -286,7 +324,7 @@ impl Threads {
                 add(trace, (key, number), has_addresses, name)
             }
         };
-        self.last = Some((key, id));
+        self.recent.set(key, id);
         Some(id)
     }
 }

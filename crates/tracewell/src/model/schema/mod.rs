@@ -512,8 +512,10 @@ impl Schema {
             self.define(EventType { id: event.id + base, ..event.clone() });
         }
         for (range, event) in &other.ranges {
-            let moved = EventType { id: event.id + base, ..event.clone() };
-            self.ranges.push((range.start() + base..=range.end() + base, moved));
+            // A schema file of a user may name ids up to the last one.
+            let Some(first) = range.start().checked_add(base) else { continue };
+            let moved = EventType { id: event.id.saturating_add(base), ..event.clone() };
+            self.ranges.push((first..=range.end().saturating_add(base), moved));
         }
     }
 

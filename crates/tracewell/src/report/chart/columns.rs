@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::symbols::{ACTIVITIES, Activity, Legend, Symbols};
+use crate::analysis::total::{Total, total};
 
 /// A row of columns that stand for equal durations.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ impl Columns {
             let (start, end) = (self.start(column), self.start(column + 1));
             let overlap = ticks.end.min(end).saturating_sub(ticks.start.max(start));
             // A column may be shorter than a tick, and an interval may have no length.
-            self.times[column][activity as usize] += overlap.max(1);
+            self.times[column][activity as usize].charge(overlap.max(1));
         }
     }
 
@@ -86,7 +87,7 @@ impl Columns {
         marked: Option<Activity>,
     ) -> String {
         let cell = |(times, marks): (&[u64; ACTIVITIES], &u64)| {
-            let whole: u64 = times.iter().sum();
+            let whole = total(times.iter().copied());
             let running = times[Activity::Running as usize];
             let most = (0..ACTIVITIES).max_by_key(|index| (times[*index], ACTIVITIES - index));
             let activity = match marked.filter(|_| *marks > 0) {

@@ -19,6 +19,9 @@ pub struct VerdictRow<'a> {
     pub gaps: u64,
     /// Number of missing events; null if it is unknown.
     pub lost: Option<u64>,
+    /// Number of rules that the trace does not decide: those with the result `open`. They do not
+    /// change `passed`; with `--strict` they are failures.
+    pub undecided: usize,
     /// All rules in the order of the file: the steps of each rule, and each statement about the
     /// whole trace.
     pub rules: Vec<RuleRow<'a>>,
@@ -43,6 +46,7 @@ impl<'a> VerdictRow<'a> {
             steps: verdict.steps,
             gaps: verdict.gaps,
             lost: verdict.lost,
+            undecided: verdict.undecided(),
             rules: rules.collect(),
             failures: failures.collect(),
             warnings: warnings.collect(),

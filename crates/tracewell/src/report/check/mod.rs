@@ -105,7 +105,8 @@ pub fn summary(source: &Source, verdict: &Verdict, layout: Layout) -> String {
     lines.iter().map(|line| format!("{}\n", layout.fold(line, 2))).collect()
 }
 
-/// Returns a line with the number of rules that held, and of their answers and steps.
+/// Returns a line with the number of rules that held, of those that the trace does not decide, and
+/// of answers and steps.
 fn rules_held(verdict: &Verdict) -> String {
     let rules = &verdict.rules;
     let held = rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Held).count();
@@ -113,6 +114,9 @@ fn rules_held(verdict: &Verdict) -> String {
     let held = if held == rules.len() { all } else { format!("{held} of {all}") };
     let of_kind = |kind| rules.iter().filter(move |rule| rule.kind == kind);
     let mut parts = vec![format!("{held} held in {}", counted(verdict.events, "event"))];
+    if let undecided @ 1.. = verdict.undecided() {
+        parts.push(format!("{} not decided", counted(undecided as u64, "rule")));
+    }
     if of_kind(RuleKind::Whenever).next().is_some() {
         let answered = of_kind(RuleKind::Whenever).map(|rule| rule.held).sum();
         parts.push(format!("{} answered", counted(answered, "event")));

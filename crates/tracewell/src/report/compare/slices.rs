@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::scheduling::{Moments, Position};
+use crate::analysis::total::{Total, total};
 use crate::model::{ContextId, Loss, OnBehalf, Running};
 
 /// Maximum number of slices. A trace of at least this number of ticks has more than half of it.
@@ -46,7 +47,7 @@ impl<K: Ord> Slices<K> {
         if slices.len() <= index {
             slices.resize(index + 1, 0);
         }
-        slices[index] += amount;
+        slices[index].charge(amount);
     }
 
     /// Adds the ticks of an interval to the slices that it overlaps.
@@ -71,7 +72,7 @@ impl<K: Ord> Slices<K> {
     pub(super) fn double(&mut self) {
         self.width *= 2;
         for slices in self.amounts.values_mut() {
-            *slices = slices.chunks(2).map(|pair| pair.iter().sum()).collect();
+            *slices = slices.chunks(2).map(|pair| total(pair.iter().copied())).collect();
         }
     }
 
@@ -81,7 +82,7 @@ impl<K: Ord> Slices<K> {
         for (key, slices) in self.amounts {
             let sums = amounts.entry(name(&key)).or_default();
             sums.resize(sums.len().max(slices.len()), 0);
-            sums.iter_mut().zip(slices).for_each(|(sum, amount)| *sum += amount);
+            sums.iter_mut().zip(slices).for_each(|(sum, amount)| sum.charge(amount));
         }
         Slices { width: self.width, amounts, more: self.more }
     }

@@ -19,6 +19,7 @@ use super::scheduling::tables::context_name;
 use super::scheduling::text::left_out;
 use super::table::{Cell, table};
 use crate::analysis::critical_path::{Activity, CriticalPath, Explained, Link, Part};
+use crate::analysis::total::Total;
 use crate::analysis::tracks::{Reason, State};
 use crate::model::{ContextId, Trace};
 
@@ -131,7 +132,7 @@ fn sums(trace: &Trace, path: &CriticalPath) -> Vec<(String, u64)> {
             sums.push((part.context, part.activity, 0));
             sums.len() - 1
         });
-        sums[row].2 += part.ticks();
+        sums[row].2.charge(part.ticks());
     }
     let named = |(context, activity, ticks)| (happened(trace, path, context, activity), ticks);
     let mut named: Vec<_> = sums.into_iter().map(named).collect();

@@ -3,6 +3,7 @@
 
 use super::tables::{key_text, name};
 use crate::analysis::scheduling::{CoreTime, Figures, Task};
+use crate::analysis::total::total;
 use crate::model::Trace;
 use crate::report::figures::{duration, shares};
 use crate::report::table::Cell;
@@ -31,8 +32,8 @@ pub(in crate::report) fn tasks(trace: &Trace, figures: &Figures, most: usize) ->
     // If only one task is left over, its own row takes the place of the shared row.
     let listed = if tasks.len().saturating_sub(1) > most { most } else { tasks.len() };
     let others = tasks.split_off(listed);
-    let of_others: u64 = others.iter().map(|task| ran(task)).sum();
-    let sum = |part: fn(&CoreTime) -> u64| figures.cores.iter().map(part).sum();
+    let of_others = total(others.iter().map(|task| ran(task)));
+    let sum = |part: fn(&CoreTime) -> u64| total(figures.cores.iter().map(part));
     let mut rest = vec![
         ("interrupts".to_owned(), sum(|core| core.interrupts)),
         ("idle".to_owned(), sum(|core| core.idle)),

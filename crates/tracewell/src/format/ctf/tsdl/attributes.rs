@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use foldhash::fast::RandomState;
+
 use super::tree::{Attribute, Value};
 use crate::format::ctf::declared::fault::{Fault, Log, fault};
 
@@ -12,7 +14,7 @@ use crate::format::ctf::declared::fault::{Fault, Log, fault};
 pub(super) fn check_names<'t>(
     attributes: impl Iterator<Item = &'t Attribute<'t>>,
 ) -> Result<(), Fault> {
-    let mut names = HashSet::new();
+    let mut names = HashSet::with_hasher(RandomState::default());
     for attribute in attributes {
         if !names.insert(&*attribute.name) {
             let message = format!("expected each attribute once, found '{}' again", attribute.name);

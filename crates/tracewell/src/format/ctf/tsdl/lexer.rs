@@ -20,15 +20,36 @@ pub(super) enum Kind<'a> {
     Number(u64),
     /// A string, without quotes and escapes.
     Text(String),
-    /// Punctuation, one of [`MARKS`].
+    /// Punctuation, as [`mark`] returns it.
     Mark(&'static str),
     /// The end of the text.
     End,
 }
 
-/// The marks. A mark precedes its own prefixes, so that the longest one matches.
-const MARKS: [&str; 18] =
-    ["...", ":=", "{", "}", "(", ")", "[", "]", "<", ">", ";", ",", ":", "=", ".", "-", "+", "*"];
+/// Returns the mark at the beginning of a text: the longest one that matches.
+fn mark(text: &[u8]) -> Option<&'static str> {
+    Some(match text {
+        [b'.', b'.', b'.', ..] => "...",
+        [b':', b'=', ..] => ":=",
+        [b'{', ..] => "{",
+        [b'}', ..] => "}",
+        [b'(', ..] => "(",
+        [b')', ..] => ")",
+        [b'[', ..] => "[",
+        [b']', ..] => "]",
+        [b'<', ..] => "<",
+        [b'>', ..] => ">",
+        [b';', ..] => ";",
+        [b',', ..] => ",",
+        [b':', ..] => ":",
+        [b'=', ..] => "=",
+        [b'.', ..] => ".",
+        [b'-', ..] => "-",
+        [b'+', ..] => "+",
+        [b'*', ..] => "*",
+        _ => return None,
+    })
+}
 
 impl Kind<'_> {
     /// Returns the token, as messages show it.
@@ -79,8 +100,7 @@ impl<'a> Lexer<'a> {
             Some(byte) if byte.is_ascii_digit() => self.number()?,
             Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => Kind::Word(self.word()),
             Some(byte) => {
-                let mark = MARKS.into_iter().find(|mark| rest.starts_with(mark.as_bytes()));
-                let mark = mark.ok_or_else(|| {
+                let mark = mark(rest).ok_or_else(|| {
                     let shown = char::from(*byte).escape_default().to_string();
                     let shown = if byte.is_ascii() { shown } else { format!("byte {byte:#04X}") };
                     fault(at, format!("expected a word, a number or a mark, found '{shown}'"))

@@ -3,12 +3,14 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use crate::format::ctf::declared::fault::{Fault, fault};
 use crate::format::ctf::declared::types::Type;
 
 /// The open scopes, the outermost first.
 pub(super) struct Scopes {
-    scopes: Vec<HashMap<String, Type>>,
+    scopes: Vec<HashMap<String, Type, RandomState>>,
 }
 
 /// Returns the key of a type's name: its words separated by spaces, and its stars. The names of
@@ -22,12 +24,12 @@ pub(super) fn key(words: &[&str], stars: usize) -> String {
 impl Scopes {
     /// Creates the scope of the file.
     pub(crate) fn new() -> Self {
-        Self { scopes: vec![HashMap::new()] }
+        Self { scopes: vec![HashMap::default()] }
     }
 
     /// Opens a scope.
     pub(crate) fn open(&mut self) {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(HashMap::default());
     }
 
     /// Closes the innermost scope.

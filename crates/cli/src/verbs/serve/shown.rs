@@ -1,0 +1,52 @@
+//! The traces that the server shows. Each has its own content. All count their changes together, so
+//! that one connection can wait for a change of any trace.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::content::Content;
+use super::progress::{Changes, Progress};
+use crate::outcome::Outcome;
+
+/// The shown traces, in the order of the command line.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) all: Vec<Arc<Content>>,
+    changes: Arc<Changes>,
+}
+
+impl Shown {
+    /// Returns the traces, which must count their changes in `changes`.
+    pub(super) fn new(all: Vec<Arc<Content>>, changes: Arc<Changes>) -> Self {
+        Self { all, changes }
+    }
+
+    /// Returns the title of each trace: the names of its first file, or its path if another trace
+    /// has the same name.
+    pub(super) fn titles(&self) -> Vec<String> {
+        let names: Vec<_> = self.all.iter().map(|content| content.traces.title()).collect();
+        let is_alone = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+        let title = |(content, name): (&Arc<Content>, &String)| {
+            if is_alone(name) { name.clone() } else { content.traces.name() }
+        };
+        self.all.iter().zip(&names).map(title).collect()
+    }
+
+    /// Waits at most for `time` until the number of changes differs from `last`. Returns the
+    /// number, and the progress of all traces together. `editions` has the edition of each trace.
+    pub(super) fn wait(&self, last: Option<u64>, time: Duration) -> Option<(u64, Value)> {
+        let number = self.changes.wait(last, time)?;
+        let all: Vec<_> = self.all.iter().map(|content| content.progress()).collect();
+        let editions: Vec<_> = all.iter().map(|progress| progress.edition).collect();
+        let mut progress = Progress::sum(all).json();
+        progress["editions"] = editions.into();
+        Some((number, progress))
+    }
+
+    /// Returns the worst outcome of the last readings.
+    pub(super) fn outcome(&self) -> Outcome {
+        self.all.iter().map(|content| content.outcome()).max().unwrap_or(Outcome::Done)
+    }
+}

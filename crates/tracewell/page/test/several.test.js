@@ -1,0 +1,147 @@
+// Several traces on one axis, without a browser.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Model } from "../model.js";
+import { lanes, placed } from "../rows.js";
+import { Several, mergedTimes } from "../several.js";
+import { parsedOffset } from "../time.js";
+import { View, offsetsIn } from "../view.js";
+
+const EMPTY = ["wait.from", "wait.from_seq", "wait.until", "wait.until_seq", "wait.context", "wait.owner",
+    "job.from", "job.from_seq", "job.until", "job.until_seq", "job.context", "job.missed", "job.missed_seq",
+    "arrow.from", "arrow.from_seq", "arrow.until", "arrow.until_seq", "arrow.kind", "arrow.by", "arrow.context",
+    "gap.from", "gap.from_seq", "gap.until", "gap.until_seq", "gap.events", "gap.cause", "mark.ticks", "mark.seq", "mark.context",
+    "inversion.from", "inversion.until", "inversion.context", "inversion.lock", "inversion.ticks"];
+
+/**
+ * The content of a trace with two contexts and one core. Context 1 runs from its second event on, and blocks at
+ * the last event for a reason with the holder 0.
+ * @param {string} title
+ * @param {number[]} times of its events
+ * @param {any} [more] members of the header
+ * @param {Record<string, number[]>} [others] columns
+ */
+function content(title, times, more = {}, others = {}) {
+    const last = times.length - 1;
+    const lists = {
+        ...Object.fromEntries(EMPTY.map((name) => [name, []])),
+        "event.ticks": times, "event.seq": times.map((_, i) => i), "event.cpu": times.map(() => 0),
+        "event.context": times.map((_, i) => i % 2), "event.kind": times.map(() => 0), "event.args": times.map(() => 0),
+        "text.length": [title.length],
+        "change.ticks": [times[0], times[1], times[1], times[last]], "change.seq": [0, 1, 1, last],
+        "change.state": [3, 1, 1, 5], "change.value": [0, 1, 0, 0], ...others,
+    };
+    const columns = new Map(Object.entries(lists).map(([name, list]) => [name, { values: Float64Array.from(list), exact: null }]));
+    columns.set("text.bytes", { values: new TextEncoder().encode(title), exact: null });
+    const header = {
+        title, format: "threadx", events: times.length, span: String(times[last]), from: "0", until: String(times[last]),
+        start: null, rates: [["0", "0", "1000000", "1"]], losses: [], causes: [], cpus: 1, needed: null, largerIsUrgent: false,
+        leftOut: 0, moreWaits: 0, contexts: [{ name: "a", priority: 1 }, { name: "b", priority: 2 }], kinds: [{ id: 7, label: "e" }],
+        reasons: [{ what: "mutex", object: "m", holder: 1 }],
+        rows: [{ kind: "core", number: 0, changes: [0, 2] }, { kind: "context", context: 1, changes: [2, 4] }], ...more,
+    };
+    return { header, columns };
+}
+
+/** @param {import("../several.js").Content[]} contents  @param {number[]} offsets */
+function model(contents, offsets) {
+    const several = new Several(contents, contents.map(({ header }) => header.title));
+    const { header, columns } = several.content(offsets);
+    return new Model(header, columns);
+}
+
+test("sorted lists are merged, and equal values keep the order of the lists", () => {
+    const { files, indices } = mergedTimes([Float64Array.of(1, 5, 5), Float64Array.of(0, 5, 9)]);
+    assert.deepEqual([...files], [1, 0, 0, 0, 1, 1]);
+    assert.deepEqual([...indices], [0, 0, 1, 2, 1, 2]);
+});
+
+test("events of two files are in the order of time, with their own numbers and contexts", () => {
+    const all = model([content("x", [0, 10, 20]), content("y", [0, 4, 8])], [0, 7]);
+    assert.deepEqual([...all.events.at], [0, 7, 10, 11, 15, 20]);
+    assert.deepEqual([...all.events.at.keys()].map((i) => all.events.number(i)), [0, 0, 1, 1, 2, 2]);
+    assert.deepEqual([...all.events.context], [0, 2, 1, 3, 2, 0]);
+    assert.deepEqual([0, 1, 3].map((i) => all.events.text(all.events.args[i])), ["x", "y", "y"]);
+    assert.deepEqual([all.events.numbered(1, 0), all.events.numbered(1, 1), all.events.numbered(9, 1)], [2, 3, -1]);
+    assert.deepEqual([all.kinds.length, all.length, all.header.events], [1, 20, 6]);
+});
+
+test("rows refer to the contexts, reasons and events of their file, and end with it", () => {
+    const all = model([content("x", [0, 10, 20]), content("y", [0, 4, 8])], [0, 7]);
+    const [core, context] = all.rows.slice(2);
+    assert.deepEqual([...core.spans.at], [7, 11]);
+    assert.deepEqual([core.spans.value[1], core.spans.seq[1], core.spans.to(1)], [3, 3, 15]);
+    assert.equal(context.context, 3);
+    const { holder } = all.reasons[context.spans.value[1]];
+    assert.deepEqual([holder - 1, all.fileOf(holder - 1)], [2, 1]);
+    assert.equal(all.isMoreUrgent(0, 1), true);
+    assert.equal(all.isMoreUrgent(0, 3), false);
+});
+
+test("a file before the first one has negative times, and the view stays at its time", () => {
+    const contents = [content("x", [0, 10, 20]), content("y", [0, 4, 8])];
+    const all = model(contents, [0, -30]);
+    assert.deepEqual([all.origin, all.length], [-30n, 50]);
+    assert.deepEqual([...all.events.at], [0, 4, 8, 30, 40, 50]);
+    const view = new View(20);
+    view.show(5, 15);
+    view.moveOrigin(-30, 50);
+    assert.deepEqual([view.from, view.to, view.length], [35, 45, 50]);
+});
+
+test("clocks of different rates share an axis in nanoseconds", () => {
+    const slow = content("x", [0, 10, 20], { rates: [["0", "0", "1000", "1"]] });
+    const fast = content("y", [0, 4, 8]);
+    const all = model([slow, fast], []);
+    assert.deepEqual([...all.events.at], [0, 0, 4_000, 8_000, 10_000_000, 20_000_000]);
+    assert.equal(all.time(all.exact(4_000)), "0.004000 ms");
+    const changing = content("z", [0, 1000, 3000], { rates: [["0", "0", "1000000", "1"], ["1000", "1000000", "2000000", "1"]] });
+    assert.deepEqual([...model([changing, changing], []).events.at].filter((_, i) => i % 2 === 0), [0, 1_000_000, 2_000_000]);
+});
+
+test("unknown rates share an axis in ticks, but not with known ones", () => {
+    const unknown = content("u", [0, 10, 20], { rates: [] });
+    assert.deepEqual([...model([unknown, unknown], [0, 1]).events.at], [0, 1, 10, 11, 20, 21]);
+    assert.throws(() => model([content("x", [0, 1, 2]), unknown], []), /u: the clock's rate is unknown/);
+});
+
+test("files with dates begin at their dates", () => {
+    const first = content("x", [0, 10, 20], { start: "1700000000000000000" });
+    const later = content("y", [0, 4, 8], { start: "1700000000000005000" });
+    assert.deepEqual([...model([later, first], []).events.at], [0, 5, 9, 10, 13, 20]);
+    assert.deepEqual([...model([later, first], [1, 0]).events.at], [0, 6, 10, 10, 14, 20]);
+});
+
+test("arrows of all files are sorted by their ends", () => {
+    const arrow = (/** @type {number} */ from, /** @type {number} */ until) => ({ "arrow.from": [from], "arrow.until": [until],
+        "arrow.from_seq": [0], "arrow.until_seq": [2], "arrow.kind": [0], "arrow.by": [1], "arrow.context": [1] });
+    const all = model([content("x", [0, 10, 20], {}, arrow(1, 15)), content("y", [0, 4, 8], {}, arrow(2, 5))], []);
+    assert.deepEqual([...all.arrow.until], [5, 15]);
+    assert.deepEqual([[...all.arrow.by], [...all.arrow.context]], [[3, 1], [3, 1]]);
+    // The ends are event 1 of each file, stored plus 1.
+    assert.deepEqual([...all.arrow.untilSeq].map((seq) => all.events.at[seq - 1]), [4, 10]);
+});
+
+test("each file is a tree that can be folded", () => {
+    const all = lanes(model([content("x", [0, 10, 20]), content("y", [0, 4, 8])], []));
+    assert.deepEqual(all.map(({ label }) => label), ["x", "Processor", "core 0", "Threads", "b", "y", "Processor", "core 0", "Threads", "b"]);
+    assert.deepEqual(placed(all, new Set(["1:"])).shown.map(({ label }) => label), ["x", "y", "Processor", "core 0", "Threads", "b"]);
+    assert.deepEqual(placed(all, new Set(["2:Threads"])).shown.length, 9);
+});
+
+test("offsets are in the address, and nonsense is ignored", () => {
+    const view = new View(100);
+    view.place(1, -1500);
+    assert.equal(view.address(BigInt), "d=0,-1500");
+    assert.deepEqual(offsetsIn("t=0-100&d=0,-1500"), [0, -1500]);
+    for (const wrong of ["d=", "d=1,x", "e=1", "d=--1"]) assert.deepEqual(offsetsIn(wrong), []);
+});
+
+test("offsets as people type them", () => {
+    assert.deepEqual(["1.5 ms", "-20us", "+3 s", "−1 ns", "0"].map((text) => parsedOffset(text, true)),
+        [1_500_000n, -20_000n, 3_000_000_000n, -1n, 0n]);
+    assert.deepEqual(["1,500", "-20 ticks", "0"].map((text) => parsedOffset(text, false)), [1500n, -20n, 0n]);
+    assert.deepEqual([parsedOffset("20", true), parsedOffset("1 ms", false), parsedOffset("", true)], [null, null, null]);
+});

@@ -1,0 +1,41 @@
+//! Determines which analyses of this folder an event id concerns. All events of other ids are
+//! skipped without a look at their arguments.
+
+use super::{levels, messages, states, timers};
+use crate::model::Meaning;
+use crate::model::schema::Schema;
+
+/// The analyses that an event id concerns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Concerns {
+    pub(super) levels: bool,
+    pub(super) timers: bool,
+    /// True if an event can begin or end a message, or belongs to the step of a machine.
+    pub(super) messages: bool,
+    pub(super) states: bool,
+    /// True if everything in progress ends.
+    pub(super) boot: bool,
+}
+
+impl Concerns {
+    /// Returns the analyses that the events of an id concern.
+    pub(super) fn of(schema: &Schema, id: u32) -> Self {
+        let event = schema.event(id);
+        let Some(means) = event.means.as_ref() else { return Self::default() };
+        let states = states::concern(event, means);
+        Self {
+            levels: levels::concern(event, means),
+            timers: timers::concern(event, means),
+            messages: states || messages::concern(means),
+            states,
+            boot: means.meaning == Meaning::Boot,
+        }
+    }
+
+    /// Returns true if the id concerns no analysis.
+    #[inline(always)]
+    pub(super) fn are_none(self) -> bool {
+        let Self { levels, timers, messages, states, boot } = self;
+        !(levels | timers | messages | states | boot)
+    }
+}

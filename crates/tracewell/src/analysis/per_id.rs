@@ -1,0 +1,101 @@
+//! Facts about event ids that analyses look up for each event. The schema is searched once per id.
+
+use std::sync::{Arc, Weak};
+
+use crate::model::schema::Schema;
+
+/// Ids below this number have entries. The only other ids are those of ranges.
+const MAX_IDS: usize = 1 << 16;
+
+/// A table by event id. An entry is made when its id first occurs, and again after the schema
+/// changed.
+#[derive(Debug)]
+pub(super) struct PerId<T> {
+    /// The schema of the entries. A weak reference lets a decoder change the schema without a copy,
+    /// and the changed schema has another address.
+    schema: Weak<Schema>,
+    /// Index in `entries`, plus one, by id; 0 if the id has no entry yet.
+    index: Vec<u16>,
+    entries: Vec<T>,
+}
+
+impl<T> Default for PerId<T> {
+    fn default() -> Self {
+        Self { schema: Weak::new(), index: Vec::new(), entries: Vec::new() }
+    }
+}
+
+impl<T: Copy> PerId<T> {
+    /// Returns the entry of an id. `make` makes it.
+    #[inline(always)]
+    pub(super) fn get(
+        &mut self,
+        schema: &Arc<Schema>,
+        id: u32,
+        make: impl FnOnce(&Schema, u32) -> T,
+    ) -> T {
+        if self.schema.as_ptr() == Arc::as_ptr(schema)
+            && let Some(index) = self.index.get(id as usize)
+            && let Some(entry) = self.entries.get(usize::from(*index).wrapping_sub(1))
+        {
+            return *entry;
+        }
+        self.add(schema, id, make)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, schema: &Arc<Schema>, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> T {
+        if self.schema.as_ptr() != Arc::as_ptr(schema) {
+            self.schema = Arc::downgrade(schema);
+            self.index.clear();
+            self.entries.clear();
+        }
+        let entry = make(schema, id);
+        let place = id as usize;
+        if place < MAX_IDS
+            && let Ok(index) = u16::try_from(self.entries.len() + 1)
+        {
+            if place >= self.index.len() {
+                self.index.resize(place + 1, 0);
+            }
+            self.index[place] = index;
+            self.entries.push(entry);
+        }
+        entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema::EventType;
+
+    const SCHEMA: &str = r#"
+        [[event]]
+        id = 52
+        name = "LOCK"
+        label = "lock"
+        family = "locks"
+        means = { is = "lock" }
+    "#;
+
+    #[test]
+    fn entries_are_made_once_and_again_for_a_changed_schema() {
+        let mut schema = Arc::new(Schema::parse(SCHEMA, "test").unwrap());
+        let (mut table, mut made) = (PerId::default(), 0);
+        let mut get = |schema: &Arc<Schema>, id| {
+            table.get(schema, id, |schema, id| {
+                made += 1;
+                (schema.event(id).means.is_some(), made)
+            })
+        };
+        let first = [52, 5000, 52, 5000].map(|id| get(&schema, id));
+        assert_eq!(first, [(true, 1), (false, 2), (true, 1), (false, 2)]);
+        let event = EventType { id: 5000, ..schema.event(52).clone() };
+        Arc::make_mut(&mut schema).define(event);
+        assert_eq!([5000, 52, 5000].map(|id| get(&schema, id)), [(true, 3), (true, 4), (true, 3)]);
+        // An id without room for an entry is looked up at each event.
+        assert_eq!([1 << 20, 1 << 20].map(|id| get(&schema, id)), [(false, 5), (false, 6)]);
+    }
+}

@@ -1,0 +1,21 @@
+//! Totals of ticks and of nanoseconds. One interval always fits 64 bits, but the sum of the
+//! intervals of several cores may not, nor the sum of intervals between timestamps that go back.
+
+/// A total that stays at the largest number when it reaches it. [`super::range`] has totals that
+/// need no limit.
+pub(crate) trait Total {
+    /// Adds an amount.
+    fn charge(&mut self, amount: u64);
+}
+
+impl Total for u64 {
+    #[inline]
+    fn charge(&mut self, amount: u64) {
+        *self = self.saturating_add(amount);
+    }
+}
+
+/// Returns the sum of all amounts, at most the largest number.
+pub(crate) fn total(amounts: impl IntoIterator<Item = u64>) -> u64 {
+    amounts.into_iter().fold(0, u64::saturating_add)
+}

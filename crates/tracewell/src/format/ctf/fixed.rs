@@ -1,0 +1,123 @@
+//! Fields at fixed offsets from a byte. A program reads several such fields after one check of the
+//! bounds.
+//!
+//! Does not check bounds: the reading of a run does (see `program`).
+
+use tracewell_wire::ByteOrder;
+
+use super::bits::Form;
+use super::classes::Encoding;
+
+/// A number of 1 to 64 bits at a fixed offset. It lies within eight bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FixedNumber {
+    /// Offset of its first byte.
+    offset: u32,
+    /// Number of bits by which a word of these eight bytes is shifted to the left, and then to the
+    /// right.
+    left: u8,
+    right: u8,
+    order: ByteOrder,
+    is_signed: bool,
+}
+
+impl FixedNumber {
+    /// Returns the number that begins `at` bits after a byte, or `None` if it extends over nine
+    /// bytes or if its bits are reversed.
+    pub(super) fn new(form: Form, at: u32, is_signed: bool) -> Option<Self> {
+        let Form { bits, order, reversed } = form;
+        let shift = (at % 8) as u8;
+        let right = 64_u8.checked_sub(bits)?;
+        let after = right.checked_sub(shift).filter(|_| !reversed)?;
+        let left = match order {
+            ByteOrder::Little => after,
+            ByteOrder::Big => shift,
+        };
+        Some(Self { offset: at / 8, left, right, order, is_signed })
+    }
+
+    /// Returns the number. Bits beyond the end of `bytes` are 0.
+    #[inline]
+    pub(super) fn read(self, bytes: &[u8]) -> u64 {
+        let rest = bytes.get(self.offset as usize..).unwrap_or_default();
+        let word = match rest.first_chunk() {
+            Some(word) => *word,
+            None => padded(rest),
+        };
+        let word = match self.order {
+            ByteOrder::Little => u64::from_le_bytes(word),
+            ByteOrder::Big => u64::from_be_bytes(word),
+        };
+        let word = word << self.left;
+        if self.is_signed {
+            (word.cast_signed() >> self.right).cast_unsigned()
+        } else {
+            word >> self.right
+        }
+    }
+}
+
+#[cold]
+fn padded(bytes: &[u8]) -> [u8; 8] {
+    let mut word = [0; 8];
+    word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    word
+}
+
+/// A field among several fields that are read together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FixedField {
+    /// Index of the field.
+    pub(super) field: u32,
+    pub(super) kind: FixedKind,
+}
+
+/// The kind of a field at a fixed offset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FixedKind {
+    Number(FixedNumber),
+    /// A text in `length` bytes from `offset` on.
+    Text {
+        offset: u32,
+        length: u32,
+        encoding: Encoding,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8], bits: u8, order: ByteOrder, at: u32, is_signed: bool) -> Option<u64> {
+        let form = Form { bits, order, reversed: false };
+        FixedNumber::new(form, at, is_signed).map(|number| number.read(bytes))
+    }
+
+    #[test]
+    fn numbers_have_the_same_value_as_at_any_offset() {
+        let bytes = [0x9A, 0x78, 0x56, 0x34, 0x12, 0xF0, 0xDE, 0xBC, 0x0E, 0x81];
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            for at in 0..16_u32 {
+                for bits in 1..=64_u8 {
+                    let form = Form { bits, order, reversed: false };
+                    let expected = form.read(&bytes, u64::from(at));
+                    let fits = at % 8 + u32::from(bits) <= 64;
+                    let found = read(&bytes, bits, order, at, false);
+                    assert_eq!(found.is_some(), fits, "{bits} bits at {at}");
+                    if let (Some(expected), Some(found)) = (expected, found) {
+                        assert_eq!(found, expected, "{bits} bits at {at}, {order:?}");
+                        let found = read(&bytes, bits, order, at, true);
+                        let expected = super::super::bits::signed(expected, bits);
+                        assert_eq!(found, Some(expected), "{bits} signed bits at {at}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reversed_bits_have_no_fixed_form() {
+        let form = Form { bits: 8, order: ByteOrder::Little, reversed: true };
+        assert_eq!(FixedNumber::new(form, 0, false), None);
+    }
+}

@@ -1,0 +1,277 @@
+//! Reads headers of events whose fields have fixed offsets, the usual case.
+//!
+//! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
+//! LTTng's headers. The program of the header reads all others.
+
+use super::bits::Form;
+use super::classes::Role;
+use super::fixed::FixedNumber;
+use super::position::{Bits, Fault, FaultKind};
+use super::program::{Op, Program, State};
+
+/// Maximum number of sequences of fields.
+const MAX_PATHS: usize = 16;
+
+/// The layout of event headers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct FixedHeader {
+    /// Alignment in bits minus 1.
+    mask: u64,
+    selector: Option<Selector>,
+    /// The sequences of fields. Without a selector, there is one.
+    paths: Vec<Path>,
+}
+
+/// A number that selects one of the sequences.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Selector {
+    number: FixedNumber,
+    /// Number of bits up to its end.
+    end: u32,
+    is_signed: bool,
+    register: u32,
+    /// Ranges of values, each with the index of the sequence that they select. A range is its first
+    /// value and the difference to its last value, as they are in a word of 64 bits.
+    cases: Vec<(u64, u64, usize)>,
+}
+
+/// A sequence of fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Path {
+    /// The id of the event's class.
+    id: Option<FixedNumber>,
+    /// The timestamp, and its number of bits.
+    stamp: Option<(FixedNumber, u8)>,
+    /// Number of bits.
+    bits: u32,
+}
+
+impl FixedHeader {
+    /// Returns the layout of the headers that a program reads, or `None` if offsets are not fixed
+    /// or if fields have further roles.
+    pub(super) fn new(program: &Program) -> Option<Self> {
+        let (mask, first) = match program.ops.first()? {
+            Op::Align { mask } => (*mask, 1),
+            Op::Fixed { mask, .. } => (*mask, 0),
+            _ => (0, 0),
+        };
+        // Numbers have fixed offsets only from a byte.
+        if mask < 7 {
+            return None;
+        }
+        let mut walk = Walk { program, mask, header: Self { mask, selector: None, paths: vec![] } };
+        walk.path(first, program.ops.len(), Path::default())?;
+        Some(walk.header)
+    }
+
+    /// Reads a header, as [`Program::run`] does.
+    #[inline]
+    pub(super) fn read(&self, bits: &mut Bits<'_>, state: &mut State) -> Result<(), Fault> {
+        bits.align(self.mask)?;
+        let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+        let index = match &self.selector {
+            Some(selector) => selector.select(bytes, bits, state)?,
+            None => 0,
+        };
+        let Some(path) = self.paths.get(index) else { return Ok(()) };
+        bits.at = bits.after(u64::from(path.bits))?;
+        if let Some(id) = path.id {
+            state.event = id.read(bytes);
+        }
+        if let Some((stamp, length)) = path.stamp {
+            state.clock = state.extended(stamp.read(bytes), length);
+            state.is_timed = true;
+        }
+        Ok(())
+    }
+}
+
+impl Selector {
+    #[inline]
+    fn select(&self, bytes: &[u8], bits: &Bits<'_>, state: &mut State) -> Result<usize, Fault> {
+        bits.after(u64::from(self.end))?;
+        let word = self.number.read(bytes);
+        let value = if self.is_signed { word.cast_signed().into() } else { i128::from(word) };
+        if let Some(register) = state.registers.get_mut(self.register as usize) {
+            *register = value;
+        }
+        let case = self.cases.iter().find(|(low, length, _)| word.wrapping_sub(*low) <= *length);
+        case.map(|(_, _, path)| *path).ok_or_else(|| bits.fault(FaultKind::NoOption(value)))
+    }
+}
+
+/// Collects the sequences of fields of a program.
+struct Walk<'p> {
+    program: &'p Program,
+    mask: u64,
+    header: FixedHeader,
+}
+
+impl Walk<'_> {
+    /// Adds the sequence that continues `path` with the instructions from `next` up to `end`.
+    /// Returns its index, or `None` if offsets are not fixed.
+    fn path(&mut self, mut next: usize, end: usize, mut path: Path) -> Option<usize> {
+        let mut last = None;
+        let mut stored = None;
+        while next < end {
+            let op = *self.program.ops.get(next)?;
+            next += 1;
+            match op {
+                Op::Align { mask } => self.align(&mut path, mask)?,
+                Op::Fixed { mask, bits, .. } => {
+                    self.align(&mut path, mask)?;
+                    path.bits = path.bits.checked_add(bits)?;
+                }
+                Op::Bits { form, is_signed, .. } => {
+                    last = Some((self.number(&mut path, form, is_signed)?, form.bits, is_signed));
+                }
+                Op::Bytes { bits, order, is_signed, .. } => {
+                    let form = Form { bits, order, reversed: false };
+                    last = Some((self.number(&mut path, form, is_signed)?, bits, is_signed));
+                }
+                Op::Store { register, .. } if stored.is_none() => {
+                    stored = Some((register, last?, path.bits));
+                }
+                Op::Role { role: Role::EventClass, .. } => path.id = Some(last?.0),
+                Op::Role { role: Role::Time, .. } if path.stamp.is_none() => {
+                    path.stamp = last.map(|(number, bits, _)| (number, bits));
+                }
+                Op::Jump { to } => next = to as usize,
+                Op::Choose { register, first, count, absent: None } => {
+                    let (stored, (number, _, is_signed), end_of_selector) = stored.take()?;
+                    let cases = self.program.cases.get(first as usize..)?.get(..count as usize)?;
+                    if stored != register || self.header.selector.is_some() {
+                        return None;
+                    }
+                    self.header.selector = Some(Selector {
+                        number,
+                        end: end_of_selector,
+                        is_signed,
+                        register,
+                        cases: Vec::new(),
+                    });
+                    let mut known: Vec<(u32, usize)> = Vec::new();
+                    for case in cases {
+                        let found = known.iter().find(|(to, _)| *to == case.to);
+                        let index = match found {
+                            Some((_, index)) => *index,
+                            None => {
+                                let index = self.path(case.to as usize, end, path)?;
+                                known.push((case.to, index));
+                                index
+                            }
+                        };
+                        let selector = self.header.selector.as_mut()?;
+                        let (least, most) = match is_signed {
+                            true => (i64::MIN.into(), i64::MAX.into()),
+                            false => (0, u64::MAX.into()),
+                        };
+                        let (low, high) = (case.low.max(least), case.high.min(most));
+                        if low <= high {
+                            selector.cases.push((low as u64, (high - low) as u64, index));
+                        }
+                    }
+                    return Some(0);
+                }
+                _ => return None,
+            }
+        }
+        // Programs store numbers to which fields after the header refer.
+        if stored.is_some() || self.header.paths.len() == MAX_PATHS {
+            return None;
+        }
+        self.header.paths.push(path);
+        Some(self.header.paths.len() - 1)
+    }
+
+    fn align(&self, path: &mut Path, mask: u64) -> Option<()> {
+        let mask = u32::try_from(mask).ok().filter(|_| mask <= self.mask)?;
+        path.bits = path.bits.checked_add(mask)? & !mask;
+        Some(())
+    }
+
+    fn number(&self, path: &mut Path, form: Form, is_signed: bool) -> Option<FixedNumber> {
+        let number = FixedNumber::new(form, path.bits, is_signed)?;
+        path.bits = path.bits.checked_add(u32::from(form.bits))?;
+        Some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::ctf::layout::{Layout, Programs};
+    use crate::format::ctf::metadata;
+    use crate::format::ctf::program::{NO_VALUE, Nothing};
+
+    fn layout(header: &str) -> Layout {
+        let text = format!(
+            "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};\n\
+             clock {{ name = c; }};\n\
+             typealias integer {{ size = 16; align = 8; }} := u16;\n\
+             typealias integer {{ size = 32; align = 8; }} := u32;\n\
+             typealias integer {{ size = 32; align = 8; map = clock.c.value; }} := t32;\n\
+             typealias integer {{ size = 64; align = 8; map = clock.c.value; }} := t64;\n\
+             stream {{ event.header := {header}; }};\n\
+             event {{ name = e; id = 3; fields := struct {{ u16 x; }}; }};\n"
+        );
+        Layout::new(metadata::read(text.as_bytes()).unwrap().metadata, Programs::One).unwrap()
+    }
+
+    /// The layout of LTTng's headers of large channels.
+    const LTTNG: &str = "struct { enum : u16 { compact = 0 ... 65534, extended = 65535 } id;
+        variant <id> { struct { t32 timestamp; } compact;
+                       struct { u32 id; t64 timestamp; } extended; } v; } align(8)";
+
+    #[test]
+    fn headers_are_those_that_their_program_reads() {
+        let layout = layout(LTTNG);
+        let class = &layout.streams[0];
+        let header = class.fixed_header.as_ref().unwrap();
+        // A compact header with a stamp that has wrapped, and an extended header.
+        let compact = [3, 0, 5, 0, 0, 0, 0xAA];
+        let extended = [0xFF, 0xFF, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0xAA];
+        for (bytes, event, clock) in
+            [(&compact[..], 3, 0x1_0000_0005), (&extended, 7, 0x2_0000_0001)]
+        {
+            for length in 0..=bytes.len() {
+                let begin = || {
+                    let state = State {
+                        registers: vec![NO_VALUE; layout.registers],
+                        clock: 6,
+                        event: 3,
+                        ..State::default()
+                    };
+                    (Bits { bytes: &bytes[..length], at: 0, end: 8 * length as u64 }, state)
+                };
+                let (mut bits, mut state) = begin();
+                let read = header.read(&mut bits, &mut state);
+                let (mut expected_bits, mut expected) = begin();
+                let program = &class.event_header;
+                let run = program.run(&mut expected_bits, &mut expected, &mut Nothing);
+                assert_eq!(read.is_ok(), run.is_ok(), "{length} bytes");
+                if read.is_ok() {
+                    assert_eq!((state.event, state.clock), (event, clock));
+                    assert_eq!((expected.event, expected.clock), (event, clock));
+                    assert_eq!(bits.at, expected_bits.at);
+                    assert_eq!(state.registers, expected.registers);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_headers_have_no_fixed_offsets() {
+        // A text has any length, and a number of 5 bits can begin within a byte.
+        for header in [
+            "struct { string s; t32 timestamp; }",
+            "struct { integer { size = 5; align = 1; } id; t32 timestamp; } align(1)",
+        ] {
+            let layout = layout(header);
+            let is_text = header.contains("string");
+            assert_eq!(layout.streams[0].fixed_header.is_none(), is_text, "{header}");
+        }
+        let bits = layout("struct { integer { size = 5; align = 1; } id; }");
+        assert_eq!(bits.streams[0].fixed_header, None);
+    }
+}

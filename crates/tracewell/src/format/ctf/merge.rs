@@ -1,0 +1,104 @@
+//! Finds the stream with the earliest element.
+//!
+//! A binary heap contains the time of the next element of each stream. In contrast to the heap of
+//! the standard library, the time of the first stream changes without leaving the heap, which takes
+//! two comparisons if the stream remains the first.
+
+/// The streams in order of time. Streams of equal time are in the order of their indices.
+#[derive(Debug, Default)]
+pub(super) struct Merge {
+    /// The time and the index of each stream. No entry is later than the entries at twice its
+    /// position plus 1 and 2.
+    heap: Vec<(u64, usize)>,
+}
+
+impl Merge {
+    /// Adds a stream.
+    pub(super) fn add(&mut self, time: u64, index: usize) {
+        let mut at = self.heap.len();
+        self.heap.push((time, index));
+        while at > 0 && self.heap[at] < self.heap[(at - 1) / 2] {
+            self.heap.swap(at, (at - 1) / 2);
+            at = (at - 1) / 2;
+        }
+    }
+
+    /// Returns the index of the stream with the earliest element, or `None` without streams.
+    #[inline]
+    pub(super) fn first(&self) -> Option<usize> {
+        self.heap.first().map(|(_, index)| *index)
+    }
+
+    /// Sets the time of the first stream's next element, or removes the stream if it has ended.
+    #[inline]
+    pub(super) fn replace_first(&mut self, time: Option<u64>) {
+        match time {
+            Some(time) => {
+                if let Some(first) = self.heap.first_mut() {
+                    first.0 = time;
+                }
+            }
+            None if self.heap.is_empty() => {}
+            None => {
+                self.heap.swap_remove(0);
+            }
+        }
+        self.sink_first();
+    }
+
+    #[inline]
+    fn sink_first(&mut self) {
+        let mut at = 0;
+        while let Some(left) = self.heap.get(2 * at + 1) {
+            let (mut next, mut earliest) = (2 * at + 1, left);
+            if let Some(right) = self.heap.get(next + 1)
+                && right < left
+            {
+                (next, earliest) = (next + 1, right);
+            }
+            if self.heap[at] < *earliest {
+                break;
+            }
+            self.heap.swap(at, next);
+            at = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_come_in_order_of_time_and_index() {
+        // The times of each stream do not decrease; the order of all is that of sorting.
+        let streams: Vec<Vec<u64>> = (0..13_u64)
+            .map(|stream| (0..stream * 3 % 7).map(|i| (stream * 5 % 11) + i * i % 4 * i).collect())
+            .map(|mut times: Vec<u64>| {
+                times.sort_unstable();
+                times
+            })
+            .collect();
+        let mut expected: Vec<_> = streams
+            .iter()
+            .enumerate()
+            .collect::<Vec<_>>()
+            .into_iter()
+            .flat_map(|(index, times)| times.iter().map(move |time| (*time, index)))
+            .collect();
+        expected.sort_unstable();
+        let (mut merge, mut positions) = (Merge::default(), vec![0; streams.len()]);
+        for (index, times) in streams.iter().enumerate() {
+            if let Some(time) = times.first() {
+                merge.add(*time, index);
+            }
+        }
+        let mut found = Vec::new();
+        while let Some(index) = merge.first() {
+            found.push((streams[index][positions[index]], index));
+            positions[index] += 1;
+            merge.replace_first(streams[index].get(positions[index]).copied());
+        }
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,185 @@
+//! Appends decoded arguments to a line of limited length, with the text of each argument kept for
+//! numbers that occur again. [`Describer`] makes the texts.
+
+use std::sync::Arc;
+
+use super::kept::{KeptTexts, put_unkept};
+use super::{Describer, LineWindow, PerEvent, TextBuffer};
+use crate::model::schema::Schema;
+use crate::model::{ContextDetail, Event, MAX_NUMBERS, NumberRow, NumberRows};
+
+/// Appends decoded arguments as [`Describer::put`] does, for events whose arguments are numbers.
+#[derive(Debug)]
+pub(crate) struct LineDescriber {
+    ids: KeptIds,
+    details: [KeptDetail; 2],
+    /// State of the trace's objects and schema when the texts were made.
+    objects: u64,
+    schema: Option<Arc<Schema>>,
+    digits: usize,
+    text: TextBuffer,
+    /// Escapes a text.
+    escape: fn(&mut TextBuffer),
+}
+
+/// The kept texts of each event id.
+#[derive(Debug, Default)]
+struct KeptIds {
+    /// The arguments of each event id; `None` if they are not all numbers.
+    arguments: PerEvent<Option<KeptArguments>>,
+    /// Number of ids with kept texts.
+    kept: usize,
+    /// Number of times that labels of objects or the schema changed.
+    epoch: u64,
+}
+
+/// The kept texts of the arguments of an event id, with the index of each argument.
+#[derive(Debug)]
+struct KeptArguments {
+    epoch: u64,
+    texts: Vec<(usize, KeptTexts)>,
+}
+
+/// The kept texts of a detail, as the first text of a line and after arguments.
+type KeptDetail = [KeptTexts; 2];
+
+/// Maximum number of event ids with kept texts, so that a trace with many ids cannot fill memory.
+/// The texts of an argument occupy 4 KiB.
+pub(crate) const MAX_KEPT_IDS: usize = 256;
+
+impl LineDescriber {
+    /// Creates a describer of lines. `escape` escapes the text of an argument for the lines.
+    pub(crate) fn new(escape: fn(&mut TextBuffer)) -> Self {
+        Self {
+            ids: KeptIds::default(),
+            details: Default::default(),
+            objects: 0,
+            schema: None,
+            digits: 0,
+            text: TextBuffer::default(),
+            escape,
+        }
+    }
+
+    /// Forgets texts that may be wrong for a batch. Call this before the first line of each batch.
+    pub(crate) fn begin(&mut self, rows: &NumberRows<'_>) {
+        let trace = rows.trace();
+        let (objects, digits) = (trace.objects.changes(), trace.payload.digits());
+        let same = |schema: &Arc<Schema>| Arc::ptr_eq(schema, &trace.schema);
+        if (self.objects, self.digits) != (objects, digits)
+            || !self.schema.as_ref().is_some_and(same)
+        {
+            self.ids.epoch += 1;
+            (self.objects, self.digits) = (objects, digits);
+            self.schema = Some(Arc::clone(&trace.schema));
+        }
+        // The context of a key may change between batches.
+        self.details.iter_mut().flatten().for_each(KeptTexts::forget);
+    }
+
+    /// Appends the arguments of an event. Returns false if this is not possible; the line is then
+    /// incomplete.
+    #[inline(always)]
+    pub(crate) fn put(
+        &mut self,
+        line: &mut LineWindow<'_>,
+        describer: &mut Describer,
+        rows: &NumberRows<'_>,
+        row: &NumberRow<'_>,
+        numbers: &[u64; MAX_NUMBERS],
+    ) -> bool {
+        let kept = match self.ids.arguments.find_mut(row.id) {
+            Some(Some(kept)) if kept.epoch == self.ids.epoch => kept,
+            Some(None) => return false,
+            _ => match self.ids.prepare(describer, rows, (row.id, row.row)) {
+                Some(kept) => kept,
+                None => return false,
+            },
+        };
+        for (place, (index, texts)) in kept.texts.iter_mut().enumerate() {
+            let Some(number) = numbers.get(*index).copied() else { return false };
+            if texts.put(line, number) {
+                continue;
+            }
+            let made = (&mut self.text, self.escape);
+            make(made, texts, describer, (rows, row.row), (place, number));
+            if !put_unkept(line, &self.text) {
+                return false;
+            }
+        }
+        let Some(detail) = rows.detail(row) else { return true };
+        let is_first = kept.texts.is_empty();
+        let (kind, number) = match detail {
+            ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
+            ContextDetail::Interrupted(key) => (1, key),
+        };
+        let texts = &mut self.details[kind][usize::from(is_first)];
+        if texts.put(line, number) {
+            return true;
+        }
+        make_detail((&mut self.text, self.escape), texts, rows, (detail, number, is_first));
+        put_unkept(line, &self.text)
+    }
+}
+
+impl KeptIds {
+    /// Prepares the arguments of an event id. Returns `None` if they are not all numbers.
+    #[cold]
+    fn prepare(
+        &mut self,
+        describer: &mut Describer,
+        rows: &NumberRows<'_>,
+        (id, row): (u32, usize),
+    ) -> Option<&mut KeptArguments> {
+        let event = rows.event(row)?;
+        let is_new = self.arguments.find(id).is_none();
+        if is_new && self.kept >= MAX_KEPT_IDS {
+            return None;
+        }
+        let numbers = describer.numbers(Event::new(rows.trace(), &event));
+        let numbers = numbers.filter(|list| list.iter().all(|index| *index < rows.count()));
+        let made = numbers.map(|list| KeptArguments {
+            epoch: self.epoch,
+            texts: list.into_iter().map(|index| (index, KeptTexts::default())).collect(),
+        });
+        self.kept += usize::from(is_new && made.is_some());
+        let kept = self.arguments.get(id, || None);
+        *kept = made;
+        kept.as_mut()
+    }
+}
+
+/// Makes the text of an argument, and keeps it if it is the same for all events.
+#[inline(never)]
+fn make(
+    (text, escape): (&mut TextBuffer, fn(&mut TextBuffer)),
+    texts: &mut KeptTexts,
+    describer: &mut Describer,
+    (rows, row): (&NumberRows<'_>, usize),
+    (place, number): (usize, u64),
+) {
+    text.truncate(0);
+    let Some(event) = rows.event(row) else { return };
+    let event = Event::new(rows.trace(), &event);
+    let is_constant = describer.put_number(text, event, place, number);
+    escape(text);
+    if is_constant {
+        texts.keep(number, text);
+    } else {
+        texts.note_miss();
+    }
+}
+
+/// Makes the text of a detail and keeps it.
+#[inline(never)]
+fn make_detail(
+    (text, escape): (&mut TextBuffer, fn(&mut TextBuffer)),
+    texts: &mut KeptTexts,
+    rows: &NumberRows<'_>,
+    (detail, number, is_first): (ContextDetail, u64, bool),
+) {
+    text.truncate(0);
+    super::describe::put_detail(text, rows.trace(), detail, is_first);
+    escape(text);
+    texts.keep(number, text);
+}

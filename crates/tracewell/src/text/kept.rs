@@ -1,0 +1,178 @@
+//! Keeps the texts of numbers, so that a number that occurs again is copied instead of converted.
+//!
+//! Each argument of an event id has few values in most traces, such as the addresses of some
+//! objects. So a small table for each argument, indexed directly by a hash of the value, has most
+//! texts: name and value together, with all escapes.
+
+use super::{LineWindow, TextBuffer};
+
+/// The texts of the numbers of one argument.
+#[derive(Debug)]
+pub(crate) struct KeptTexts {
+    slots: Box<[Slot; SLOTS]>,
+    hits: u64,
+    misses: u64,
+    /// True if most numbers were not in the table. Then no text is kept.
+    given_up: bool,
+}
+
+/// A kept text, in one line of the processor's cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Slot {
+    number: u64,
+    length: u8,
+    text: [u8; MAX_KEPT],
+}
+
+const _: () = assert!(size_of::<Slot>() == 64);
+
+/// Maximum length of a kept text in bytes.
+const MAX_KEPT: usize = 48;
+const SLOT_BITS: u32 = 6;
+const SLOTS: usize = 1 << SLOT_BITS;
+/// Number of misses after which hits and misses are compared.
+const PERIOD: u64 = 256;
+
+impl Default for KeptTexts {
+    fn default() -> Self {
+        Self { slots: Box::new(EMPTY), hits: 0, misses: 0, given_up: false }
+    }
+}
+
+/// The empty table. No number is in a slot of another number, so an empty slot has a number that
+/// belongs to another slot.
+const EMPTY: [Slot; SLOTS] = {
+    let mut slots = [Slot { number: 0, length: 0, text: [b' '; MAX_KEPT] }; SLOTS];
+    slots[slot_of(0)].number = 1;
+    slots
+};
+
+const _: () = assert!(slot_of(0) != slot_of(1));
+
+/// Returns the index of the slot of a number.
+#[inline(always)]
+const fn slot_of(number: u64) -> usize {
+    /// 2^64 divided by the golden ratio.
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    (number.wrapping_mul(FACTOR) >> (u64::BITS - SLOT_BITS)) as usize
+}
+
+impl KeptTexts {
+    /// Appends the text of a number, if it is kept. Returns false otherwise.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, line: &mut LineWindow<'_>, number: u64) -> bool {
+        let slot = &self.slots[slot_of(number)];
+        if slot.number != number {
+            return false;
+        }
+        line.block(&slot.text, usize::from(slot.length));
+        self.hits += 1;
+        true
+    }
+
+    /// Keeps the text of a number that was not found.
+    pub(crate) fn keep(&mut self, number: u64, text: &TextBuffer) {
+        if self.note_miss() || text.len() > MAX_KEPT {
+            return;
+        }
+        let slot = &mut self.slots[slot_of(number)];
+        slot.number = number;
+        slot.length = text.len() as u8;
+        slot.text = *text.first_block();
+    }
+
+    /// Counts a number that was not found. Returns true if no texts are kept.
+    pub(crate) fn note_miss(&mut self) -> bool {
+        self.misses += 1;
+        if self.misses == PERIOD {
+            self.given_up |= self.hits < self.misses;
+            (self.hits, self.misses) = (0, 0);
+            if self.given_up {
+                *self.slots = EMPTY;
+            }
+        }
+        self.given_up
+    }
+
+    /// Drops all texts, because they may have changed.
+    pub(crate) fn forget(&mut self) {
+        *self.slots = EMPTY;
+        (self.hits, self.misses, self.given_up) = (0, 0, false);
+    }
+}
+
+/// Appends a text that is not kept. Returns false if it is too long for a line of fixed size.
+#[inline(always)]
+pub(crate) fn put_unkept(line: &mut LineWindow<'_>, text: &TextBuffer) -> bool {
+    if text.len() <= MAX_KEPT {
+        line.block::<MAX_KEPT>(text.first_block(), text.len());
+        return true;
+    }
+    line.text(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(number: u64) -> TextBuffer {
+        let mut text = TextBuffer::default();
+        text.decimal(number);
+        text
+    }
+
+    /// Returns the kept text of a number.
+    fn kept(texts: &mut KeptTexts, number: u64) -> Option<String> {
+        let mut out = TextBuffer::default();
+        let mut line = out.window();
+        let found = texts.put(&mut line, number);
+        line.done();
+        found.then(|| out.as_text().into_owned())
+    }
+
+    #[test]
+    fn only_the_texts_of_noted_numbers_are_kept() {
+        let mut texts = KeptTexts::default();
+        let numbers = [0, 1, 7, u64::from(u32::MAX), u64::MAX];
+        for number in numbers {
+            assert_eq!(kept(&mut texts, number), None);
+            texts.keep(number, &text_of(number));
+            assert_eq!(kept(&mut texts, number), Some(number.to_string()));
+        }
+        texts.forget();
+        assert!(numbers.iter().all(|number| kept(&mut texts, *number).is_none()));
+    }
+
+    #[test]
+    fn a_text_of_more_than_a_slot_is_not_kept() {
+        let (mut texts, mut text) = (KeptTexts::default(), TextBuffer::default());
+        text.text([b'x'; MAX_KEPT + 1]);
+        texts.keep(7, &text);
+        assert_eq!(kept(&mut texts, 7), None);
+        let mut out = TextBuffer::default();
+        let mut line = out.window();
+        assert!(put_unkept(&mut line, &text));
+        line.done();
+        assert_eq!(out.as_bytes(), text.as_bytes());
+        text.text([b'x'; MAX_KEPT]);
+        assert!(!put_unkept(&mut out.window(), &text), "longer than the largest text of a line");
+    }
+
+    #[test]
+    fn numbers_that_always_change_are_given_up() {
+        let (mut changing, mut mixed) = (KeptTexts::default(), KeptTexts::default());
+        for number in 0..2 * PERIOD {
+            assert_eq!(kept(&mut changing, number), None);
+            changing.keep(number, &text_of(number));
+            // Two of three numbers are kept.
+            for number in [number, 3, 3] {
+                if kept(&mut mixed, number).is_none() {
+                    mixed.keep(number, &text_of(number));
+                }
+            }
+        }
+        assert!((0..2 * PERIOD).all(|number| kept(&mut changing, number).is_none()));
+        assert_eq!(kept(&mut mixed, 2 * PERIOD - 1), Some((2 * PERIOD - 1).to_string()));
+    }
+}
