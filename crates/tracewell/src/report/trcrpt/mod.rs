@@ -272,14 +272,14 @@ impl<'p, W: Write> TrcReport<'p, W> {
         }
         // Each thread formats a contiguous part, and the parts are written in order.
         let length = self.rows.len().div_ceil(threads);
-        rayon_core::scope(|scope| {
+        std::thread::scope(|scope| {
             let mut before = before;
             let rows = self.rows.chunks(length).enumerate();
             for ((number, rows), formatter) in rows.zip(&mut self.formatters) {
                 let (part, earlier) = (&part, before);
                 before = ticks(rows.last()).copied().unwrap_or(before);
                 let at = number * length;
-                scope.spawn(move |_| {
+                scope.spawn(move || {
                     part.format(formatter, rows, at, earlier, &mut Page::default());
                 });
             }
