@@ -33,6 +33,7 @@ mod apart;
 mod columns;
 mod escape;
 mod keys;
+mod slices;
 mod times;
 mod values;
 
@@ -43,7 +44,7 @@ use crate::format::Options;
 use crate::input::Input;
 use crate::model::{
     Batch, ContextDetail, ContextId, Event, Flow, Loss, SeenContexts, Severity, Sink, SinkError,
-    Stop, Trace,
+    Slices, Stop, Trace,
 };
 use crate::select::{Listing, Selection};
 use crate::text::{
@@ -182,8 +183,12 @@ struct EventPlan {
 impl<W: Write> EventWriter<W> {
     /// Creates a writer. Tables begin with a line of column names.
     pub fn new(out: W, format: EventFormat, selection: Selection) -> Self {
+        Self::of(Listing::new(out, selection), format)
+    }
+
+    fn of(lines: Listing<W>, format: EventFormat) -> Self {
         Self {
-            lines: Listing::new(out, selection),
+            lines,
             begun: false,
             format,
             keys: Keys::of(format),
@@ -463,6 +468,14 @@ impl<W: Write> Sink for EventWriter<W> {
             }
         }
         self.lines.end_mark(start)
+    }
+
+    fn takes_slices(&self, _: &Trace) -> bool {
+        self.can_be_split()
+    }
+
+    fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+        Stop::on_error(self.write_slices(trace, slices))
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

@@ -125,6 +125,11 @@ impl<'a> Slots<'a> {
         for_each_layout!(self, bytes, advance(ticking));
     }
 
+    /// Returns the context word of a slot.
+    pub(super) fn context(&self, slot: usize) -> Option<u64> {
+        self.event(slot).map(|event| event.context)
+    }
+
     /// Returns the event id in a slot.
     pub(super) fn id(&self, slot: usize) -> Option<u16> {
         self.event(slot).map(|event| event.id())
@@ -254,9 +259,20 @@ pub(super) struct Unwrapping {
     contexts: ContextCache,
 }
 
+impl From<Ticking> for Unwrapping {
+    fn from(ticking: Ticking) -> Self {
+        Self { ticking, contexts: ContextCache::new() }
+    }
+}
+
 impl Unwrapping {
     pub(super) fn new(counter: Counter) -> Self {
-        Self { ticking: Ticking::new(counter), contexts: ContextCache::new() }
+        Self::from(Ticking::new(counter))
+    }
+
+    /// Sets the clock, after other threads have decoded events.
+    pub(super) fn advance_to(&mut self, ticking: Ticking) {
+        self.ticking = ticking;
     }
 
     /// Returns the state of the clock.
