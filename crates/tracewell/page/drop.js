@@ -191,6 +191,8 @@ class Start {
         this.progress.hidden = this.again.hidden = false;
         this.message.className = "";
         this.message.textContent = "loading";
+        // The messages of the page are about the trace before.
+        named("progress").textContent = named("progress").title = "";
         try {
             const options = [...this.typed].map(([key, value]) => `${key}=${value}`);
             const content = await reader.open(file, this.format.value || null, options);

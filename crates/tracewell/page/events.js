@@ -133,7 +133,7 @@ export class EventList {
         dot.style.background = contexts[events.context[index]];
         const line = element("div", [
             element("span", [String(events.number(index))], "number"),
-            element("span", [model.time(model.exact(events.at[index])).replace(/ (ms|s|ticks)$/, "")], "time"),
+            element("span", [model.time(model.exact(events.at[index])).replace(/ (s|ms|µs|ns|ticks)$/, "")], "time"),
             element("span", [dot, model.name(events.context[index])], "context"),
             element("span", [model.kinds[events.kind[index]].label], "label"),
             element("span", [events.text(events.args[index])], "args"),

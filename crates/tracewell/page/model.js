@@ -4,7 +4,7 @@
 import { lowerBound, upperBound } from "./bounds.js";
 import { partOf } from "./detail.js";
 import { IntervalIndex } from "./intervals.js";
-import { Clock, duration, fixed, grouped } from "./time.js";
+import { Clock, duration, fixed, grouped, unitFor } from "./time.js";
 
 /** Codes of the states of contexts. */
 export const STATES = [
@@ -286,16 +286,21 @@ export class Model {
     /** Returns a time with its unit. @param {bigint} ticks */
     time(ticks) {
         if (!this.clock.isKnown) return `${grouped(ticks)} ticks`;
-        const whole = this.clock.ns(this.exact(this.length));
-        if (whole >= 1000000000n) return `${fixed(this.clock.ns(ticks), 1e9, this.decimals + 3)} s`;
-        return `${fixed(this.clock.ns(ticks), 1e6, this.decimals)} ms`;
+        const { unit, ns } = this.unit;
+        return `${fixed(this.clock.ns(ticks), ns, this.decimals)} ${unit}`;
     }
 
-    /** Decimals of a millisecond that differ between ticks: at most 6. */
+    /** The unit of all times on the page: the largest that fits into the page. */
+    get unit() {
+        return unitFor(Number(this.clock.ns(this.exact(this.length)) - this.clock.ns(this.exact(0))));
+    }
+
+    /** Decimals of the unit that differ between ticks. */
     get decimals() {
         const { count, seconds } = this.clock.rates[0];
-        const digits = Math.ceil(Math.log10(Number(count) / Number(seconds))) - 3;
-        return Math.min(6, Math.max(0, digits));
+        const perSecond = Math.ceil(Math.log10(Number(count) / Number(seconds)));
+        const most = Math.round(Math.log10(this.unit.ns));
+        return Math.min(most, Math.max(0, perSecond - (9 - most)));
     }
 
     /**

@@ -1,15 +1,15 @@
 // Drawing on a canvas: size, hatches, text that fits, grid of times.
 
 import { SvgInk } from "./svg.js";
-import { fixed, grouped, step, unitFor } from "./time.js";
+import { fixed, grouped, step } from "./time.js";
 
 export const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
-/** Distance of two labels on the axis in pixels. */
+/** Minimum distance of two labels on the axis in pixels. */
 const LABEL_DISTANCE = 68;
 
-/** Maximum number of decimals of a label. */
-const MAX_DECIMALS = 4;
+/** Width of a character of a label, and the distance to the next label, approximately in pixels. */
+const [CHARACTER, GAP] = [7, 20];
 
 /**
  * A canvas whose unit is a pixel of the page.
@@ -128,7 +128,7 @@ export function cut(ink, text, room) {
  */
 
 /**
- * Returns the lines of the grid for a view, and the unit of their labels.
+ * Returns the lines of the grid for a view, and the unit of their labels, which is that of all times on the page.
  * @param {import("./model.js").Model} model
  * @param {number} from
  * @param {number} to
@@ -136,12 +136,25 @@ export function cut(ink, text, room) {
  * @returns {{ unit: string, lines: GridLine[] }}
  */
 export function grid(model, from, to, width) {
-    const parts = Math.max(width / LABEL_DISTANCE, 1);
+    const { unit, lines } = gridOf(model, from, to, Math.max(width / LABEL_DISTANCE, 1));
+    const longest = Math.max(...lines.map(({ label }) => label.length)) * CHARACTER + GAP;
+    // Long labels need more room.
+    return longest <= LABEL_DISTANCE ? { unit, lines } : gridOf(model, from, to, Math.max(width / longest, 1));
+}
+
+/**
+ * @param {import("./model.js").Model} model
+ * @param {number} from
+ * @param {number} to
+ * @param {number} parts maximum number of lines, approximately
+ * @returns {{ unit: string, lines: GridLine[] }}
+ */
+function gridOf(model, from, to, parts) {
     if (!model.clock.isKnown) return tickGrid(model, from, to, parts);
     const begin = model.clock.ns(model.exact(Math.max(from, 0)));
     const end = model.clock.ns(model.exact(to));
     const distance = step(Math.max(Number(end - begin) / parts, 1));
-    const { unit, ns } = axisUnit(Number(end), distance);
+    const { unit, ns } = model.unit;
     const decimals = Math.max(0, Math.ceil(Math.log10(ns / distance) - 1e-9));
     const by = BigInt(distance);
     const lines = [];
@@ -167,16 +180,6 @@ export function sequenceGrid(model, left, width, time) {
         if (at >= 0 && at <= model.length) lines.push({ at, label: model.time(model.exact(at)) });
     }
     return { unit: "in sequence", lines };
-}
-
-/**
- * Returns the unit of the largest time, or a smaller one if labels had too many decimals.
- * @param {number} end
- * @param {number} distance of two labels
- */
-function axisUnit(end, distance) {
-    const largest = unitFor(end / 2);
-    return distance * 10 ** MAX_DECIMALS >= largest.ns ? largest : unitFor(distance * 500);
 }
 
 /**

@@ -9,10 +9,12 @@ export class Reader {
     /** @param {(progress: Progress) => void} watch receives the progress of reading the trace */
     constructor(watch) {
         this.worker = new Worker("worker.js");
+        /** Receives the progress until the reader is ended. */
+        this.watch = watch;
         /** The requests without an answer, the oldest first. @type {{ done: (answer: ArrayBuffer) => void, failed: (error: Error) => void }[]} */
         this.waiting = [];
         this.worker.addEventListener("message", ({ data }) => {
-            if (data.progress) watch(data.progress);
+            if (data.progress) this.watch(data.progress);
             else if (data.answer) this.waiting.shift()?.done(data.answer);
             else this.waiting.shift()?.failed(new Error(data.failure));
         });
@@ -25,6 +27,8 @@ export class Reader {
     /** Ends the worker. Requests without an answer fail with the message. @param {string} message */
     end(message) {
         this.worker.terminate();
+        // Messages that the worker has already sent still arrive.
+        this.watch = () => undefined;
         this.waiting.splice(0).forEach(({ failed }) => failed(new Error(message)));
     }
 

@@ -94,11 +94,11 @@ export function step(least) {
 }
 
 /**
- * Returns the unit for a view of `length` nanoseconds up to `end`.
- * @param {number} length
+ * Returns the largest unit that is not longer than a time.
+ * @param {number} length in nanoseconds
  */
 export function unitFor(length) {
-    return UNITS.find((each) => length >= 2 * each.ns) ?? UNITS[3];
+    return UNITS.find((each) => length >= each.ns) ?? UNITS[3];
 }
 
 /**

@@ -459,6 +459,8 @@ export class Timeline {
         const order = reordered(ordered(this.all, view.order), view.order, lane, goal);
         if (order === view.order) return;
         view.order = order;
+        // The next move can come before the next frame, so the lanes get their new places now.
+        this.place();
         view.changed();
     }
 

@@ -75,6 +75,38 @@ fn a_damaged_packet_costs_that_packet() {
 }
 
 #[test]
+fn a_packet_that_ends_beyond_the_file_costs_that_packet() {
+    let (metadata, stream) = files("odd", "stream");
+    let (all, _) = read(&metadata, &stream);
+    for packet in 0..10 {
+        let own = read(&metadata, &stream[192 * packet..192 * (packet + 1)]).0;
+        let mut damaged = stream.clone();
+        // A byte of the size.
+        damaged[192 * packet + 32] ^= 0x70;
+        let (events, trace) = read(&metadata, &damaged);
+        assert_eq!(events, all - own, "packet {packet}");
+        assert_eq!(trace.losses.damaged(), 1);
+        let message = &trace.diagnostics.iter().next().unwrap().message;
+        let expected = format!("stream: at byte {}: expected a packet of", 192 * packet);
+        assert!(message.starts_with(&expected), "{message}");
+    }
+}
+
+#[test]
+fn packets_of_another_trace_are_read_with_one_warning() {
+    let (metadata, mut stream) = files("odd", "stream");
+    let (all, _) = read(&metadata, &stream);
+    for packet in 2..10 {
+        stream[192 * packet + 7] ^= 0x70;
+    }
+    let (events, trace) = read(&metadata, &stream);
+    assert_eq!((events, trace.losses.damaged()), (all, 0));
+    let messages: Vec<_> = trace.diagnostics.iter().map(|found| &*found.message).collect();
+    let expected = "stream: at byte 384: the packet has the UUID 79e490";
+    assert!(messages.len() == 1 && messages[0].starts_with(expected), "{messages:?}");
+}
+
+#[test]
 fn any_changed_byte_is_read() {
     for (trace, name) in [("odd", "stream"), ("classes", "stream"), ("zephyr", "channel0_0")] {
         let (metadata, stream) = files(trace, name);

@@ -68,7 +68,8 @@ export async function opened(address, { width = 1280, height = 800, scheme = "li
         if (!allowed.test(request.url())) faults.push(`request: ${request.url()}`);
     });
     await page.goto(address);
-    if (drawn) await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
+    // A debug build needs half a minute for two million events if the computer is busy.
+    if (drawn) await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined, undefined, { timeout: 120_000 });
     else await page.waitForSelector("dialog[open]");
     return { page, faults };
 }

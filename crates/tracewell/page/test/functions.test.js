@@ -13,6 +13,7 @@ import { inWords } from "../live.js";
 import { BLOCKED, Model, Spans, TASK } from "../model.js";
 import { grid } from "../paint.js";
 import { UserMarks } from "../marks.js";
+import { Reader } from "../reader.js";
 import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
@@ -102,12 +103,51 @@ test("spans of a row, and the time in which it ran", () => {
 
 test("the axis has round times in the unit of the largest", () => {
     const clock = new Clock([["0", "0", "100000000", "1"]]);
-    const model = { clock, origin: 0n, exact: (/** @type {number} */ offset) => BigInt(Math.round(offset)) };
+    const model = { clock, origin: 0n, unit: { unit: "ms", ns: 1e6 }, exact: (/** @type {number} */ offset) => BigInt(Math.round(offset)) };
     const { unit, lines } = grid(/** @type {any} */ (model), 4155000, 4352000, 900);
     assert.equal(unit, "ms");
     assert.deepEqual(lines.slice(0, 2), [{ at: 4160000, label: "41.6" }, { at: 4180000, label: "41.8" }]);
     const unknown = { ...model, clock: new Clock([]) };
     assert.deepEqual(grid(/** @type {any} */ (unknown), 0, 5000, 400).lines[1], { at: 1000, label: "1,000" });
+});
+
+test("the axis and the list have the same unit, which fits the length of the page", () => {
+    const timed = (/** @type {number} */ length) => Object.assign(Object.create(Model.prototype),
+        { clock: new Clock([["0", "0", "100000000", "1"]]), origin: 0n, length });
+    // A tick is 10 ns.
+    for (const [length, unit, time] of [[3e8, "s", "1.23456789 s"], [4e7, "ms", "1,234.56789 ms"], [3e4, "µs", "1,234,567.89 µs"], [50, "ns", "1,234,567,890 ns"]]) {
+        const model = timed(length);
+        assert.equal(model.time(123456789n), time);
+        assert.equal(grid(model, 0, length, 900).unit, unit);
+        // Labels of a short part have more decimals, but the same unit and enough room.
+        const part = grid(model, length / 2, length / 2 + 20, 900);
+        assert.equal(part.unit, unit);
+        assert.equal(new Set(part.lines.map(({ label }) => label)).size, part.lines.length);
+        const longest = Math.max(...part.lines.map(({ label }) => label.length));
+        const distance = ((part.lines[1].at - part.lines[0].at) / 20) * 900;
+        assert.ok(distance >= longest * 6.5, `${unit}: ${distance} pixels for ${longest} characters`);
+    }
+});
+
+test("a reader that was ended reports no more progress", () => {
+    /** @type {any} */
+    let worker;
+    const { Worker } = globalThis;
+    globalThis.Worker = /** @type {any} */ (class extends EventTarget {
+        constructor() {
+            super();
+            worker = this;
+        }
+        terminate() {}
+    });
+    const seen = [];
+    const reader = new Reader((progress) => seen.push(progress.events));
+    globalThis.Worker = Worker;
+    const send = (/** @type {number} */ events) => worker.dispatchEvent(new MessageEvent("message", { data: { progress: { events } } }));
+    send(1);
+    reader.end("");
+    send(2);
+    assert.deepEqual(seen, [1]);
 });
 
 test("a picture of intervals leaves out only those that it covers already", () => {

@@ -29,6 +29,8 @@ impl Redirect {
         let name = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
         let folder = parent.join(format!("tracewell-{name:016x}"));
         let mut options = DirBuilder::new();
+        // A folder that is already there is an error: another user could own it.
+        options.recursive(false);
         #[cfg(unix)]
         options.mode(0o700);
         options.create(&folder).map_err(|error| about(&folder, &error))?;

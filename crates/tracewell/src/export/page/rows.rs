@@ -55,7 +55,8 @@ impl Rows {
     }
 
     /// Adds changes, which must be in the order of time. Adds only the last change in each part of
-    /// `resolution` ticks. Returns the index of the first change, and the index after the last.
+    /// `resolution` ticks, and the first change after the range, which ends the last span. Returns
+    /// the index of the first change, and the index after the last.
     pub(super) fn thinned(
         &mut self,
         changes: impl Iterator<Item = (Position, (u64, u64))>,
@@ -67,11 +68,11 @@ impl Rows {
         let until = self.range.end;
         while let Some((at, code)) = changes.next() {
             let is_last = changes.peek().is_none_or(|(next, _)| part(*next) != part(at));
-            if resolution <= 1 || is_last {
+            let is_after = at.ticks > until;
+            if resolution <= 1 || is_last || is_after {
                 self.change(at, code);
             }
-            // The change after the range ends the last span.
-            if at.ticks > until {
+            if is_after {
                 break;
             }
         }
@@ -144,4 +145,20 @@ pub(super) fn span(
     columns.deltas(&format!("{name}.from_seq"), from_seq);
     columns.deltas(&format!("{name}.until"), until);
     columns.deltas(&format!("{name}.until_seq"), until_seq);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinned_rows_contain_the_change_that_ends_their_last_span() {
+        let changes = |ticks: &'static [u64]| {
+            ticks.iter().map(|&ticks| (Position { ticks, seq: ticks }, (1, 0)))
+        };
+        let mut rows = Rows::new(0..99);
+        // The parts from 10 and from 100 have two changes each. The first one after 99 is the end.
+        assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 10), (0, 3));
+        assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 1), (3, 7));
+    }
 }

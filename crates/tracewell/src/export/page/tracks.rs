@@ -63,7 +63,9 @@ impl Shown<'_> {
             let name = resource_label(trace, lock.key, lock.kind);
             let what = kind_of(trace, lock.is_mutex, lock.kind);
             let key = key_text(trace, lock.key);
-            let row = json!({ "name": name, "key": key, "what": what, "changes": changes, "waits": waits });
+            let row = json!({
+                "name": name, "key": key, "what": what, "changes": changes, "waits": waits,
+            });
             rows.add("lock", row);
         }
         machines::put(trace, machines, resolution, &mut rows);

@@ -10,6 +10,7 @@ use super::classes::{Metadata, Value};
 use super::clocks;
 use super::folder::METADATA;
 use super::layout::Programs;
+use super::packets::hyphenated;
 use super::position::{Bits, Fault};
 use super::print::Printer;
 use super::program::State;
@@ -219,7 +220,7 @@ impl Lines {
                 let text = format!("{path}: at byte {}: {message}", gap.offset);
                 return Some(Message { text, is_damage: true });
             }
-            GapKind::Padding(_) | GapKind::Backwards(_) => return None,
+            GapKind::Padding(_) | GapKind::Backwards(_) | GapKind::OtherTrace(_) => return None,
         };
         let layout = reader.layouts.get(part.layout)?;
         let packet = stream.packet?;
@@ -287,15 +288,4 @@ fn system(metadata: &Metadata) -> String {
     let parts = [environment(metadata, "hostname"), environment(metadata, "procname"), process];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     if parts.is_empty() { String::new() } else { format!("{} ", parts.join(":")) }
-}
-
-fn hyphenated(uuid: [u8; 16]) -> String {
-    let mut text = String::new();
-    for (index, byte) in uuid.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
 }

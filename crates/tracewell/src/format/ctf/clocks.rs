@@ -55,9 +55,7 @@ impl Common {
             i128::from(clock.offset_seconds)
                 + i128::from(clock.offset_cycles).div_euclid(i128::from(clock.frequency.max(1)))
         });
-        // LTTng's clock counts from 1970, although its metadata does not say so.
-        let is_unix = |clock: &Clock| clock.is_unix || clock.name == "monotonic";
-        let is_unix = clocks.clone().any(is_unix);
+        let is_unix = clocks.clone().any(|clock| clock.is_unix);
         Self { rate, seconds: seconds.min().unwrap_or(0), is_unix }
     }
 
@@ -143,6 +141,12 @@ mod tests {
         let stamps = clocks.each_ref().map(|clock| common.timing(clock).stamp(1));
         assert_eq!(stamps, [301, 2001]);
         assert_eq!(common.wall_clock(), WallClock::at(5_000_000_000, 0));
+    }
+
+    #[test]
+    fn a_name_does_not_give_a_clock_dates() {
+        let clock = Clock { name: "monotonic".to_owned(), is_unix: false, ..clock(1000, 5, 0) };
+        assert_eq!(Common::new([clock].iter()).wall_clock(), None);
     }
 
     #[test]

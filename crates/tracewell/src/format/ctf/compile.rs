@@ -109,8 +109,10 @@ pub(super) type Visited = std::collections::HashSet<usize, RandomState>;
 /// Compiles the scopes of one program in sequence.
 #[derive(Debug)]
 pub(super) struct Compiler<'r> {
-    /// The registers that all events share, and those of the event.
-    registers: [&'r Registers; 2],
+    /// The registers that all events share.
+    registers: &'r Registers,
+    /// The registers of the event, if the program reads fields of one event.
+    of_event: Option<&'r Registers>,
     program: Program,
     /// The scope of the current field, and the path to the field.
     path: (Scope, Vec<u32>),
@@ -125,11 +127,21 @@ pub(super) struct Compiler<'r> {
 }
 
 impl<'r> Compiler<'r> {
-    pub(super) fn new(registers: [&'r Registers; 2]) -> Self {
+    pub(super) fn new(registers: &'r Registers, of_event: Option<&'r Registers>) -> Self {
         let path = (Scope::PacketHeader, Vec::new());
         let program = Program::default();
         let (remainder, divisor) = (0, 1);
-        Self { registers, program, path, depth: 0, choices: 0, remainder, divisor, barrier: 0 }
+        Self {
+            registers,
+            of_event,
+            program,
+            path,
+            depth: 0,
+            choices: 0,
+            remainder,
+            divisor,
+            barrier: 0,
+        }
     }
 
     /// Sets the alignment of the position at which the program begins, in bits.
@@ -411,9 +423,13 @@ impl<'r> Compiler<'r> {
         !integer.roles.is_empty() || self.stored().next().is_some()
     }
 
+    fn known(&self) -> impl Iterator<Item = &'r Registers> {
+        std::iter::once(self.registers).chain(self.of_event)
+    }
+
     /// Returns the registers that store the current number.
     fn stored(&self) -> impl Iterator<Item = u32> {
-        let found = self.registers.iter().filter_map(|known| known.by_field.get(&self.path));
+        let found = self.known().filter_map(|known| known.by_field.get(&self.path));
         found.flatten().copied()
     }
 
@@ -440,7 +456,7 @@ impl<'r> Compiler<'r> {
 
     /// Returns the register of a location. The caller has added all locations.
     fn register(&self, location: &Location) -> u32 {
-        let found = self.registers.iter().find_map(|known| known.by_location.get(location));
+        let found = self.known().find_map(|known| known.by_location.get(location));
         found.copied().unwrap_or(u32::MAX)
     }
 

@@ -7,6 +7,7 @@ use super::classes::Value;
 use super::clocks::Common;
 use super::events;
 use super::layout::{EventLayout, Layout, Programs, packet_arguments};
+use super::packets::hyphenated;
 use super::position::Bits;
 use super::program::State;
 use super::reader::Reader;
@@ -212,7 +213,9 @@ impl<'a> Decoding<'a> {
         let file = part.and_then(|part| self.files.get(part.file));
         let path = file.map_or(String::new(), |file| file.path().display().to_string());
         let at = gap.offset;
-        if !matches!(gap.kind, GapKind::Padding(_) | GapKind::Backwards(_)) {
+        let is_loss =
+            matches!(gap.kind, GapKind::Events { .. } | GapKind::Packets(_) | GapKind::Damage(_));
+        if is_loss {
             let stream = self.reader.streams.get(index);
             let packet = stream.and_then(|stream| stream.packet.as_ref());
             self.threads.gap(packet.and_then(|packet| packet.numbers.cpu));
@@ -242,6 +245,14 @@ impl<'a> Decoding<'a> {
             }
             GapKind::Padding(bytes) => {
                 note(Severity::Note, format!("{} of zeros at the end", counted(*bytes, "byte")));
+                Flow::Continue(())
+            }
+            GapKind::OtherTrace(uuid) => {
+                let message = format!(
+                    "the packet has the UUID {}, not that of the metadata",
+                    hyphenated(*uuid)
+                );
+                note(Severity::Warning, message);
                 Flow::Continue(())
             }
             GapKind::Backwards(cycles) => {

@@ -196,3 +196,82 @@ impl Walk<'_> {
         Some(number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::ctf::layout::{Layout, Programs};
+    use crate::format::ctf::metadata;
+    use crate::format::ctf::program::{NO_VALUE, Nothing};
+
+    fn layout(header: &str) -> Layout {
+        let text = format!(
+            "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};\n\
+             clock {{ name = c; }};\n\
+             typealias integer {{ size = 16; align = 8; }} := u16;\n\
+             typealias integer {{ size = 32; align = 8; }} := u32;\n\
+             typealias integer {{ size = 32; align = 8; map = clock.c.value; }} := t32;\n\
+             typealias integer {{ size = 64; align = 8; map = clock.c.value; }} := t64;\n\
+             stream {{ event.header := {header}; }};\n\
+             event {{ name = e; id = 3; fields := struct {{ u16 x; }}; }};\n"
+        );
+        Layout::new(metadata::read(text.as_bytes()).unwrap().metadata, Programs::One).unwrap()
+    }
+
+    /// The layout of LTTng's headers of large channels.
+    const LTTNG: &str = "struct { enum : u16 { compact = 0 ... 65534, extended = 65535 } id;
+        variant <id> { struct { t32 timestamp; } compact;
+                       struct { u32 id; t64 timestamp; } extended; } v; } align(8)";
+
+    #[test]
+    fn headers_are_those_that_their_program_reads() {
+        let layout = layout(LTTNG);
+        let class = &layout.streams[0];
+        let header = class.fixed_header.as_ref().unwrap();
+        // A compact header with a stamp that has wrapped, and an extended header.
+        let compact = [3, 0, 5, 0, 0, 0, 0xAA];
+        let extended = [0xFF, 0xFF, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0xAA];
+        for (bytes, event, clock) in
+            [(&compact[..], 3, 0x1_0000_0005), (&extended, 7, 0x2_0000_0001)]
+        {
+            for length in 0..=bytes.len() {
+                let begin = || {
+                    let state = State {
+                        registers: vec![NO_VALUE; layout.registers],
+                        clock: 6,
+                        event: 3,
+                        ..State::default()
+                    };
+                    (Bits { bytes: &bytes[..length], at: 0, end: 8 * length as u64 }, state)
+                };
+                let (mut bits, mut state) = begin();
+                let read = header.read(&mut bits, &mut state);
+                let (mut expected_bits, mut expected) = begin();
+                let program = &class.event_header;
+                let run = program.run(&mut expected_bits, &mut expected, &mut Nothing);
+                assert_eq!(read.is_ok(), run.is_ok(), "{length} bytes");
+                if read.is_ok() {
+                    assert_eq!((state.event, state.clock), (event, clock));
+                    assert_eq!((expected.event, expected.clock), (event, clock));
+                    assert_eq!(bits.at, expected_bits.at);
+                    assert_eq!(state.registers, expected.registers);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_headers_have_no_fixed_offsets() {
+        // A text has any length, and a number of 5 bits can begin within a byte.
+        for header in [
+            "struct { string s; t32 timestamp; }",
+            "struct { integer { size = 5; align = 1; } id; t32 timestamp; } align(1)",
+        ] {
+            let layout = layout(header);
+            let is_text = header.contains("string");
+            assert_eq!(layout.streams[0].fixed_header.is_none(), is_text, "{header}");
+        }
+        let bits = layout("struct { integer { size = 5; align = 1; } id; }");
+        assert_eq!(bits.streams[0].fixed_header, None);
+    }
+}

@@ -145,7 +145,7 @@ fn hidden(
     scope: Scope,
     structure: Option<&Arc<Structure>>,
 ) -> Result<(Program, u64), Fault> {
-    let mut compiler = Compiler::new([registers; 2]);
+    let mut compiler = Compiler::new(registers, None);
     if let Some(structure) = structure {
         compiler.scope(scope, structure, |_| Place::Hidden)?;
     }
@@ -160,7 +160,7 @@ impl StreamLayout {
         registers: &Registers,
         budget: &mut usize,
     ) -> Result<Self, Fault> {
-        let mut context = Compiler::new([registers; 2]);
+        let mut context = Compiler::new(registers, None);
         if let Some(structure) = &class.packet_context {
             context.scope(Scope::PacketContext, structure, |index| {
                 match structure.members.get(index) {
@@ -218,7 +218,7 @@ impl StreamLayout {
     }
 }
 
-/// The parts that all events of a stream class have in common.
+/// Compiles the events of a stream class.
 struct Make<'l> {
     stream: &'l StreamClass,
     programs: Programs,
@@ -257,7 +257,7 @@ impl Make<'_> {
         self.needed = self.needed.max(own_registers.len());
         let programs = || {
             let mut programs = Vec::new();
-            let new = || Compiler::new([self.registers, &own_registers]);
+            let new = || Compiler::new(self.registers, Some(&own_registers));
             let mut compiler = new().begin_at(self.aligned);
             for (scope, structure, first) in scopes {
                 if let Some(structure) = structure {

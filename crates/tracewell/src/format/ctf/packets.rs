@@ -17,6 +17,8 @@ pub(super) struct Packet<'a> {
     pub(super) offset: u64,
     /// Index of the stream class.
     pub(super) class: usize,
+    /// The UUID of the packet, if it is not that of the metadata.
+    pub(super) other_trace: Option<[u8; 16]>,
     /// Position of the context, in bits from the beginning of the packet.
     pub(super) context: u64,
     /// Position of the first event, in bits.
@@ -31,13 +33,11 @@ pub(super) struct Packet<'a> {
 pub(super) struct PacketFault {
     /// The message: what was expected, and what was found.
     pub(super) message: String,
-    /// Number of bytes to the next packet, if known.
-    pub(super) size: Option<u64>,
 }
 
 impl PacketFault {
     fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), size: None }
+        Self { message: message.into() }
     }
 }
 
@@ -60,6 +60,10 @@ pub(super) fn read<'a>(
             format!("expected a packet with the magic number 0xC1FC1FC1, found 0x{magic:X}");
         return Err(PacketFault::new(message));
     }
+    let other_trace = identifier(layout).and_then(|(expected, from)| {
+        let found = rest.get(from..)?.first_chunk::<16>()?;
+        (*found != expected).then_some(*found)
+    });
     let Some(class) = layout.stream_class(state.packet.class) else {
         let message = match state.packet.class {
             Some(id) => format!("expected a stream class of the metadata, found id {id}"),
@@ -93,9 +97,32 @@ pub(super) fn read<'a>(
             size / 8,
             rest.len()
         );
-        return Err(PacketFault { message, size: Some(rest.len() as u64) });
+        return Err(PacketFault::new(message));
     };
-    Ok(Packet { bytes, offset, class, context, body: bits.at, end: content, numbers })
+    let body = bits.at;
+    Ok(Packet { bytes, offset, class, other_trace, context, body, end: content, numbers })
+}
+
+/// Returns the identifier of the trace and its offset in a packet, if it follows the magic number.
+/// Returns `None` for other packets.
+fn identifier(layout: &Layout) -> Option<([u8; 16], usize)> {
+    let header = layout.metadata.packet_header.as_ref()?;
+    match header.members.get(1).map(|member| &member.class) {
+        Some(Class::Blob { is_uuid: true, .. }) => Some((layout.metadata.uuid?, 4)),
+        _ => None,
+    }
+}
+
+/// Returns an identifier as text.
+pub(super) fn hyphenated(uuid: [u8; 16]) -> String {
+    let mut text = String::new();
+    for (index, byte) in uuid.iter().enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
 }
 
 /// Searches `rest` for the next packet and returns its offset, at least 1. Returns `None` if there
@@ -107,10 +134,7 @@ pub(super) fn find(layout: &Layout, rest: &[u8]) -> Option<usize> {
         return None;
     }
     let magic = first.order.bytes_of_u32(MAGIC as u32);
-    let uuid = match header.members.get(1).map(|member| &member.class) {
-        Some(Class::Blob { is_uuid: true, .. }) => layout.metadata.uuid,
-        _ => None,
-    };
+    let uuid = identifier(layout).map(|(uuid, _)| uuid);
     let mut from = 1;
     loop {
         from += rest.get(from..)?.windows(4).position(|window| window == magic)?;

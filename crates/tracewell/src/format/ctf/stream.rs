@@ -54,6 +54,8 @@ pub(super) enum GapKind {
     Padding(u64),
     /// The clock went back by this number of cycles.
     Backwards(u64),
+    /// The next packet has the UUID of another trace.
+    OtherTrace([u8; 16]),
 }
 
 /// The kind of the next element of a stream.
@@ -106,6 +108,8 @@ pub(super) struct Stream<'a> {
     /// Position of the current event in its packet, to detect events without bits.
     moved: Option<u64>,
     previous: Option<Previous>,
+    /// The UUID of the last packet, if it is not that of the metadata.
+    other_trace: Option<[u8; 16]>,
     gaps: VecDeque<Gap>,
     pub(super) next: Next,
     /// Number of cycles to add to stamps, because the clock went back.
@@ -133,6 +137,7 @@ impl<'a> Stream<'a> {
             begin: 0,
             moved: None,
             previous: None,
+            other_trace: None,
             gaps: VecDeque::new(),
             next: Next::End,
             shift: 0,
@@ -353,6 +358,11 @@ impl<'a> Stream<'a> {
                 if packet.numbers.begin.is_none() {
                     self.state.clock = before;
                 }
+                if let Some(uuid) = packet.other_trace.filter(|_| self.other_trace.is_none()) {
+                    let (kind, offset) = (GapKind::OtherTrace(uuid), packet.offset);
+                    self.gaps.push_back(Gap { kind, between: None, offset });
+                }
+                self.other_trace = packet.other_trace;
                 self.gaps_before(&packet);
                 self.previous = Some(previous);
                 self.packets += 1;
@@ -372,9 +382,7 @@ impl<'a> Stream<'a> {
                 let offset = self.at as u64;
                 let kind = GapKind::Damage(fault.message);
                 self.gaps.push_back(Gap { kind, between: None, offset });
-                let size = fault.size.and_then(|size| usize::try_from(size).ok());
-                let size = size.or_else(|| packets::find(layout, rest)).unwrap_or(rest.len());
-                self.at += size.max(1);
+                self.at += packets::find(layout, rest).unwrap_or(rest.len());
             }
         }
         true

@@ -31,6 +31,16 @@ const INTERRUPT: u64 = 1 << 49;
 /// The slots of a number and of a name.
 type Slots = (u8, Option<u8>);
 
+/// Returns the number of a thread from its slot. In slots of signed numbers of 32 bits, the sign is
+/// in the higher bits. Larger numbers are addresses.
+#[inline]
+fn thread_number(slot: u64) -> u64 {
+    match i32::try_from(slot.cast_signed()) {
+        Ok(number) => u64::from(number.cast_unsigned()),
+        Err(_) => slot,
+    }
+}
+
 /// The arguments of an event that name a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Who {
@@ -302,7 +312,7 @@ impl Threads {
         row: &Row<'_>,
         trace: &mut Trace,
     ) -> Option<ContextId> {
-        let number = row.number_in(number)? & 0xFFFF_FFFF;
+        let number = thread_number(row.number_in(number)?);
         let key = if number == 0 { IDLE + u64::from(cpu) } else { number };
         if let Some(id) = self.recent.get(key) {
             return Some(id);
