@@ -149,7 +149,10 @@ proptest! {
     })]
     #[test]
     fn cut_dumps_do_not_depend_on_the_number_of_threads(
-        count in 12_500_usize..20_000, seed: u64, current in 0_usize..30_000, cut in 0_usize..70_000,
+        count in 12_500_usize..20_000,
+        seed: u64,
+        current in 0_usize..30_000,
+        cut in 0_usize..70_000,
     ) {
         let mut bytes = dump(USUAL, events(count, seed), current % count).bytes();
         bytes.truncate(bytes.len() - cut);
