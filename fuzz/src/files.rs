@@ -116,6 +116,8 @@ pub fn elf(data: &[u8]) {
             for near in [address.saturating_sub(1), address, address.saturating_add(1)] {
                 let Some(found) = table.find(near) else { continue };
                 assert!(found.offset <= near && !found.name.contains(char::is_control));
+                let Some(place) = found.place else { continue };
+                assert!(place.line > 0 && !place.file.contains(char::is_control));
             }
         }
     }

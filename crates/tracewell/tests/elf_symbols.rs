@@ -18,7 +18,7 @@ use rkh::{Stream, configure};
 use tracewell::analysis::scheduling::{Scheduling, Wanted};
 use tracewell::input::elf::{ElfError, symbols};
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Severity, SymbolTable, Trace};
+use tracewell::model::{Lines, Program, Severity, Symbol, SymbolTable, Trace};
 use tracewell::report::scheduling::SchedulingFigures;
 use tracewell_wire::rkh::Settings as RkhSettings;
 
@@ -107,6 +107,94 @@ fn names_are_chosen_and_shown_as_the_source_spells_them() {
     ] {
         assert_eq!(name(&table, address).as_deref(), Some(expected));
     }
+}
+
+/// Returns the bytes of the program in C++; its source has the commands that make it.
+fn handlers() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/elf/handlers.elf");
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn names_of_cpp_are_shown_as_the_source_spells_them() {
+    let table = symbols("handlers.elf", &handlers()).unwrap();
+    for (address, expected) in [
+        (0x0800_0100, "uart::Driver::receive"),
+        (0x0800_0110, "USART1_IRQHandler"),
+        (0x2000_0000, "uart::port"),
+    ] {
+        assert_eq!(name(&table, address).as_deref(), Some(expected));
+    }
+    // Examples of the Itanium C++ ABI, section 5.1, and names that only look like those of C++.
+    let mut elf = Elf::arm();
+    for (index, (mangled, _)) in CPP_NAMES.iter().enumerate() {
+        let address = 0x1000 + 16 * index as u64;
+        elf.symbols.push((mangled.as_bytes().to_vec(), address, 4, 1, FUNCTION));
+    }
+    let table = self::table(&elf);
+    for (index, (_, expected)) in CPP_NAMES.iter().enumerate() {
+        assert_eq!(name(&table, 0x1000 + 16 * index as u64).as_deref(), Some(*expected));
+    }
+}
+
+/// Mangled names and how they are shown.
+const CPP_NAMES: [(&str, &str); 6] = [
+    ("_Z1fv", "f"),
+    ("_Z1fIiEvi", "f<int>"),
+    ("_ZN6System5Sound4beepEv", "System::Sound::beep"),
+    ("_ZN12_GLOBAL__N_13runEv", "(anonymous namespace)::run"),
+    ("_Zen", "_Zen"),
+    ("v", "v"),
+];
+
+#[test]
+fn lines_are_those_that_addr2line_prints() {
+    let table = symbols("handlers.elf", &handlers()).unwrap();
+    let line = |address| Some(table.find(address)?.place?.line);
+    for (address, expected) in [
+        (0x100, 16),
+        // With the Thumb bit.
+        (0x101, 16),
+        (0x102, 16),
+        (0x10A, 18),
+        (0x110, 10),
+        (0x11C, 16),
+        (0x120, 17),
+        (0x124, 26),
+        (0x130, 28),
+        (0x132, 29),
+        (0x136, 30),
+    ] {
+        assert_eq!(line(0x0800_0000 + address), Some(expected), "{address:#x}");
+    }
+    let variable = table.find(0x2000_0000).unwrap();
+    assert_eq!(variable.place, None);
+    let place = table.find(0x0800_0130).unwrap().place.unwrap();
+    assert_eq!(place.file, "handlers.cpp");
+    assert_eq!(table.lines().damage, None);
+}
+
+#[test]
+fn damaged_debug_information_leaves_the_names() {
+    let whole = handlers();
+    for at in 0..whole.len() {
+        for mask in [0xFF, 0x01, 0x80] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= mask;
+            let Ok(table) = symbols("handlers.elf", &bytes) else { continue };
+            assert!(!table.is_empty());
+            let _ = table.find(0x0800_0102);
+        }
+    }
+    // The header of the only unit after its length: version 5, a compilation unit, addresses of 4
+    // bytes, abbreviations at 0.
+    let unit = whole.windows(8).position(|bytes| bytes == [5, 0, 1, 4, 0, 0, 0, 0]);
+    let mut bytes = whole;
+    bytes[unit.unwrap()] = 99;
+    let table = symbols("handlers.elf", &bytes).unwrap();
+    assert_eq!(name(&table, 0x0800_0100).as_deref(), Some("uart::Driver::receive"));
+    assert!(table.lines().is_empty());
+    assert!(table.lines().damage.is_some());
 }
 
 #[test]
@@ -209,6 +297,21 @@ fn symbols_name_what_the_trace_does_not() {
     assert_eq!(warnings(&trace), [""; 0]);
     let label = |key| trace.objects.at(key, u64::MAX, None).unwrap().1.label.clone();
     assert_eq!([label(A), label(B)], ["alpha", "beta_thread"]);
+}
+
+#[test]
+fn an_address_of_code_has_its_line() {
+    let function =
+        |name: &str, address| Symbol { address, size: 0x400, name: name.to_owned(), is_code: true };
+    let mut lines = Lines::default();
+    let file = lines.add_file("worker.c");
+    lines.add(0x2400_0020, Some((file, 12)));
+    lines.finish();
+    let program = Program { bits: 32, ..Program::default() };
+    let table = SymbolTable::new(program, vec![function("worker", 0x2400_0000)]);
+    let (_, events) = read(dump(), table.with_lines(lines));
+    let resume = &events[4].1;
+    assert!(resume.contains("stack ptr=0x24000020 <worker+0x20 at worker.c:12>"), "{resume}");
 }
 
 #[test]

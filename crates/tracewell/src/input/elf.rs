@@ -3,7 +3,8 @@
 //!
 //! Layout: System V ABI, chapter 4, "Object Files"; for the mapping symbols `$t` and bit 0 of
 //! functions, "ELF for the Arm Architecture", section 5.5. The crate `object` reads the structures.
-//! This module selects the symbols that name something in memory. It reads no debug information.
+//! This module selects the symbols that name something in memory. `lines` reads the lines of the
+//! source.
 
 use std::fmt::{self, Write};
 
@@ -11,7 +12,7 @@ use object::Endianness;
 use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader, Sym, SymbolTable as Entries};
 
-use super::foreign;
+use super::{foreign, lines};
 use crate::compressed::Compression;
 use crate::format;
 use crate::model::{Program, Symbol, SymbolTable};
@@ -39,8 +40,8 @@ pub enum ElfError {
     },
 }
 
-/// Maximum length of a readable name that replaces a name of the Rust compiler, in bytes. The
-/// compiler's encoding can describe names of any length in a few bytes.
+/// Maximum length of a readable name that replaces a name of a compiler, in bytes. The encodings of
+/// compilers can describe names of any length in a few bytes.
 const MAX_READABLE: usize = 1024;
 
 /// Maximum total length of all names as the file has them, and of the readable names, relative to
@@ -107,7 +108,18 @@ fn read<Elf: FileHeader<Endian = Endianness>>(
         return Err(ElfError::NoSymbols);
     }
     let program = Program { has_thumb, is_movable: kind == elf::ET_DYN, ..program };
-    Ok(SymbolTable::new(program, symbols))
+    let lines = lines::read(header.is_big_endian(), |name| {
+        let section = sections.section_by_name(endian, name.as_bytes()).map(|(_, section)| section);
+        // Compressed sections are not read.
+        let section = section.filter(|section| !is_compressed(*section, endian));
+        section.and_then(|section| section.data(endian, bytes).ok()).unwrap_or_default()
+    });
+    Ok(SymbolTable::new(program, symbols).with_lines(lines))
+}
+
+/// Returns true if the bytes of a section are compressed.
+fn is_compressed<S: SectionHeader<Endian = Endianness>>(section: &S, endian: Endianness) -> bool {
+    section.sh_flags(endian).contains(elf::SHF_COMPRESSED)
 }
 
 /// Returns the symbols that have addresses. Of symbols with equal addresses, the preferred one
@@ -160,17 +172,35 @@ fn rank(entry: &impl Sym) -> (bool, u8) {
     (entry.st_type() == elf::STT_NOTYPE, binding)
 }
 
-/// Returns a name as the program's source spells it: names of the Rust compiler are decoded, and
-/// unprintable bytes are escaped.
+/// Returns a name as the program's source spells it: names of the Rust and C++ compilers are
+/// decoded, and unprintable bytes are escaped.
 fn readable(name: &[u8]) -> String {
-    let decoded = std::str::from_utf8(name).ok().and_then(|name| {
-        let mut out = Limited(String::new());
-        // The alternate form leaves out the compiler's hash.
-        write!(out, "{:#}", rustc_demangle::try_demangle(name).ok()?).ok()?;
-        Some(out.0)
-    });
+    let decoded = decode_rust(name).or_else(|| decode_cpp(name));
     let name = decoded.map_or_else(|| name.to_owned(), String::into_bytes);
     shown(&name).into_owned()
+}
+
+/// Decodes a name of the Rust compiler, without the compiler's hash. The names of older compilers
+/// are also names of C++, so this comes first.
+fn decode_rust(name: &[u8]) -> Option<String> {
+    let mut out = Limited(String::new());
+    let name = rustc_demangle::try_demangle(std::str::from_utf8(name).ok()?).ok()?;
+    write!(out, "{name:#}").ok()?;
+    Some(out.0)
+}
+
+/// Decodes a name of a C++ compiler, as the Itanium ABI specifies it. Leaves out the types of a
+/// function's parameters, which make names long: a handler is `uart::Driver::receive`.
+fn decode_cpp(name: &[u8]) -> Option<String> {
+    // Without the prefix, the name of a C function could be the code of a type.
+    if !name.starts_with(b"_Z") {
+        return None;
+    }
+    let mut out = Limited(String::new());
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let symbol = cpp_demangle::BorrowedSymbol::new(name).ok()?;
+    symbol.structured_demangle(&mut out, &options).ok()?;
+    Some(out.0)
 }
 
 /// Text that refuses to become longer than [`MAX_READABLE`].

@@ -98,9 +98,13 @@ fn has_symbol(event: Event<'_>) -> bool {
     })
 }
 
-/// Adds a warning if the symbols name no address of the trace.
+/// Adds a warning if the symbols name no address of the trace, and one if lines are missing.
 fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
     let program = symbols.program();
+    if let Some(damage) = &symbols.lines().damage {
+        let message = format!("{}: lines of the source are missing: {damage}", program.path);
+        trace.diagnostics.add(Severity::Warning, None, message);
+    }
     let digits = trace.payload.digits();
     let named = |key: u64| symbols.find_in(key, digits).is_some();
     let is_used = has_symbol

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use super::{Lines, Place};
+
 /// A symbol of a program: a function or a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Symbol {
@@ -54,6 +56,7 @@ pub struct SymbolTable {
     symbols: Vec<Symbol>,
     /// The addresses of symbols, in increasing order. Ranges do not overlap.
     ranges: Vec<Range>,
+    lines: Lines,
 }
 
 /// Addresses that belong to one symbol.
@@ -72,6 +75,9 @@ pub struct SymbolAt<'a> {
     pub name: &'a str,
     /// Number of bytes from the beginning of the symbol.
     pub offset: u64,
+    /// The line of the source, for addresses of code if the program has debug information.
+    /// `Display` leaves it out.
+    pub place: Option<Place<'a>>,
 }
 
 impl fmt::Display for SymbolAt<'_> {
@@ -106,7 +112,19 @@ impl SymbolTable {
             .collect();
         ranges.extend(points);
         ranges.sort_by_key(|range| range.from);
-        Self { program, symbols, ranges }
+        Self { program, symbols, ranges, lines: Lines::default() }
+    }
+
+    /// Adds the lines of the program's source.
+    #[must_use]
+    pub fn with_lines(self, lines: Lines) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// Returns the lines of the program's source. The list is empty if the program has no debug
+    /// information.
+    pub fn lines(&self) -> &Lines {
+        &self.lines
     }
 
     /// Returns the properties of the program.
@@ -142,7 +160,8 @@ impl SymbolTable {
         let Symbol { address: start, name, is_code, .. } = self.symbols.get(*symbol)?;
         let is_mode = self.program.has_thumb && *is_code;
         let address = if is_mode { address & !1 } else { address };
-        Some(SymbolAt { name, offset: address.saturating_sub(*start) })
+        let place = is_code.then(|| self.lines.find(address)).flatten();
+        Some(SymbolAt { name, offset: address.saturating_sub(*start), place })
     }
 }
 

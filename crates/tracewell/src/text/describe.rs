@@ -8,7 +8,7 @@ use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
 use super::{Literal, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
 use crate::model::values::{self, ListItem, Nesting};
-use crate::model::{ContextDetail, Event, NamedAt, Trace};
+use crate::model::{ContextDetail, Event, NamedAt, Place, Trace};
 
 /// Writes decoded arguments. It keeps a plan for each event id and a cache of names, so use one for
 /// each trace.
@@ -356,11 +356,16 @@ fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
     out.hexadecimal(value, trace.payload.digits());
 }
 
-/// Appends the symbol after an address, as in `0x08000124 <main+0x4>`.
+/// Appends the symbol after an address, as in `0x08000124 <main+0x4>`, or with the line of its
+/// source, as in `0x08000124 <main+0x4 at main.c:12>`.
 #[cold]
 fn put_symbol(out: &mut TextBuffer, trace: &Trace, address: u64) {
     if let Some(symbol) = trace.symbol(address) {
-        out.text(format!(" <{symbol}>"));
+        out.text(format!(" <{symbol}"));
+        if let Some(Place { file, line }) = symbol.place {
+            out.text(format!(" at {file}:{line}"));
+        }
+        out.byte(b'>');
     }
 }
 
