@@ -81,7 +81,7 @@ const UNSAFE: [&str; 47] = [
 /// Returns a fault for each line that breaks a rule, as `file:line: reason`.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let mut paths = Vec::new();
-    for folder in ["crates", "bench", "fuzz", "xtask", "docs", "examples", ".ci"] {
+    for folder in ["crates", "bench", "fuzz", "xtask", "query", "docs", "examples", ".ci"] {
         collect(&root.join(folder), &mut paths);
     }
     for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"] {

@@ -1,1 +1,0 @@
-//! Traces as Parquet files in folders and object stores.

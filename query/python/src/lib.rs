@@ -1,1 +1,0 @@
-//! Traces in Python, as Arrow streams.
