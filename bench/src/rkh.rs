@@ -1,8 +1,8 @@
 //! Generates RKH streams of any size, and contains a plain decoder as a baseline.
 //!
 //! The simulated target has eight active objects with ten states each. It posts events with eight
-//! signals to them, and each event causes one of three transitions of a state. Each event produces a
-//! cluster of seventeen records, from the allocation of a pool block to its release.
+//! signals to them, and each event causes one of three transitions of a state. Each event produces
+//! a cluster of seventeen records, from the allocation of a pool block to its release.
 
 use std::collections::HashMap;
 

@@ -9,7 +9,6 @@ use super::Rows;
 use super::moments::MachineMoments;
 use super::sight::{Named, Sight};
 use crate::model::Meaning;
-use crate::model::schema::{ArgumentKind, EventType, Means};
 
 /// A queue or a pool.
 #[derive(Clone, Debug)]
@@ -47,26 +46,6 @@ const MAX_PER_OBJECT: usize = 1024;
 
 /// Maximum number of samples of all objects together.
 const MAX_SAMPLES: usize = 1 << 20;
-
-/// Returns true if events of this type add or remove items of an object, or contain its level.
-pub(super) fn concern(event: &EventType, means: &Means) -> bool {
-    let object = means.object.and_then(|role| event.args.get(role));
-    let acts_on_object = object.is_some_and(|o| matches!(o.kind, ArgumentKind::Object(_)));
-    let details = &event.details;
-    let has_levels =
-        details.used.or(details.free).or(details.capacity).is_some() || details.empties;
-    let changes = matches!(
-        means.meaning,
-        Meaning::Send
-            | Meaning::SendFirst
-            | Meaning::Receive
-            | Meaning::Allocate
-            | Meaning::Free
-            | Meaning::Refuse
-            | Meaning::Flush
-    );
-    acts_on_object && (has_levels || changes)
-}
 
 /// The fill levels of all objects, in the order of their first mention.
 #[derive(Debug, Default)]

@@ -16,7 +16,6 @@ use super::{MAX_MESSAGES, MAX_ROWS, Rows};
 use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::model::Meaning;
-use crate::model::schema::Means;
 
 /// A message. Its times are in ticks, and `None` if the trace does not show them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,18 +92,6 @@ struct Open {
     kept: Option<usize>,
     /// The event that posted it.
     sent: Option<Passed>,
-}
-
-/// Returns true if events of this type can begin or end a message.
-pub(super) fn concern(means: &Means) -> bool {
-    match means.meaning {
-        // An item without a signal is not a message to a receiver.
-        Meaning::Send | Meaning::SendFirst | Meaning::Receive | Meaning::Dispatch => {
-            means.value.is_some()
-        }
-        Meaning::Complete | Meaning::Unhandled => true,
-        _ => false,
-    }
 }
 
 impl Messages {

@@ -65,13 +65,13 @@ pub use moments::{MachineMoments, Passed};
 pub use responses::{Response, Responses};
 pub use sequence::{Happening, Occurrence, Sequence};
 pub use sight::Named;
-pub use states::{Machine, Outcome, StateTime, Transition, Unhandled};
+pub use states::{Machine, Outcome, StateTime, Unhandled};
 pub use timers::Timer;
+pub use transitions::Transition;
 
 use super::measured::Measured;
 use super::scheduling::Position;
 use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
-use concerns::Concerns;
 use levels::Levels;
 use messages::Messages;
 use sight::{Sight, Sights};
@@ -133,9 +133,9 @@ impl<M: MachineMoments> Sink for Machines<M> {
             let roles = self.sights.roles(trace, *id);
             if !roles.concerns.are_none()
                 && let Some(event) = batch.event(row)
-                && let Some(sight) = Sight::new(Event::new(trace, &event), roles)
+                && let Some(sight) = Sight::new(Event::new(trace, &event), *roles)
             {
-                self.event(&sight, roles.concerns);
+                self.event(&sight);
             }
         }
         if let Some(ticks) = batch.columns.ticks.last() {
@@ -179,7 +179,8 @@ impl<M: MachineMoments> Machines<M> {
         }
     }
 
-    fn event(&mut self, sight: &Sight<'_>, concerns: Concerns) {
+    fn event(&mut self, sight: &Sight<'_>) {
+        let concerns = sight.concerns();
         if concerns.boot {
             self.last = sight.position();
             return self.cut();

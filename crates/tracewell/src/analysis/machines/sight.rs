@@ -125,14 +125,14 @@ pub(super) struct Sights(PerId<Roles>);
 impl Sights {
     /// Returns the meaning of an event id.
     #[inline(always)]
-    pub(super) fn roles(&mut self, trace: &Trace, id: u32) -> Roles {
+    pub(super) fn roles(&mut self, trace: &Trace, id: u32) -> &Roles {
         self.0.get(&trace.schema, id, Roles::of)
     }
 
     /// Returns an event with its meaning, or `None` if it has no meaning.
     #[inline]
     pub(super) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
-        Sight::new(event, self.roles(event.trace, event.id()))
+        Sight::new(event, *self.roles(event.trace, event.id()))
     }
 }
 
@@ -148,6 +148,10 @@ impl<'a> Sight<'a> {
     #[inline]
     pub(super) fn new(event: Event<'a>, roles: Roles) -> Option<Self> {
         Some(Self { event, meaning: roles.meaning?, roles })
+    }
+
+    pub(super) fn concerns(&self) -> Concerns {
+        self.roles.concerns
     }
 
     pub(super) fn ticks(&self) -> u64 {

@@ -8,11 +8,10 @@
 use super::messages::Message;
 use super::moments::MachineMoments;
 use super::sight::{Named, Sight};
-use super::transitions::Transitions;
+use super::transitions::{Transition, Transitions};
 use super::{MAX_DETAILS, MAX_TRANSITIONS, Room, Rows};
 use crate::analysis::Range;
 use crate::model::Meaning;
-use crate::model::schema::{EventType, Means};
 
 /// A state machine. Times are ticks.
 #[derive(Clone, Debug)]
@@ -50,23 +49,6 @@ pub struct StateTime {
     pub total: u64,
     /// Ticks of the last entry, while the machine is in this state.
     since: Option<u64>,
-}
-
-/// A transition from one state to another.
-#[derive(Clone, Debug)]
-pub struct Transition {
-    /// The state in which the transition began.
-    pub from: Named,
-    /// The signal; `None` if the message of the step is unknown.
-    pub signal: Option<Named>,
-    /// Vertices on the path: choices, junctions, composite states. The first is the target of the
-    /// transition. Empty for an internal transition.
-    pub way: Vec<Named>,
-    /// The state that was finally reached; `None` for an internal transition, or if it is not
-    /// recorded.
-    pub to: Option<Named>,
-    /// Number of times that the transition was taken.
-    pub count: u64,
 }
 
 /// An outcome of steps.
@@ -127,24 +109,9 @@ struct Run {
     from: u64,
 }
 
-/// Returns true if events of this type can be about a state machine.
-pub(super) fn concern(event: &EventType, means: &Means) -> bool {
-    match means.meaning {
-        Meaning::Runs => event.details.state.is_some(),
-        Meaning::Unhandled
-        | Meaning::Dispatch
-        | Meaning::StateEntered
-        | Meaning::StateLeft
-        | Meaning::StateReached
-        | Meaning::Vertex
-        | Meaning::Transition
-        | Meaning::Complete => true,
-        _ => false,
-    }
-}
-
 impl States {
-    /// Handles an event of a type that concerns machines. `message` is the message whose step is in progress or has just ended.
+    /// Handles an event of a type that concerns machines. `message` is the message whose step is in
+    /// progress or has just ended.
     pub(super) fn take(
         &mut self,
         sight: &Sight<'_>,

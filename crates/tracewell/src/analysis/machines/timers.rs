@@ -4,7 +4,6 @@ use super::Rows;
 use super::sight::{Named, Sight};
 use crate::analysis::Range;
 use crate::model::Meaning;
-use crate::model::schema::{EventType, Means};
 
 /// A timer. Observed durations are in ticks of the trace, requested ones in ticks of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,15 +38,6 @@ pub struct Timer {
 enum Since {
     Start(u64),
     Expiry(u64),
-}
-
-/// Returns true if events of this type can be about timers.
-pub(super) fn concern(event: &EventType, means: &Means) -> bool {
-    match means.meaning {
-        Meaning::TimerStart | Meaning::TimerStop | Meaning::TimerExpired => true,
-        Meaning::Create => event.details.period.or(means.value).is_some(),
-        _ => false,
-    }
 }
 
 /// All timers, in the order of their first mention.

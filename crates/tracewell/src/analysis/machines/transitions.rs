@@ -10,7 +10,23 @@ use foldhash::fast::RandomState;
 
 use super::Room;
 use super::sight::Named;
-use super::states::Transition;
+
+/// A transition from one state to another.
+#[derive(Clone, Debug)]
+pub struct Transition {
+    /// The state in which the transition began.
+    pub from: Named,
+    /// The signal; `None` if the message of the step is unknown.
+    pub signal: Option<Named>,
+    /// Vertices on the path: choices, junctions, composite states. The first is the target of the
+    /// transition. Empty for an internal transition.
+    pub way: Vec<Named>,
+    /// The state that was finally reached; `None` for an internal transition, or if it is not
+    /// recorded.
+    pub to: Option<Named>,
+    /// Number of times that the transition was taken.
+    pub count: u64,
+}
 
 /// Maximum number of listed vertices of a transition.
 const MAX_WAY: usize = 16;
