@@ -11,6 +11,7 @@ use tracewell::format::{FORMATS, NamesFile, OptionHelp};
 use tracewell::input::{Input, Settings};
 use tracewell::select::{Bound, Expression, MomentError, NumberList, NumberListError, Selection};
 use tracewell::source::Source;
+use tracewell::text::MAX_THREADS;
 use tracewell::text::calendar::Zone;
 use tracewell::text::shown_path;
 
@@ -19,6 +20,28 @@ use crate::dates::{self, Moment, ZoneArgs};
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, note, warn};
 use crate::{elf, small_file};
+
+/// The option for the number of threads.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ThreadArgs {
+    /// Set the number of threads that decode and format events, at most 256 (one per processor)
+    #[arg(
+        long,
+        alias = "jobs",
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        value_parser = clap::value_parser!(u16).range(..=MAX_THREADS as i64)
+    )]
+    threads: u16,
+}
+
+impl ThreadArgs {
+    /// Returns the number of threads; 0 means one per processor.
+    pub(crate) fn number(self) -> usize {
+        usize::from(self.threads)
+    }
+}
 
 /// The options for reading an input.
 #[derive(Clone, Debug, Default, Args)]

@@ -101,6 +101,7 @@ impl Request {
             let (path, other, own) = (shown_path(input.path()), other.name, input.format().name);
             warn!("{path}: @{other} is for traces of format {other}; this trace has format {own}");
         }
+        input.set_threads(self.threads);
         let mut report = TrcReport::new(out, program, settings);
         // A selection by name needs names that a trace may define at its end.
         let read = read_selected(input, &mut report, &selection);

@@ -48,8 +48,7 @@ fn an_option_without_effect_says_why() {
     let keep = ["collect", "--file", "t", "--idle", "0.1", "-o", "kept"];
     let kept = |more: &[&'static str]| [&keep[..], more].concat();
     let raw = |more: &[&'static str]| [&["trcrpt", "-r", "h"][..], more].concat();
-    let cases: [(Vec<&str>, &str, &str); 20] = [
-        (vec!["report", "--threads", "2", "t"], "--threads", lines),
+    let cases: [(Vec<&str>, &str, &str); 19] = [
         (vec!["report", "--layout", "lines", "--no-heading", "t"], "--no-heading", lines),
         (vec!["report", "--layout", "lines", "-t", "f", "t"], "-t", lines),
         (vec!["report", "--layout", "lines", "--columns", "exec=on", "t"], "--columns", lines),
@@ -241,7 +240,7 @@ fn completions_and_help_have_the_names_of_formats() {
     let help = text(&["report", "--help"]);
     let at = |heading: &str| help.find(&format!("\n{heading}:\n")).unwrap();
     assert!(at("Selection") < at("Layout") && at("Layout") < at("Input"), "{help}");
-    assert!(help.contains("threads that format the layout trcrpt"), "{help}");
+    assert!(help.contains("threads that decode and format events"), "{help}");
     let help = text(&["--help"]);
     assert!(help.contains("\ninput (the readable part was still printed), 4 other"), "{help}");
 }

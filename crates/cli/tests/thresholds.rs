@@ -138,6 +138,12 @@ fn wrong_thresholds_are_refused_with_the_expected_words() {
         ("queue(samples).most < 30 %", "1:26: error: expected the end of the line, found '%'"),
         ("jitter(control).max < 2 ms", "1:15: error: expected ',' and the period, such as 10 ms"),
         ("jitter(control, 5 ticks).max < 2 ms", "1:17: error: expected a time such as 10 ms"),
+        ("jitter(con*, 5 ms).max < 2 ms", "1:8: error: expected an exact name, found 'con*'"),
+        (
+            "jitter(a, 5 ms).max < 2 ms\njitter(b, 10 ms).max < 2 ms\njitter(a, 10 ms).p50 < 1 ms",
+            "3:1: error: expected 5 ms as in the first threshold for the jitter of 'a', found 10 ms",
+        ),
+        ("between(\"a*\", tx_?).max < 1 ms", "1:15: error: expected an exact name, found 'tx_?'"),
         ("between(4096).max < 2 ms", "1:13: error: expected (\"first mark\", \"second mark\")"),
         ("stack(net) 80 %", "1:12: error: expected =, !=, <, <=, > or >=, found '80'"),
     ];

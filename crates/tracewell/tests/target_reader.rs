@@ -7,9 +7,12 @@ use std::cell::Cell;
 
 use support::{EventLog, in_pieces};
 use tracewell::analysis::scheduling::{Figures, Scheduling, Wanted};
+use tracewell::check::{Figures as _, Quantity, Rules};
 use tracewell::format::Settings;
 use tracewell::input::Input;
 use tracewell::model::{LossCause, Trace};
+use tracewell::report::measures::Measuring;
+use tracewell::source::Source;
 use tracewell_record::target::{Options, Recorder};
 use tracewell_wire::target::{DefinitionKind, ids};
 
@@ -408,6 +411,32 @@ fn two_cores_are_merged_and_memory_survives_a_reset() {
     assert!(log.rows.is_sorted_by_key(|row| row.ticks));
     assert_eq!((trace.cpus, trace.losses.events()), (2, Some(0)));
     assert!(trace.diagnostics.iter().any(|note| note.message.contains("restarted")));
+}
+
+#[test]
+fn the_load_of_interrupts_is_a_part_of_the_time_of_all_cores() {
+    let options = Options { cores: 2, ..OPTIONS };
+    let (mut memory, now) = (vec![0; 4096], Cell::new(0));
+    let mut recorder = Recorder::new(&mut memory, &options, || now.get()).unwrap();
+    let mut event = |time, core, id| {
+        now.set(time);
+        recorder.event(core, id, [15, 0]);
+    };
+    // Core 0 serves an interrupt for three quarters of the time, core 1 for a half.
+    for core in [0, 1] {
+        event(0, core, ids::INTERRUPT_ENTER);
+    }
+    event(200, 1, ids::INTERRUPT_EXIT);
+    event(300, 0, ids::INTERRUPT_EXIT);
+    event(400, 0, ids::MARK);
+    let source = Source::new("my.rules", "load(interrupts) < 1 %");
+    let rules = Rules::parse(&source).rules.unwrap();
+    let mut measuring = Measuring::new(rules.figures());
+    let mut input = Input::from_bytes("board", memory, Settings::default()).unwrap();
+    let trace = input.read(&mut measuring).unwrap();
+    let measures = measuring.measures(&trace);
+    let values = measures.values(rules.figures().next().unwrap()).unwrap();
+    assert_eq!((trace.cpus, values.len(), values[0].quantity), (2, 1, Quantity::Share(625_000)));
 }
 
 #[test]

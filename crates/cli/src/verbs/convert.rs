@@ -9,7 +9,7 @@ use tracewell::input::Input;
 use tracewell::select::{Selection, did_you_mean, nearest};
 use tracewell::text::shown_path;
 
-use crate::args::{InputArgs, SelectionArgs, Suggested};
+use crate::args::{InputArgs, SelectionArgs, Suggested, ThreadArgs, warn_ineffective};
 use crate::config::Configs;
 use crate::outcome::{Failure, Outcome, report_diagnostics, warn};
 use crate::{output, progress};
@@ -44,6 +44,9 @@ pub(crate) struct Convert {
     format_options: Vec<String>,
 
     #[command(flatten)]
+    threads: ThreadArgs,
+
+    #[command(flatten)]
     selection: SelectionArgs,
 
     #[command(flatten)]
@@ -62,7 +65,13 @@ impl Convert {
             options.add(option).map_err(Failure::usage)?;
         }
         let selection = self.selection.without_format()?;
-        write(&self.files, &self.input, &self.output, export, &options, &selection)
+        let threads = self.threads.number();
+        // Other formats depend on all earlier events.
+        let is_text = ["jsonl", "tsv", "csv"].contains(&export.name);
+        let why = "only jsonl, tsv and csv are written by several threads";
+        warn_ineffective(&[(threads > 0 && !is_text, "--threads", why)]);
+        let export = (export, &options);
+        write(&self.files, &self.input, &self.output, export, &selection, threads)
     }
 
     fn export(&self) -> Result<&'static Export, Failure> {
@@ -114,14 +123,15 @@ fn write(
     files: &[PathBuf],
     args: &InputArgs,
     output: &Path,
-    export: &Export,
-    options: &Options,
+    (export, options): (&Export, &Options),
     selection: &Selection,
+    threads: usize,
 ) -> Result<Outcome, Failure> {
     let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
     let mut input = Input::open_run(files, settings)?;
     args.warn_ineffective(&input, files.len());
     input.select(selection.clone());
+    input.set_threads(threads);
     progress::watch(&mut input);
     let name = |path: &Path| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
@@ -154,5 +164,6 @@ pub(super) fn merged_log(
 ) -> Result<Outcome, Failure> {
     let args = InputArgs { join: files.len() > 1, ..args.clone() };
     let output = output.unwrap_or(Path::new("-"));
-    write(files, &args, output, &export::aix::EXPORT, &Options::default(), &Selection::default())
+    let export = (&export::aix::EXPORT, &Options::default());
+    write(files, &args, output, export, &Selection::default(), 0)
 }

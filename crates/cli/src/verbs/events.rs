@@ -11,7 +11,7 @@ use tracewell::select::Selection;
 use tracewell::text::TimeForm;
 
 use super::{Made, for_each_file, read_selected, write_files};
-use crate::args::{InputArgs, SelectionArgs};
+use crate::args::{InputArgs, SelectionArgs, ThreadArgs};
 use crate::dates::TimeStyle;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
@@ -58,6 +58,9 @@ pub(crate) struct Events {
     /// Add the arguments as reports show them to JSON lines, as args_text
     #[arg(long)]
     decoded: bool,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -115,6 +118,7 @@ impl Events {
         let inputs = self.input.inputs(&self.files);
         write_files(path, &inputs, |out| -> Made {
             for_each_file(&self.files, &self.input, |input| {
+                input.set_threads(self.threads.number());
                 let mut writer = self.writer(lines, input, &mut *out)?;
                 let read = match &mut losses {
                     None => read_selected(input, &mut writer, &lines.selection),

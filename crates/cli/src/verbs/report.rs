@@ -14,7 +14,7 @@ use tracewell::text::TimeForm;
 
 use super::template::list::Form;
 use super::{babeltrace, for_each_file, read_selected, title};
-use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
+use crate::args::{InputArgs, SelectionArgs, ThreadArgs, warn_ineffective};
 use crate::dates::TimeStyle;
 use crate::hook_selection::{Elements, HookSelection, print_groups};
 use crate::inputs::Inputs;
@@ -123,16 +123,8 @@ struct TemplatedArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Set the number of threads that format the layout trcrpt, at most 256 (one per processor)
-    #[arg(
-        long,
-        alias = "jobs",
-        value_name = "N",
-        default_value_t = 0,
-        hide_default_value = true,
-        value_parser = clap::value_parser!(u16).range(..=trcrpt::MAX_THREADS as i64)
-    )]
-    threads: u16,
+    #[command(flatten)]
+    threads: ThreadArgs,
 }
 
 /// Hides an option in the short help if only users of AIX's trcrpt need the option.
@@ -168,7 +160,7 @@ impl Report {
             options,
             selection: self.whole_selection()?,
             without_heading: args.no_heading,
-            threads: usize::from(args.threads),
+            threads: args.threads.number(),
             output: args.output.clone(),
             inputs: self.inputs(),
         };
@@ -196,7 +188,7 @@ impl Report {
     fn refuse_in_babeltrace(&self, request: &Request) -> Result<(), Failure> {
         let args = &self.templated;
         let is_formed = args.time.is_some()
-            || args.threads > 0
+            || args.threads.number() > 0
             || args.no_heading
             || !args.templates.is_empty()
             || request.options != trcrpt::Options::default();
@@ -235,7 +227,6 @@ impl Report {
         let colored = screen::demands_color();
         let lines = "it belongs to the layout trcrpt, and this report has the layout lines";
         warn_ineffective(&[
-            (!templated && args.threads > 0, "--threads", lines),
             (!templated && args.no_heading, "--no-heading", lines),
             (!templated && !args.templates.is_empty(), "-t", lines),
             (!templated && request.options != trcrpt::Options::default(), "--columns", lines),
@@ -350,6 +341,7 @@ impl Report {
         times: &TimeForm,
         out: &mut dyn std::io::Write,
     ) -> Result<Trace, Failure> {
+        input.set_threads(request.threads);
         let options = ReportOptions {
             layout: TextLayout {
                 color: screen::has_color() && request.output.is_none(),

@@ -44,6 +44,9 @@ pub struct Settings {
     ///
     /// [`Format::folder`]: super::Format::folder
     pub files: Arc<[TraceFile]>,
+    /// Number of threads that may decode and format events; 0 for one per processor. Outputs do not
+    /// depend on it.
+    pub threads: usize,
     /// Settings from a configuration file.
     pub defaults: Defaults,
 }
@@ -121,7 +124,8 @@ impl Settings {
     /// Returns the settings for a format, with the defaults where there are no others. The defaults
     /// of the result are those that it uses.
     pub(super) fn of_format(&self, format: &str) -> Self {
-        let Self { format: name, options, names, schemas, symbols, parts, files, defaults } = self;
+        let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
+        let Self { threads, defaults, .. } = self;
         let mut all = Self {
             format: name.clone(),
             options: options.clone(),
@@ -130,6 +134,7 @@ impl Settings {
             symbols: symbols.clone(),
             parts: parts.clone(),
             files: files.clone(),
+            threads: *threads,
             defaults: Defaults::default(),
         };
         all.defaults.schemas.extend(self.default_schemas(format).cloned());

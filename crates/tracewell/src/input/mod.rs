@@ -191,6 +191,23 @@ impl Input {
         self
     }
 
+    /// Sets the number of threads that may decode and format events. The default is 0, which means
+    /// one per processor. The output does not depend on the number.
+    ///
+    /// ```
+    /// use tracewell::report::{Report, ReportOptions};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+    /// let mut report = Report::new(Vec::new(), ReportOptions::default());
+    /// let mut input = tracewell::open(path)?;
+    /// input.set_threads(2);
+    /// input.read(&mut report)?;
+    /// # Ok::<(), tracewell::input::InputError>(())
+    /// ```
+    pub fn set_threads(&mut self, threads: usize) {
+        self.settings.threads = threads;
+    }
+
     /// Calls `work` for each event and returns the trace that describes the events.
     ///
     /// `work` returns nothing, a [`Flow`] to stop early, or a `Result`.

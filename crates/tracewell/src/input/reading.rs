@@ -6,7 +6,7 @@ use super::naming::UserNames;
 use super::window::Window;
 use crate::compressed::reader::Fault;
 use crate::format::{Decoder, Format, Input, OptionError, ReadError};
-use crate::model::{Batch, Flow, Loss, LossCause, Severity, Sink, Stop, Trace};
+use crate::model::{Batch, Flow, Loss, LossCause, Severity, Sink, Slices, Stop, Trace};
 use crate::text::counted;
 
 /// Decodes a stream whose bytes arrive over time.
@@ -213,5 +213,14 @@ impl Sink for Watched<'_> {
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.pass(|sink| sink.loss(trace, loss))
+    }
+
+    fn takes_slices(&self, trace: &Trace) -> bool {
+        // Notes about names need every event.
+        self.names.is_none() && self.stop.is_none() && self.sink.takes_slices(trace)
+    }
+
+    fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+        self.pass(|sink| sink.slices(trace, slices))
     }
 }

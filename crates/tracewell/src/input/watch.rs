@@ -1,6 +1,8 @@
 //! Reports how far an input has been read.
 
-use crate::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
+use std::sync::{Mutex, PoisonError};
+
+use crate::model::{Batch, Before, Columns, Flow, Loss, Sink, SinkError, Slices, Trace};
 
 /// The part of an input that was read so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -28,12 +30,59 @@ pub(super) struct Watching<'a> {
     pub(super) bytes: u64,
 }
 
+/// Returns the number of bytes of the events of a batch.
+fn bytes(batch: &Batch<'_>) -> u64 {
+    batch.records.offset(batch.len()).saturating_sub(batch.records.offset(0))
+}
+
+/// Slices that report the progress when they are decoded.
+struct WatchedSlices<'a> {
+    slices: &'a dyn Slices,
+    watch: Mutex<(&'a mut Watch, Advance)>,
+}
+
+impl Slices for WatchedSlices<'_> {
+    fn count(&self) -> usize {
+        self.slices.count()
+    }
+
+    fn threads(&self) -> usize {
+        self.slices.threads()
+    }
+
+    fn before(&self, trace: &Trace, slice: usize) -> Before {
+        self.slices.before(trace, slice)
+    }
+
+    fn batch<'a>(&'a self, trace: &Trace, slice: usize, columns: &'a mut Columns) -> Batch<'a> {
+        let batch = self.slices.batch(trace, slice, columns);
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let (watch, advance) = &mut *watch;
+        advance.bytes += bytes(&batch);
+        advance.events += batch.len() as u64;
+        (watch.0)(*advance);
+        batch
+    }
+}
+
 impl Sink for Watching<'_> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        let first = batch.records.offset(0);
-        self.bytes += batch.records.offset(batch.len()).saturating_sub(first);
+        self.bytes += bytes(batch);
         (self.watch.0)(Advance { bytes: self.bytes, events: trace.events });
         self.sink.events(trace, batch)
+    }
+
+    fn takes_slices(&self, trace: &Trace) -> bool {
+        self.sink.takes_slices(trace)
+    }
+
+    fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+        let advance = Advance { bytes: self.bytes, events: trace.events };
+        let watched = WatchedSlices { slices, watch: Mutex::new((&mut *self.watch, advance)) };
+        let flow = self.sink.slices(trace, &watched);
+        let watched = watched.watch.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.bytes = watched.1.bytes;
+        flow
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {

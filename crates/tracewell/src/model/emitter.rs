@@ -13,7 +13,9 @@
 
 use std::ops::Range;
 
-use super::{Batch, Columns, ContextId, Flow, Loss, LossCause, Priority, Records, Severity};
+use super::{
+    Batch, Columns, ContextId, Flow, Loss, LossCause, Priority, Records, Severity, Slices,
+};
 use super::{Sink, Span, Trace};
 
 /// The events that a decoder has added but not delivered yet.
@@ -279,6 +281,21 @@ impl<'a> Emitter<'a> {
         let last = self.buffer.columns.ticks.last().copied().unwrap_or(0);
         self.trace.span = self.trace.span.max(last);
         deliver(self.trace, self.sink, &self.buffer.columns, records)
+    }
+
+    /// Returns true if the sink receives slices instead of batches; see [`Emitter::slices`].
+    pub fn takes_slices(&self) -> bool {
+        self.trace.events > 0 && self.sink.takes_slices(self.trace)
+    }
+
+    /// Delivers `events` events as slices. Call this only if [`Emitter::takes_slices`] returns
+    /// true. The ticks must not decrease.
+    pub fn slices(&mut self, slices: &dyn Slices, events: u64) -> Flow {
+        self.sink.slices(self.trace, slices)?;
+        let last = slices.before(self.trace, slices.count());
+        self.trace.events += events;
+        self.trace.span = self.trace.span.max(last.ticks);
+        Flow::Continue(())
     }
 
     /// Delivers the events that were added, then reports a loss after them.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 
-use super::{Batch, Loss, Trace};
+use super::{Batch, Loss, Slices, Trace};
 
 /// The result of a sink: continue, or break with a reason. After `Break` the decoder does not call
 /// it again.
@@ -71,6 +71,19 @@ pub trait Sink {
         Flow::Continue(())
     }
 
+    /// Returns true if this sink receives the next events with [`Sink::slices`], if the decoder can
+    /// pass them so. It has received at least one batch before. By default, sinks receive batches.
+    fn takes_slices(&self, _trace: &Trace) -> bool {
+        false
+    }
+
+    /// Receives events that any thread can decode, in place of calls of [`Sink::events`]. Called
+    /// only if [`Sink::takes_slices`] returned true. The number of events of the trace does not
+    /// include these events yet.
+    fn slices(&mut self, _trace: &Trace, _slices: &dyn Slices) -> Flow {
+        Flow::Continue(())
+    }
+
     /// Writes buffered output, so that the user sees every event so far.
     ///
     /// # Errors
@@ -99,6 +112,14 @@ macro_rules! sink_behind_pointer {
 
             fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
                 (**self).loss(trace, loss)
+            }
+
+            fn takes_slices(&self, trace: &Trace) -> bool {
+                (**self).takes_slices(trace)
+            }
+
+            fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+                (**self).slices(trace, slices)
             }
 
             fn flush(&mut self) -> Result<(), SinkError> {

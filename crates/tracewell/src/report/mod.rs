@@ -38,6 +38,7 @@ pub mod measures;
 pub mod scheduling;
 mod screen;
 mod sections;
+mod slices;
 pub mod spans;
 mod summary;
 mod table;
@@ -49,7 +50,7 @@ use std::io::{self, Write};
 use crate::analysis::machines::{Response, Responses};
 use crate::model::{
     Batch, ContextId, Event, Flow, Loss, LossCause, Losses, NumberRows, Priority, SeenContexts,
-    Sink, SinkError, Stop, Trace,
+    Sink, SinkError, Slices, Stop, Trace,
 };
 use crate::select::{Listing, Selection};
 use crate::text::calendar::Dates;
@@ -135,8 +136,12 @@ const COLUMN_BYTES: usize = 5 * 2 * Reservation::NUMBER + Dates::ROOM;
 impl<W: Write> Report<W> {
     /// Prepares a report. Nothing is written before the first event.
     pub fn new(out: W, options: ReportOptions) -> Self {
+        Self::of(Listing::new(out, options.selection.clone()), options)
+    }
+
+    fn of(lines: Listing<W>, options: ReportOptions) -> Self {
         Self {
-            lines: Listing::new(out, options.selection.clone()),
+            lines,
             options,
             columns: None,
             contexts: Vec::new(),
@@ -342,6 +347,14 @@ impl<W: Write> Sink for Report<W> {
             screen.fold(self.lines.buffer(), start, start);
         }
         self.lines.end_mark(start)
+    }
+
+    fn takes_slices(&self, trace: &Trace) -> bool {
+        self.can_be_split(trace)
+    }
+
+    fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+        Stop::on_error(self.write_slices(trace, slices))
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

@@ -81,6 +81,11 @@ impl Times {
         }
     }
 
+    /// Continues after a line with these ticks.
+    pub(super) fn resume(&mut self, clock: &Clock, ticks: u64) {
+        self.before = Some((ticks, clock.nanoseconds(ticks)));
+    }
+
     /// Appends both columns of an event with these ticks.
     #[inline(always)]
     pub(super) fn put<'a>(

@@ -16,6 +16,19 @@ pub struct Listing<W> {
     tail: Option<Tail>,
 }
 
+impl Listing<io::Sink> {
+    /// Creates a list of all events of a part of a trace. The caller takes its lines.
+    pub(crate) fn gathering() -> Self {
+        let lines = LineWriter::gathering();
+        Self { lines, selector: None, selection: Selection::default(), tail: None }
+    }
+
+    /// Swaps the lines with another buffer.
+    pub(crate) fn swap(&mut self, text: &mut TextBuffer) {
+        self.lines.swap(text);
+    }
+}
+
 impl<W: Write> Listing<W> {
     /// Creates a list of the selected events.
     pub fn new(out: W, selection: Selection) -> Self {
@@ -46,6 +59,14 @@ impl<W: Write> Listing<W> {
     /// selection.
     pub(crate) fn is_whole(&self) -> bool {
         self.selector.is_none() && self.tail.is_none()
+    }
+
+    /// Writes whole lines of selected events.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub(crate) fn block(&mut self, lines: &[u8]) -> io::Result<()> {
+        self.lines.block(lines)
     }
 
     /// Continues after the line of an event that ends with a line feed, if the list is whole.

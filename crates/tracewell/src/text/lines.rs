@@ -23,12 +23,26 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub struct LineWriter<W> {
     writer: W,
     buffer: TextBuffer,
+    /// Number of bytes that are buffered before they are written.
+    limit: usize,
+}
+
+impl LineWriter<io::Sink> {
+    /// Returns a buffer of any size, whose lines the caller takes with [`LineWriter::swap`].
+    pub(crate) fn gathering() -> Self {
+        Self { writer: io::sink(), buffer: TextBuffer::default(), limit: usize::MAX }
+    }
+
+    /// Swaps the buffered lines with another buffer.
+    pub(crate) fn swap(&mut self, text: &mut TextBuffer) {
+        std::mem::swap(&mut self.buffer, text);
+    }
 }
 
 impl<W: Write> LineWriter<W> {
     /// Returns a buffer for a writer.
     pub fn new(writer: W) -> Self {
-        Self { writer, buffer: TextBuffer::default() }
+        Self { writer, buffer: TextBuffer::default(), limit: BUFFER_BYTES }
     }
 
     /// Returns the buffer to append to. Call [`LineWriter::line_end`] after each line.
@@ -87,7 +101,7 @@ impl<W: Write> LineWriter<W> {
     /// Returns an error if writing fails.
     #[inline(always)]
     pub(crate) fn write_if_full(&mut self) -> io::Result<()> {
-        if self.buffer.len() < BUFFER_BYTES { Ok(()) } else { self.write() }
+        if self.buffer.len() < self.limit { Ok(()) } else { self.write() }
     }
 
     /// Writes the buffer. It is empty afterwards, even if writing fails.

@@ -15,6 +15,8 @@ mod thresholds;
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::syntax::{Item, ItemKind, Rule, Rules, Shape};
 use crate::select::expression::lexer::TokenKind;
 use crate::select::expression::tokens::{Result, Tokens};
@@ -41,6 +43,7 @@ impl Rules {
             shapes: HashMap::new(),
             scope: Scope::default(),
             depth: 0,
+            periods: HashMap::default(),
         };
         parser.file();
         let Parser { rules, tokens, .. } = parser;
@@ -64,6 +67,8 @@ struct Parser<'a> {
     shapes: HashMap<Shape, u32>,
     scope: Scope,
     depth: usize,
+    /// The period in the first threshold for the jitter of each task, in nanoseconds.
+    periods: HashMap<String, u64, RandomState>,
 }
 
 impl Parser<'_> {

@@ -7,6 +7,8 @@ use crate::select::expression::lexer::TokenKind;
 use crate::select::expression::syntax::Text;
 use crate::select::expression::tokens::Result;
 use crate::select::{Bound, Share};
+use crate::source::Span;
+use crate::text::spoken_time;
 
 impl Parser<'_> {
     /// Parses the threshold that begins with the next token, the word `word`. Returns `None` if the
@@ -23,6 +25,10 @@ impl Parser<'_> {
             return Ok(None);
         }
         let (names, mut time) = self.names(measure)?;
+        if let (Measure::Jitter, [task], Some(period)) = (measure, &names[..], time) {
+            let span = start.to(self.tokens.span_before());
+            self.same_period(task, period, span)?;
+        }
         let statistic = self.statistic(measure)?;
         if measure == Measure::Load && self.tokens.take_word("in") {
             time = Some(self.nanoseconds()?);
@@ -64,7 +70,10 @@ impl Parser<'_> {
                 if !names.is_empty() && !self.tokens.take_sign(",") {
                     break;
                 }
-                names.push(self.name()?);
+                names.push(match measure {
+                    Measure::Jitter | Measure::Between => self.exact_name()?,
+                    _ => self.name()?,
+                });
             }
             if measure == Measure::Jitter {
                 if !self.tokens.take_sign(",") {
@@ -108,6 +117,39 @@ impl Parser<'_> {
         };
         self.tokens.advance();
         Ok(Name(name))
+    }
+
+    /// Parses a name of a figure that is derived for this name only.
+    fn exact_name(&mut self) -> Result<Name> {
+        let span = self.tokens.span();
+        let name = self.name()?;
+        match &name.0 {
+            Text::Like(pattern) if pattern.contains(['*', '?']) => {
+                let message = format!(
+                    "expected an exact name, found '{}'; if this is the name, put it in quotation \
+                     marks",
+                    pattern.escape_debug()
+                );
+                Err(self.tokens.error(span, message))
+            }
+            _ => Ok(name),
+        }
+    }
+
+    /// Checks that all thresholds of a task's jitter have the same period, because the releases of
+    /// a task are compared with one period.
+    fn same_period(&mut self, task: &Name, period: u64, span: Span) -> Result<()> {
+        let known = *self.periods.entry(task.as_str().to_owned()).or_insert(period);
+        if known == period {
+            return Ok(());
+        }
+        let message = format!(
+            "expected {} as in the first threshold for the jitter of '{}', found {}",
+            spoken_time(known),
+            task.as_str().escape_debug(),
+            spoken_time(period)
+        );
+        Err(self.tokens.error(span, message))
     }
 
     fn statistic(&mut self, measure: Measure) -> Result<Option<Statistic>> {

@@ -36,6 +36,7 @@ mod kept_lines;
 mod keys;
 mod plan;
 mod row;
+mod slices;
 mod times;
 mod values;
 
@@ -45,7 +46,8 @@ use super::{Export, ExportError, ExportNames, Output};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::{
-    Batch, Event, Flow, Loss, NumberRows, SeenContexts, Severity, Sink, SinkError, Stop, Trace,
+    Batch, Event, Flow, Loss, NumberRows, SeenContexts, Severity, Sink, SinkError, Slices, Stop,
+    Trace,
 };
 use crate::select::{Listing, Selection};
 use crate::text::{Describer, IncrementalDecimal, PerEvent, TimeForm};
@@ -170,9 +172,13 @@ pub struct EventWriter<W> {
 impl<W: Write> EventWriter<W> {
     /// Creates a writer. Tables begin with a line of column names.
     pub fn new(out: W, format: EventFormat, selection: Selection) -> Self {
+        Self::of(Listing::new(out, selection), format)
+    }
+
+    fn of(lines: Listing<W>, format: EventFormat) -> Self {
         let keys = Keys::of(format);
         Self {
-            lines: Listing::new(out, selection),
+            lines,
             begun: false,
             format,
             kept: KeptLines::new(format, &keys),
@@ -355,6 +361,14 @@ impl<W: Write> Sink for EventWriter<W> {
             }
         }
         self.lines.end_mark(start)
+    }
+
+    fn takes_slices(&self, _: &Trace) -> bool {
+        self.can_be_split()
+    }
+
+    fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+        Stop::on_error(self.write_slices(trace, slices))
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

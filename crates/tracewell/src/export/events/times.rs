@@ -34,6 +34,17 @@ impl Times {
         Self { form, before: None, written: false, is_known: false }
     }
 
+    /// Continues after an event with these ticks.
+    pub(super) fn resume(&mut self, trace: &Trace, ticks: u64) {
+        self.before = trace.clock.nanoseconds(ticks);
+    }
+
+    /// Adds the facts about the events of a part of the trace.
+    pub(super) fn add(&mut self, part: &Self) {
+        self.written |= part.written;
+        self.is_known |= part.is_known;
+    }
+
     /// Appends the time of the next event. Appends nothing and returns false if the clock's rate is
     /// unknown, or if the date does not fit into 64 bits.
     pub(super) fn put(&mut self, out: &mut TextBuffer, event: Event<'_>) -> bool {

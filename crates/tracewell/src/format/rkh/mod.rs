@@ -78,11 +78,7 @@ pub fn schema(dialect: Dialect) -> Arc<Schema> {
     static SCHEMAS: [OnceLock<Arc<Schema>>; Dialect::ALL.len()] =
         [const { OnceLock::new() }; Dialect::ALL.len()];
     let text = include_str!("../../../schemas/rkh.toml");
-    let parse = || match Schema::parse_version(text, "schemas/rkh.toml", Some(dialect.as_str())) {
-        Ok(schema) => Arc::new(schema),
-        // The file is part of the program, and a test parses it.
-        Err(error) => unreachable!("{error}"),
-    };
+    let parse = || Schema::built_in_version(text, "schemas/rkh.toml", Some(dialect.as_str()));
     SCHEMAS[dialect as usize].get_or_init(parse).clone()
 }
 

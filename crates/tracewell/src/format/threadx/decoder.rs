@@ -15,6 +15,7 @@ use crate::model::schema::Schema;
 use crate::model::{
     Clock, Counter, Diagnostics, Direction, Emitter, PayloadLayout, Processor, Severity, Trace,
 };
+use crate::text::thread_count;
 
 /// Length in bytes of the header of a target with 64-bit words.
 const MAX_HEADER_LEN: usize = 96;
@@ -32,6 +33,8 @@ struct ThreadxDecoder {
     /// Offsets in the source at which further files of the run start.
     parts: Vec<usize>,
     run: Option<Run>,
+    /// Number of threads that may decode events.
+    threads: usize,
     /// Offset and number of bytes after the last dump that are not part of another dump.
     trailing: Option<(u64, u64)>,
 }
@@ -71,6 +74,7 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
         oldest: size("oldest")?,
         parts: settings.parts.clone(),
         run: None,
+        threads: thread_count(settings.threads),
         trailing: None,
     }))
 }
@@ -194,7 +198,8 @@ impl ThreadxDecoder {
         let more = !input.last
             || bytes.len() > image.end()
             || self.parts.iter().any(|part| *part as u64 > offset);
-        let run = self.run.get_or_insert_with(|| Run::new(self.clock_options, self.oldest));
+        let run =
+            self.run.get_or_insert_with(|| Run::new(self.clock_options, self.oldest, self.threads));
         let flow = run.read(image, (bytes, offset, more), out);
         // If the sink needs no further events, do not decode further dumps.
         if flow.is_break() {

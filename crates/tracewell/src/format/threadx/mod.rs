@@ -9,6 +9,7 @@
 //! | `survey` | infers the clock's direction and range |
 //! | `slots` | converts slots of eight words to rows of the columns: the hot loop |
 //! | `run` | takes the steps above for each dump of a run |
+//! | `sections` | decodes slots on several threads |
 //! | `decoder` | finds the dumps in the input; handles options |
 //! | `custom_events` | reads names of user events from a `.trxc` file |
 
@@ -19,6 +20,7 @@ pub mod locate;
 mod registry;
 mod ring;
 mod run;
+mod sections;
 mod slots;
 mod survey;
 

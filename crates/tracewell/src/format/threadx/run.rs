@@ -20,11 +20,12 @@ use super::DumpHeader;
 use super::image::Image;
 use super::registry::{Registry, ThreadBinding};
 use super::ring::{Order, Ring, RingPart};
+use super::sections::{MIN_SECTION, SECTION, Section};
 use super::slots::{self, Marks, Slots, Ticking, Unwrapping};
 use super::survey::{ClockOptions, Survey};
 use crate::model::{
-    ContextDetail, Emitter, Fact, FactForm, Flow, Lifetimes, LossCause, PayloadLayout,
-    RecordedDetails, Records, Severity, Trace, births_and_deaths,
+    Before, ContextDetail, ContextId, Emitter, Fact, FactForm, Flow, Lifetimes, LossCause,
+    PayloadLayout, RecordedDetails, Records, Severity, Slices, Trace, births_and_deaths,
 };
 
 /// The dumps of a run decoded so far.
@@ -35,6 +36,7 @@ pub(super) struct Run {
     registry: Registry,
     last: Option<Dump>,
     dumps: u64,
+    threads: usize,
 }
 
 /// The facts about the last dump that the next dump needs.
@@ -52,8 +54,9 @@ struct Dump {
 }
 
 impl Run {
-    pub(super) fn new(clock_options: ClockOptions, oldest: Option<usize>) -> Self {
-        Self { clock_options, oldest, registry: Registry::default(), last: None, dumps: 0 }
+    /// `threads` is the number of threads that may decode events.
+    pub(super) fn new(clock_options: ClockOptions, oldest: Option<usize>, threads: usize) -> Self {
+        Self { clock_options, oldest, registry: Registry::default(), last: None, dumps: 0, threads }
     }
 
     /// Returns the size of an event slot in bytes; 0 before the first dump.
@@ -121,8 +124,20 @@ impl Run {
         // event is delivered.
         let (lifetimes, first) = lives(slots, &parts, state.ticking(), trace);
         let bindings = self.registry.settle(trace, &named, lifetimes, first).into();
-        let (registry, holes) = (&mut self.registry, survey.holes);
-        let mut delivery = Delivery { slots, offset, out, state, registry, bindings, holes };
+        let (registry, holes, threads) = (&mut self.registry, survey.holes, self.threads);
+        let (context, in_batches) = (ContextId::default(), 0);
+        let mut delivery = Delivery {
+            slots,
+            offset,
+            out,
+            state,
+            registry,
+            bindings,
+            holes,
+            threads,
+            context,
+            in_batches,
+        };
         delivery.all(&parts)?;
         let state = delivery.state;
         let slots = if more { sums(slots) } else { Vec::new() };
@@ -330,6 +345,12 @@ struct Delivery<'a, 'b> {
     bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,
+    /// Number of threads that may decode events.
+    threads: usize,
+    /// The context of the last event that was delivered.
+    context: ContextId,
+    /// Slots of the current range before this one are delivered in batches.
+    in_batches: usize,
 }
 
 impl Delivery<'_, '_> {
@@ -354,8 +375,14 @@ impl Delivery<'_, '_> {
 
     fn slots(&mut self, range: Range<usize>) -> Flow {
         let mut next = range.start;
+        self.in_batches = 0;
         while next < range.end {
-            let end = self.rebind(next).min(range.end).min(next + Emitter::EVENTS);
+            let end = self.rebind(next).min(range.end);
+            if let Some(end) = self.section(next..end.min(next + SECTION))? {
+                next = end;
+                continue;
+            }
+            let end = end.min(next + Emitter::EVENTS);
             let unused = if self.holes { self.slots.first_unused(next..end) } else { None };
             let filled = self.batch(next..unused.unwrap_or(end))?;
             next += filled;
@@ -380,11 +407,36 @@ impl Delivery<'_, '_> {
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)
     }
 
+    /// Delivers slots in slices, if the sink accepts slices and all slots are suitable. Otherwise
+    /// returns `None`. Returns the end of the range.
+    fn section(&mut self, range: Range<usize>) -> Flow<Option<usize>> {
+        let possible = self.threads > 1 && !self.holes && range.len() >= MIN_SECTION;
+        if !possible || range.start < self.in_batches || !self.out.takes_slices() {
+            return Flow::Continue(None);
+        }
+        let slots = (self.slots, range.clone(), self.offset);
+        let before = (self.state.ticking(), self.context);
+        let Some(section) = Section::new(slots, before, self.out.trace, self.threads) else {
+            self.in_batches = range.end;
+            return Flow::Continue(None);
+        };
+        self.out.slices(&section, range.len() as u64)?;
+        let Before { context, .. } = section.before(self.out.trace, section.count());
+        self.context = context;
+        if let Some(clock) = section.end() {
+            self.state.advance_to(clock);
+        }
+        Flow::Continue(Some(range.end))
+    }
+
     /// Delivers events up to the first unused slot. Returns their number.
     fn batch(&mut self, range: Range<usize>) -> Flow<usize> {
-        let Self { slots, state, registry, .. } = self;
+        let Self { slots, state, registry, context, .. } = self;
         let filled = self.out.columns(|trace, columns| {
-            slots.fill(range.clone(), state, &mut |key| registry.context(trace, key), columns)
+            let mut context_of = |key| registry.context(trace, key);
+            let filled = slots.fill(range.clone(), state, &mut context_of, columns);
+            *context = columns.context.last().copied().unwrap_or(*context);
+            filled
         });
         if filled > 0 {
             let size = self.slots.size();

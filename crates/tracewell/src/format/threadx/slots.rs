@@ -125,6 +125,11 @@ impl<'a> Slots<'a> {
         for_each_layout!(self, bytes, advance(ticking));
     }
 
+    /// Returns the context word of a slot.
+    pub(super) fn context(&self, slot: usize) -> Option<u64> {
+        self.event(slot).map(|event| event.context)
+    }
+
     /// Returns the event id in a slot.
     pub(super) fn id(&self, slot: usize) -> Option<u16> {
         self.event(slot).map(|event| event.id())
@@ -254,9 +259,20 @@ pub(super) struct Unwrapping {
     contexts: ContextCache,
 }
 
+impl From<Ticking> for Unwrapping {
+    fn from(ticking: Ticking) -> Self {
+        Self { ticking, contexts: ContextCache::new() }
+    }
+}
+
 impl Unwrapping {
     pub(super) fn new(counter: Counter) -> Self {
-        Self { ticking: Ticking::new(counter), contexts: ContextCache::new() }
+        Self::from(Ticking::new(counter))
+    }
+
+    /// Sets the clock, after other threads have decoded events.
+    pub(super) fn advance_to(&mut self, ticking: Ticking) {
+        self.ticking = ticking;
     }
 
     /// Returns the state of the clock.
@@ -293,31 +309,41 @@ struct Known {
 
 impl ContextCache {
     fn new() -> Self {
-        // The context word of unused slots is never looked up, so it can mark empty entries.
-        let empty = Known { key: context::UNUSED, context: ContextId(0), no_priority: 0 };
-        Self { entries: [empty; 256] }
+        let empty =
+            |place| Known { key: Self::empty(place), context: ContextId(0), no_priority: 0 };
+        Self { entries: std::array::from_fn(empty) }
     }
 
+    /// Returns the key of an empty entry: a key that belongs to another place. So no lookup finds
+    /// an empty entry, not even that of the context word of unused slots.
+    fn empty(place: usize) -> u64 {
+        u64::from(place == Self::place(context::UNUSED))
+    }
+
+    /// Returns the values for a context word, or `None` if the cache does not have them. The
+    /// context word of unused slots is never in the cache.
     #[inline(always)]
-    fn get(&mut self, key: u64, context_of: &mut dyn FnMut(u64) -> ContextId) -> Known {
-        // Multiplying by the golden ratio distributes equally spaced addresses evenly over the
-        // table.
-        let entry = &mut self.entries[Self::place(key)];
-        if entry.key != key {
-            let special = key == context::INTERRUPT || key == context::INITIALIZATION;
-            let no_priority = if special { NO_PRIORITY } else { 0 };
-            *entry = Known { key, context: context_of(key), no_priority };
-        }
-        *entry
+    fn get(&self, key: u64) -> Option<Known> {
+        let known = self.entries[Self::place(key)];
+        (known.key == key).then_some(known)
+    }
+
+    fn insert(&mut self, key: u64, context: ContextId) {
+        let special = key == context::INTERRUPT || key == context::INITIALIZATION;
+        let no_priority = if special { NO_PRIORITY } else { 0 };
+        self.entries[Self::place(key)] = Known { key, context, no_priority };
     }
 
     #[inline(always)]
     fn place(key: u64) -> usize {
+        // Multiplying by the golden ratio distributes equally spaced addresses evenly over the
+        // table.
         ((key as u32).wrapping_mul(0x9E37_79B1) >> 24) as usize
     }
 
     fn forget(&mut self, key: u64) {
-        self.entries[Self::place(key)].key = context::UNUSED;
+        let place = Self::place(key);
+        self.entries[place].key = Self::empty(place);
     }
 }
 
@@ -326,14 +352,19 @@ impl ContextCache {
 #[inline(never)]
 fn any_marked<const N: usize, const BIG: bool>(slots: &[[u8; N]], ids: &Marks) -> (bool, u8) {
     let mut any = false;
-    let mut highest = 0;
+    let mut bits = 0;
     for slot in slots {
         let id_word = word::<N, BIG>(slot, 2) as u32;
         any |= ids[usize::from(id_word as u16)];
-        let used = word::<N, BIG>(slot, 0) != context::UNUSED;
-        highest = highest.max(if used { id_word } else { 0 });
+        bits |= id_word;
     }
-    (any, (highest >> 24) as u8)
+    // Most targets have one core, so that no slot has a core number other than 0.
+    let core = |slot: &[u8; N]| match word::<N, BIG>(slot, 0) {
+        context::UNUSED => 0,
+        _ => (word::<N, BIG>(slot, 2) >> 24) as u8,
+    };
+    let highest = if bits >> 24 == 0 { 0 } else { slots.iter().map(core).max().unwrap_or(0) };
+    (any, highest)
 }
 
 /// Advances `ticking` over the used slots. Unlike the hot loop, skips unused slots.
@@ -363,21 +394,19 @@ fn fill<const N: usize, const BIG: bool>(
     let previous = state.ticking.previous.unwrap_or(first);
     let out = (&mut state.contexts, context_of, columns);
     let ticks = &mut state.ticking.ticks;
-    let filled = match counter.low_bits() {
-        // The modulus of the usual counter is a power of two, so a mask on the difference replaces
-        // the remainder and a branch.
-        Some(mask) => {
-            let inverted = if counter.direction == Direction::Down { u64::MAX } else { 0 };
-            let mut before = previous ^ inverted;
-            let elapsed = |raw: u64| {
-                let elapsed = (raw ^ inverted).wrapping_sub(before) & mask;
-                before = raw ^ inverted;
-                elapsed
-            };
+    let mut before = previous;
+    // The modulus of the usual counter is a power of two, so a mask on the difference replaces the
+    // remainder and a branch.
+    let filled = match (counter.low_bits(), counter.direction) {
+        (Some(mask), Direction::Up) => {
+            let elapsed = |raw: u64| raw.wrapping_sub(std::mem::replace(&mut before, raw)) & mask;
             fill_rows::<N, BIG>(slots, elapsed, ticks, out)
         }
-        None => {
-            let mut before = previous;
+        (Some(mask), Direction::Down) => {
+            let elapsed = |raw: u64| std::mem::replace(&mut before, raw).wrapping_sub(raw) & mask;
+            fill_rows::<N, BIG>(slots, elapsed, ticks, out)
+        }
+        (None, _) => {
             let elapsed = |raw: u64| {
                 let stamp = counter.stamp(raw);
                 counter.elapsed(std::mem::replace(&mut before, stamp), stamp)
@@ -391,7 +420,7 @@ fn fill<const N: usize, const BIG: bool>(
     filled
 }
 
-/// The hot loop of [`fill`]. The argument of `elapsed` is a timestamp. `elapsed` returns the ticks
+/// The rows of [`fill`]. The argument of `elapsed` is a timestamp. `elapsed` returns the ticks
 /// since the timestamp of the previous call.
 #[inline(always)]
 fn fill_rows<const N: usize, const BIG: bool>(
@@ -403,24 +432,31 @@ fn fill_rows<const N: usize, const BIG: bool>(
     let (contexts, context_of, columns) = out;
     let mut ticks = *last_ticks;
     let mut filled = 0;
-    let rows = columns.ticks.iter_mut().zip(&mut columns.cpu).zip(&mut columns.context);
-    let rows = rows.zip(&mut columns.id).zip(&mut columns.priority);
-    for (slot, ((((to_ticks, to_cpu), to_context), to_id), to_priority)) in slots.iter().zip(rows) {
-        let key = word::<N, BIG>(slot, 0);
-        // The caller reports unused slots as damage and continues after them.
-        if key == context::UNUSED {
-            break;
+    while let Some(rest) = slots.get(filled..) {
+        let rows = columns.ticks[filled..].iter_mut().zip(&mut columns.cpu[filled..]);
+        let rows = rows.zip(&mut columns.context[filled..]).zip(&mut columns.id[filled..]);
+        let rows = rows.zip(&mut columns.priority[filled..]);
+        // The hot loop. It calls no function, so all its values stay in registers. It ends at the
+        // first context that is not in the cache.
+        for (slot, ((((to_ticks, to_cpu), to_context), to_id), to_priority)) in
+            rest.iter().zip(rows)
+        {
+            let Some(known) = contexts.get(word::<N, BIG>(slot, 0)) else { break };
+            ticks = ticks.saturating_add(elapsed(word::<N, BIG>(slot, 3)));
+            let id_word = word::<N, BIG>(slot, 2);
+            *to_ticks = ticks;
+            *to_cpu = (id_word >> 24) as u8 as u16;
+            *to_context = known.context;
+            *to_id = id_word as u16 as u32;
+            let priority = word::<N, BIG>(slot, 1) as u16 & 0x3FF;
+            *to_priority = Priority::new(priority | known.no_priority);
+            filled += 1;
         }
-        ticks = ticks.saturating_add(elapsed(word::<N, BIG>(slot, 3)));
-        let id_word = word::<N, BIG>(slot, 2);
-        let known = contexts.get(key, context_of);
-        *to_ticks = ticks;
-        *to_cpu = (id_word >> 24) as u8 as u16;
-        *to_context = known.context;
-        *to_id = id_word as u16 as u32;
-        let priority = word::<N, BIG>(slot, 1) as u16 & 0x3FF;
-        *to_priority = Priority::new(priority | known.no_priority);
-        filled += 1;
+        // The caller reports unused slots as damage and continues after them.
+        match slots.get(filled).map(|slot| word::<N, BIG>(slot, 0)) {
+            None | Some(context::UNUSED) => break,
+            Some(key) => contexts.insert(key, context_of(key)),
+        }
     }
     *last_ticks = ticks;
     filled

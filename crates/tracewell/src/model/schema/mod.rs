@@ -18,6 +18,7 @@
 mod extension;
 mod file;
 mod parse;
+mod plain;
 mod site;
 mod versions;
 
@@ -337,7 +338,16 @@ impl Schema {
     /// # Panics
     /// Panics if the text is invalid. Use this function only for schemas that a test parses.
     pub fn built_in(text: &str, file: &str) -> Arc<Self> {
-        match Self::parse(text, file) {
+        Self::built_in_version(text, file, None)
+    }
+
+    /// Parses one version of a schema that is part of the program; see [`Schema::parse_version`].
+    ///
+    /// # Panics
+    /// Panics if the text is invalid. Use this function only for schemas that a test parses.
+    pub fn built_in_version(text: &str, file: &str, version: Option<&str>) -> Arc<Self> {
+        let schema = parse::quickly(text, version);
+        match schema.map_or_else(|| Self::parse_version(text, file, version), Ok) {
             Ok(schema) => Arc::new(schema),
             Err(error) => unreachable!("{error}"),
         }

@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::file::{Event, Fault, File, Holds, Kind, Names, Roles};
 use super::{
     Argument, ArgumentKind, Capacity, Case, Details, EventType, Instrumentation, MAX_CASES, Means,
-    ObjectKind, Schema, Table, TableId, Zero, versions,
+    ObjectKind, Schema, Table, TableId, Zero, plain, versions,
 };
 
 /// Error for a schema file that cannot be used, with its line and column.
@@ -108,6 +108,14 @@ impl SchemaError {
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
         Self { file: file.to_owned(), line, column, message }
     }
+}
+
+/// Parses a schema. Returns `None` if the schema has an error, or if it is not in the part of TOML
+/// that [`plain`] reads.
+pub(super) fn quickly(text: &str, version: Option<&str>) -> Option<Schema> {
+    let mut file = plain::read(text).ok()?;
+    versions::select(&mut file, version).ok()?;
+    build(file).ok()
 }
 
 fn build(file: File) -> Result<Schema, Fault> {

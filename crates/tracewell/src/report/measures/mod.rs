@@ -244,12 +244,13 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
     });
     // Idle time is known only if the times of cores are known. The load of interrupts needs none.
     let cores = &figures.cores;
+    let of_all = of_each.saturating_mul(u64::from(trace.cpus.max(1)));
     let idle = cores.iter().map(|core| core.idle).fold(0, u64::saturating_add);
     let idle = (!cores.is_empty())
         .then(|| load(names::alone("idle"), idle, of_each.saturating_mul(cores.len() as u64), None))
         .flatten();
     let interrupts = &figures.interrupts;
-    let whole = load(names::alone("interrupts"), interrupts.ticks, of_each, None);
+    let whole = load(names::alone("interrupts"), interrupts.ticks, of_all, None);
     let windows = WINDOWS.iter().zip(interrupts.most_within).filter_map(|(window, most)| {
         load(names::alone("interrupts"), most?, *window, Some(*window))
     });

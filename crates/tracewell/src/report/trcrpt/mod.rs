@@ -10,9 +10,11 @@
 //! | `entry` | the bytes of an event for its template |
 //! | `formatter` | the lines of an event |
 //! | `history` | counts instead of events |
+//! | `slices` | events that several threads decode and format |
 //!
 //! If the templates keep no state between events, several threads format a batch. Each thread
-//! formats a part, and the parts are written in order.
+//! formats a part, and the parts are written in order. If the decoder passes slices, each thread
+//! also decodes them (`slices`).
 
 mod columns;
 mod entry;
@@ -21,13 +23,15 @@ mod formatter;
 mod heading;
 mod history;
 mod options;
+mod slices;
 
 use std::io::{self, Write};
 
-use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, SinkError, Stop, Trace};
+use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, SinkError, Slices, Stop, Trace};
 use crate::select::{Selection, Selector};
 use crate::template::{Marks, Program};
-use crate::text::LineWriter;
+pub use crate::text::MAX_THREADS;
+use crate::text::{LineWriter, thread_count};
 use columns::Row;
 use facts::Facts;
 use formatter::{Formatted, Formatter, Shared};
@@ -52,9 +56,6 @@ pub struct Settings {
     /// Number of threads that format events, at most [`MAX_THREADS`]; 0 for one per processor.
     pub threads: usize,
 }
-
-/// Maximum number of threads that format events. No machine can use more.
-pub const MAX_THREADS: usize = 256;
 
 /// Minimum number of events per thread. For fewer events, starting a thread costs more than it
 /// saves.
@@ -82,7 +83,7 @@ pub struct TrcReport<'p, W> {
     settings: Settings,
     out: LineWriter<W>,
     selector: Selector,
-    takes_all: bool,
+    is_whole: bool,
     facts: Facts,
     formatters: Vec<Formatter>,
     /// Rows of the batch to show, and the system call of each.
@@ -104,23 +105,18 @@ impl<'p, W: Write> TrcReport<'p, W> {
     /// Prepares a report. Nothing is written before the first event.
     pub fn new(out: W, program: &'p Program, settings: Settings) -> Self {
         let selector = Selector::new(settings.selection.clone());
-        let takes_all = settings.selection.is_all();
-        let threads = if settings.threads > 0 {
-            settings.threads.min(MAX_THREADS)
-        } else {
-            std::thread::available_parallelism().map_or(1, usize::from)
-        };
-        let threads =
-            // Timers, `$SKIP`, `$STOP` and pages depend on earlier events, so one thread formats
-            // all events.
-            if program.remembers() || settings.options.page_size > 0 { 1 } else { threads };
+        let is_whole = settings.selection.is_all();
+        // Timers, `$SKIP`, `$STOP` and pages depend on earlier events, so one thread formats all
+        // events.
+        let in_order = program.remembers() || settings.options.page_size > 0;
+        let threads = if in_order { 1 } else { thread_count(settings.threads) };
         let shows_calls = settings.options.svc || program.asks_for_calls();
         let formatters = (0..threads).map(|_| Formatter::default()).collect();
         Self {
             program,
             settings,
             out: LineWriter::new(out),
-            takes_all,
+            is_whole,
             selector,
             facts: Facts::default(),
             formatters,
@@ -188,7 +184,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
         self.rows.clear();
         self.row_calls.clear();
         // Usual case: all events are shown.
-        if self.takes_all && !self.shows_calls {
+        if self.is_whole && !self.shows_calls {
             self.rows.extend(0..batch.len() as u32);
             return Flow::Continue(());
         }
@@ -397,6 +393,14 @@ impl<W: Write> Sink for TrcReport<'_, W> {
             return Flow::Continue(());
         }
         Stop::on_error(self.line(&super::loss_line(loss)))
+    }
+
+    fn takes_slices(&self, trace: &Trace) -> bool {
+        self.can_be_split(trace)
+    }
+
+    fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+        Stop::on_error(self.write_slices(trace, slices))
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

@@ -1,0 +1,164 @@
+//! Slices of the events of a dump, for sinks that decode them on several threads.
+//!
+//! The ticks of an event depend on all events before it. So the slots of a section are decoded
+//! twice: first to get the ticks before each slice, on several threads as well, and then by the
+//! threads of the sink. A section is small enough to stay in the processor's cache in between, and
+//! large enough that starting threads costs little.
+//!
+//! In a section, no slot is unused, each context is known, and no address changes its name.
+//! Otherwise the caller delivers its slots in batches.
+
+use std::ops::Range;
+use std::thread::{self, Builder};
+
+use super::slots::{Slots, Ticking, Unwrapping};
+use crate::model::{Batch, Before, Columns, ContextId, Records, Slices, Trace};
+
+/// Number of slots of a section.
+pub(super) const SECTION: usize = 1 << 18;
+
+/// Minimum number of slots of a section.
+pub(super) const MIN_SECTION: usize = 8 * SLICE;
+
+/// Number of slots of a slice. The text of their lines fits into the second-level cache.
+const SLICE: usize = 1024;
+
+/// The slices of a section.
+pub(super) struct Section<'a> {
+    slots: Slots<'a>,
+    range: Range<usize>,
+    /// Offset of slot 0 in the source.
+    offset: u64,
+    /// Number of the first event.
+    first: u64,
+    /// The clock before each slice, and after the last one.
+    clocks: Vec<Ticking>,
+    /// The context of the event before the first slice.
+    context: ContextId,
+    threads: usize,
+}
+
+/// The first pass over some slices of a section.
+struct Survey {
+    /// The clock before each slice, and after the last one. Ticks are relative to the first slice.
+    clocks: Vec<Ticking>,
+    /// False if a slot is unused or a context is unknown.
+    is_whole: bool,
+}
+
+impl<'a> Section<'a> {
+    /// Prepares the slots of a range, given the clock and the context of the event before it.
+    /// `offset` is the offset of slot 0. Returns `None` if a slot is unused or a context is
+    /// unknown.
+    pub(super) fn new(
+        (slots, range, offset): (Slots<'a>, Range<usize>, u64),
+        (clock, context): (Ticking, ContextId),
+        trace: &Trace,
+        threads: usize,
+    ) -> Option<Self> {
+        let slices = range.len().div_ceil(SLICE);
+        let each = slices.div_ceil(threads.max(1)).max(1) * SLICE;
+        let part = |start: usize| start..range.end.min(start + each);
+        let parts: Vec<_> = range.clone().step_by(each).map(part).collect();
+        let surveys: Vec<Survey> = thread::scope(|scope| {
+            let work = |part: &Range<usize>| {
+                let part = part.clone();
+                let before = match part.start.checked_sub(1).filter(|_| part.start > range.start) {
+                    Some(slot) => slots.stamp(slot).map(|stamp| clock.counter.stamp(stamp)),
+                    None => clock.previous,
+                };
+                let clock = Ticking { ticks: 0, previous: before, ..clock };
+                move || survey(slots, part, clock, trace)
+            };
+            let spawn = |part| Builder::new().spawn_scoped(scope, work(part)).ok();
+            let others: Vec<_> = parts.iter().skip(1).filter_map(spawn).collect();
+            let own = parts.first().map(|part| work(part)());
+            let others = others.into_iter().filter_map(|other| other.join().ok());
+            own.into_iter().chain(others).collect()
+        });
+        if surveys.len() < parts.len() || surveys.iter().any(|survey| !survey.is_whole) {
+            return None;
+        }
+        let mut clocks: Vec<Ticking> = Vec::with_capacity(slices + 1);
+        let mut before = clock.ticks;
+        for survey in surveys {
+            // The clock after a part is also that before the next one.
+            clocks.pop();
+            let absolute =
+                |clock: Ticking| Ticking { ticks: clock.ticks.saturating_add(before), ..clock };
+            clocks.extend(survey.clocks.into_iter().map(absolute));
+            before = clocks.last().map_or(before, |clock| clock.ticks);
+        }
+        Some(Self { slots, range, offset, first: trace.events, clocks, context, threads })
+    }
+
+    /// Returns the clock after the last event.
+    pub(super) fn end(&self) -> Option<Ticking> {
+        self.clocks.last().copied()
+    }
+
+    fn slice(&self, slice: usize) -> Range<usize> {
+        let start = self.range.start.saturating_add(slice.saturating_mul(SLICE));
+        start.min(self.range.end)..start.saturating_add(SLICE).min(self.range.end)
+    }
+}
+
+/// Decodes slots to find the clock before each slice.
+fn survey(slots: Slots<'_>, range: Range<usize>, clock: Ticking, trace: &Trace) -> Survey {
+    let mut state = Unwrapping::from(clock);
+    let mut columns = Columns::default();
+    let mut is_whole = true;
+    let mut clocks = vec![clock];
+    for start in range.clone().step_by(SLICE) {
+        let slice = start..range.end.min(start + SLICE);
+        let length = slice.len();
+        let mut context_of = |key| {
+            let known = trace.contexts.find(key);
+            is_whole &= known.is_some();
+            known.unwrap_or_default()
+        };
+        let filled = slots.fill(slice, &mut state, &mut context_of, &mut columns);
+        is_whole &= filled == length;
+        if !is_whole {
+            break;
+        }
+        clocks.push(state.ticking());
+    }
+    Survey { clocks, is_whole }
+}
+
+impl Slices for Section<'_> {
+    fn count(&self) -> usize {
+        self.range.len().div_ceil(SLICE)
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn before(&self, trace: &Trace, slice: usize) -> Before {
+        let ticks = self.clocks.get(slice).map_or(0, |clock| clock.ticks);
+        let slot = self.slice(slice).start;
+        let key = if slot > self.range.start { self.slots.context(slot - 1) } else { None };
+        let context = key.and_then(|key| trace.contexts.find(key)).unwrap_or(self.context);
+        Before { ticks, context }
+    }
+
+    fn batch<'a>(&'a self, trace: &Trace, slice: usize, columns: &'a mut Columns) -> Batch<'a> {
+        let range = self.slice(slice);
+        let clock = self.clocks.get(slice).or(self.clocks.last());
+        let mut context_of = |key| trace.contexts.find(key).unwrap_or_default();
+        match clock {
+            Some(clock) => {
+                let mut state = Unwrapping::from(*clock);
+                self.slots.fill(range.clone(), &mut state, &mut context_of, columns);
+            }
+            None => columns.resize(0),
+        }
+        let size = self.slots.size();
+        let offset = self.offset + (range.start * size) as u64;
+        let first = self.first + (range.start - self.range.start) as u64;
+        let records = Records::fixed(self.slots.bytes(range), offset, size, size / 2);
+        Batch { first, columns, records }
+    }
+}

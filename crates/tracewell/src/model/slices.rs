@@ -1,0 +1,35 @@
+//! Parts of a trace that threads decode independently.
+//!
+//! A decoder whose records have a fixed size and lie in memory can decode the events of a part
+//! without those before it. It passes such events as [`Slices`] to a sink that accepts them; all
+//! other events are passed in batches. The sink decodes and formats the slices on several threads.
+
+use super::{Batch, Columns, ContextId, Trace};
+
+/// The state after an event, which the line of the next event may depend on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Before {
+    /// Ticks of the event.
+    pub ticks: u64,
+    /// The context that recorded the event.
+    pub context: ContextId,
+}
+
+/// Consecutive events in slices, each of which can be decoded by any thread.
+///
+/// No name, context or other fact of the trace changes from the first to the last of these events,
+/// and no events are missing between them.
+pub trait Slices: Sync {
+    /// Returns the number of slices.
+    fn count(&self) -> usize;
+
+    /// Returns the number of threads that may decode the slices.
+    fn threads(&self) -> usize;
+
+    /// Returns the event before a slice. If `slice` is the number of slices, returns the last
+    /// event. There is always an event before the first slice.
+    fn before(&self, trace: &Trace, slice: usize) -> Before;
+
+    /// Decodes a slice. The batch borrows `columns`.
+    fn batch<'a>(&'a self, trace: &Trace, slice: usize, columns: &'a mut Columns) -> Batch<'a>;
+}

@@ -1,0 +1,276 @@
+//! Makes texts on several threads and writes them in order.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Builder};
+
+use super::TextBuffer;
+
+/// Maximum number of texts per thread that are made or wait to be written.
+const TEXTS_PER_THREAD: usize = 4;
+
+/// Maximum number of threads. No machine can use more.
+pub const MAX_THREADS: usize = 256;
+
+/// Returns the number of threads for a number that a user chose; 0 means one per processor.
+///
+/// ```
+/// assert_eq!(tracewell::text::thread_count(3), 3);
+/// assert!(tracewell::text::thread_count(0) >= 1);
+/// ```
+pub fn thread_count(chosen: usize) -> usize {
+    let processors = || thread::available_parallelism().map_or(1, usize::from);
+    if chosen == 0 { processors() } else { chosen }.min(MAX_THREADS)
+}
+
+/// Makes `count` texts and writes them in order. Each maker belongs to one thread: `make` appends
+/// the text with a number to an empty buffer. The caller's thread uses the first maker, and calls
+/// `write`. At most four texts per thread are in memory.
+///
+/// If the system has too few threads, the existing ones make all texts.
+///
+/// ```
+/// use tracewell::text::write_in_order;
+///
+/// let mut all = Vec::new();
+/// write_in_order(
+///     4,
+///     &mut [(), ()],
+///     |(), number, text| text.decimal(number as u64),
+///     |text| Ok(all.extend_from_slice(text)),
+/// )?;
+/// assert_eq!(all, b"0123");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the first error of `write`, after which no further text is made.
+pub fn write_in_order<M: Send>(
+    count: usize,
+    makers: &mut [M],
+    make: impl Fn(&mut M, usize, &mut TextBuffer) + Sync,
+    mut write: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let shared = Shared {
+        count,
+        ahead: TEXTS_PER_THREAD * makers.len(),
+        state: Mutex::default(),
+        changed: Condvar::new(),
+    };
+    let Some((own, others)) = makers.split_first_mut() else { return Ok(()) };
+    thread::scope(|scope| {
+        let _stop = StopOnDrop(&shared);
+        for maker in others {
+            let (shared, make) = (&shared, &make);
+            let work = move || {
+                let _stop = StopOnPanic(shared);
+                while let Some((number, mut text)) = shared.next() {
+                    make(maker, number, &mut text);
+                    shared.made(number, text);
+                }
+            };
+            if Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        loop {
+            match shared.own_step() {
+                Step::Write(text) => {
+                    write(text.as_bytes())?;
+                    shared.written(text);
+                }
+                Step::Make(number, mut text) => {
+                    make(own, number, &mut text);
+                    shared.made(number, text);
+                }
+                Step::Done => return Ok(()),
+            }
+        }
+    })
+}
+
+/// The next step of the thread that writes.
+enum Step {
+    Write(TextBuffer),
+    Make(usize, TextBuffer),
+    Done,
+}
+
+/// The texts that the threads share.
+struct Shared {
+    count: usize,
+    /// Maximum number of texts that are made or wait to be written.
+    ahead: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Number of the next text to make.
+    next: usize,
+    /// Number of texts that were written.
+    written: usize,
+    /// Texts that wait to be written.
+    made: BTreeMap<usize, TextBuffer>,
+    /// Buffers of texts that were written.
+    free: Vec<TextBuffer>,
+    /// True if no further text is needed.
+    stopped: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the next text to make, unless too many texts wait.
+    fn take(&self, state: &mut State) -> Option<(usize, TextBuffer)> {
+        let number = state.next;
+        if number >= self.count || number >= state.written + self.ahead {
+            return None;
+        }
+        state.next += 1;
+        Some((number, state.free.pop().unwrap_or_default()))
+    }
+
+    /// Waits for the next text to make. Returns `None` if there is none.
+    fn next(&self) -> Option<(usize, TextBuffer)> {
+        let mut state = self.lock();
+        loop {
+            if state.stopped || state.next >= self.count {
+                return None;
+            }
+            if let Some(taken) = self.take(&mut state) {
+                return Some(taken);
+            }
+            state = self.wait(state);
+        }
+    }
+
+    fn made(&self, number: usize, text: TextBuffer) {
+        let mut state = self.lock();
+        state.made.insert(number, text);
+        if number == state.written {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Returns the next step of the thread that writes: it prefers to write, then makes a text.
+    fn own_step(&self) -> Step {
+        let mut state = self.lock();
+        loop {
+            let written = state.written;
+            if state.stopped || written >= self.count {
+                return Step::Done;
+            }
+            if let Some(text) = state.made.remove(&written) {
+                return Step::Write(text);
+            }
+            if let Some((number, text)) = self.take(&mut state) {
+                return Step::Make(number, text);
+            }
+            state = self.wait(state);
+        }
+    }
+
+    fn written(&self, mut text: TextBuffer) {
+        text.truncate(0);
+        let mut state = self.lock();
+        state.written += 1;
+        state.free.push(text);
+        self.changed.notify_all();
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Ends the other threads when the thread that writes has finished or failed.
+struct StopOnDrop<'a>(&'a Shared);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Ends all threads if one of them panics, because its text will never be made.
+struct StopOnPanic<'a>(&'a Shared);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Makes the texts `0`, `1`, … on this many threads.
+    fn numbers(count: usize, threads: usize) -> String {
+        let mut all = Vec::new();
+        let make = |(): &mut (), number: usize, text: &mut TextBuffer| {
+            text.decimal(number as u64);
+            text.byte(b' ');
+        };
+        let mut makers = vec![(); threads];
+        write_in_order(count, &mut makers, make, |text| {
+            all.extend_from_slice(text);
+            Ok(())
+        })
+        .unwrap();
+        String::from_utf8(all).unwrap()
+    }
+
+    #[test]
+    fn texts_are_in_order_for_any_number_of_threads() {
+        for count in [0, 1, 2, 7, 500] {
+            let expected: String = (0..count).map(|number| format!("{number} ")).collect();
+            for threads in [1, 2, 3, 8] {
+                assert_eq!(numbers(count, threads), expected, "{count} texts, {threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_is_made_after_an_error_and_few_are_ahead() {
+        for threads in [1, 2, 8] {
+            let made = AtomicUsize::new(0);
+            let make = |(): &mut (), _: usize, _: &mut TextBuffer| {
+                made.fetch_add(1, Ordering::Relaxed);
+            };
+            let mut written = 0;
+            let result = write_in_order(100_000, &mut vec![(); threads], make, |_| {
+                let ahead = made.load(Ordering::Relaxed) - written;
+                assert!(ahead <= TEXTS_PER_THREAD * threads, "{ahead} texts ahead");
+                written += 1;
+                if written == 10 { Err(io::Error::other("full")) } else { Ok(()) }
+            });
+            assert_eq!(result.unwrap_err().to_string(), "full");
+            let made = made.into_inner();
+            assert!(made <= 9 + TEXTS_PER_THREAD * threads, "{made} made on {threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_one_thread_ends_all() {
+        let make = |(): &mut (), number: usize, _: &mut TextBuffer| {
+            assert!(number != 20, "text 20");
+        };
+        let run = || write_in_order(1000, &mut [(); 3], make, |_| Ok(()));
+        assert!(std::panic::catch_unwind(run).is_err());
+    }
+}
