@@ -117,8 +117,8 @@ fn a_meaning_of_a_file_changes_what_analyses_find() {
     let locks = |texts: &[&str]| {
         let mut found = Scheduling::default();
         let path = file("examples/scheduling.trx");
-        Input::open(&path, settings(texts)).unwrap().read(&mut found).unwrap();
-        format!("{found:?}")
+        let trace = Input::open(&path, settings(texts)).unwrap().read(&mut found).unwrap();
+        format!("{:?}", found.figures(&trace))
     };
     // Without its meaning, the event no longer takes the mutex.
     let text = "format = \"threadx\"\n[[event]]\nid = 52\nmeans = { is = \"mark\" }\n";

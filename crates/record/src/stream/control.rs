@@ -68,7 +68,7 @@ impl Image<'_> {
 
     /// Stops recording if the stream is running. A full stream stays in the state `Full`, so that
     /// readers see that it was full.
-    pub(super) fn stop_if_running(&self) {
+    pub fn stop_if_running(&self) {
         let (running, suspended) = (State::Running.code(), State::Suspended.code());
         let _ = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
         self.make_gate();

@@ -103,10 +103,21 @@ pub struct Measured<S> {
     pub times: Distribution,
 }
 
+/// The place of a distribution in a [`Distributions`]. With it, further times are added without a
+/// lookup. The default is an unknown place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::analysis) struct Place {
+    /// The value of `Distributions::round` for which `index` is valid; 0 for none.
+    round: u32,
+    index: u32,
+}
+
 /// The distributions of a part of an analysis, in the order of their first times.
 #[derive(Debug)]
 pub(in crate::analysis) struct Distributions<S> {
     wanted: bool,
+    /// Number of ranges so far, from 1.
+    round: u32,
     rows: Vec<Measured<S>>,
     by_subject: HashMap<(Measure, S), usize, RandomState>,
     /// Number of times beyond [`MAX_DISTRIBUTIONS`].
@@ -115,7 +126,7 @@ pub(in crate::analysis) struct Distributions<S> {
 
 impl<S> Default for Distributions<S> {
     fn default() -> Self {
-        Self { wanted: false, rows: Vec::new(), by_subject: HashMap::default(), more: 0 }
+        Self { wanted: false, round: 1, rows: Vec::new(), by_subject: HashMap::default(), more: 0 }
     }
 }
 
@@ -144,11 +155,39 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         }
     }
 
-    fn store(&mut self, measure: Measure, subject: S, ticks: u64, at: Position) {
+    /// Adds a time like [`Distributions::add`]. `place` always belongs to the same measure and
+    /// subject.
+    #[inline]
+    pub(in crate::analysis) fn add_at(
+        &mut self,
+        place: &mut Place,
+        measure: Measure,
+        subject: S,
+        ticks: u64,
+        at: Position,
+    ) {
+        if !self.wanted {
+            return;
+        }
+        if place.round == self.round
+            && let Some(row) = self.rows.get_mut(place.index as usize)
+        {
+            return row.times.add(ticks, at);
+        }
+        if let Some(index) = self.store(measure, subject, ticks, at) {
+            *place = Place { round: self.round, index };
+        }
+    }
+
+    /// Adds a time and returns the index of its distribution; `None` if there is none.
+    fn store(&mut self, measure: Measure, subject: S, ticks: u64, at: Position) -> Option<u32> {
         let next = self.rows.len();
         let index = match self.by_subject.get(&(measure, subject)) {
             Some(index) => *index,
-            None if next >= MAX_DISTRIBUTIONS => return self.more += 1,
+            None if next >= MAX_DISTRIBUTIONS => {
+                self.more += 1;
+                return None;
+            }
             None => {
                 self.rows.push(Measured { measure, subject, times: Distribution::default() });
                 self.by_subject.insert((measure, subject), next);
@@ -156,11 +195,12 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
             }
         };
         self.rows[index].times.add(ticks, at);
+        u32::try_from(index).ok()
     }
 
     /// Begins a range: removes all times so far.
     pub(in crate::analysis) fn restart(&mut self) {
-        *self = Self { wanted: self.wanted, ..Self::default() };
+        *self = Self { wanted: self.wanted, round: self.round + 1, ..Self::default() };
     }
 
     /// Returns the distributions, and the number of times that none of them contains.
@@ -176,6 +216,28 @@ mod tests {
 
     fn add(distributions: &mut Distributions<usize>, subject: usize) {
         distributions.add(Measure::Wait, subject, 1, Position::default());
+    }
+
+    #[test]
+    fn a_place_ends_with_its_range() {
+        let mut distributions = Distributions::default();
+        distributions.collect();
+        let (mut first, mut second) = (Place::default(), Place::default());
+        let mut at = Position::default();
+        let mut add = |distributions: &mut Distributions<usize>, place: &mut Place, subject| {
+            at.ticks += 1;
+            distributions.add_at(place, Measure::Hold, subject, at.ticks, at);
+        };
+        add(&mut distributions, &mut first, 7);
+        add(&mut distributions, &mut second, 8);
+        add(&mut distributions, &mut first, 7);
+        distributions.restart();
+        add(&mut distributions, &mut second, 8);
+        add(&mut distributions, &mut first, 7);
+        add(&mut distributions, &mut second, 8);
+        let (rows, _) = distributions.finish();
+        let found: Vec<_> = rows.iter().map(|row| (row.subject, row.times.max())).collect();
+        assert_eq!(found, [(8, Some(6)), (7, Some(5))]);
     }
 
     #[test]

@@ -14,8 +14,9 @@ pub(super) struct PerId<T> {
     /// The schema of the entries. A weak reference lets a decoder change the schema without a copy,
     /// and the changed schema has another address.
     schema: Weak<Schema>,
-    /// Index in `entries`, plus one, by id; 0 if the id has no entry yet.
+    /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
+    /// The entries. The first is that of the last id for which there is no room in `index`.
     entries: Vec<T>,
 }
 
@@ -33,36 +34,38 @@ impl<T: Copy> PerId<T> {
         schema: &Arc<Schema>,
         id: u32,
         make: impl FnOnce(&Schema, u32) -> T,
-    ) -> T {
-        if self.schema.as_ptr() == Arc::as_ptr(schema)
-            && let Some(index) = self.index.get(id as usize)
-            && let Some(entry) = self.entries.get(usize::from(*index).wrapping_sub(1))
-        {
-            return *entry;
-        }
-        self.add(schema, id, make)
+    ) -> &T {
+        let index = match self.index.get(id as usize) {
+            Some(index) if *index > 0 && self.schema.as_ptr() == Arc::as_ptr(schema) => *index,
+            _ => self.add(schema, id, make),
+        };
+        &self.entries[usize::from(index)]
     }
 
+    /// Makes the entry of an id, and returns its index.
     #[cold]
     #[inline(never)]
-    fn add(&mut self, schema: &Arc<Schema>, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> T {
+    fn add(&mut self, schema: &Arc<Schema>, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {
         if self.schema.as_ptr() != Arc::as_ptr(schema) {
             self.schema = Arc::downgrade(schema);
             self.index.clear();
             self.entries.clear();
         }
         let entry = make(schema, id);
-        let place = id as usize;
-        if place < MAX_IDS
-            && let Ok(index) = u16::try_from(self.entries.len() + 1)
-        {
-            if place >= self.index.len() {
-                self.index.resize(place + 1, 0);
-            }
-            self.index[place] = index;
+        if self.entries.is_empty() {
             self.entries.push(entry);
         }
-        entry
+        let place = id as usize;
+        let Some(index) = u16::try_from(self.entries.len()).ok().filter(|_| place < MAX_IDS) else {
+            self.entries[0] = entry;
+            return 0;
+        };
+        if place >= self.index.len() {
+            self.index.resize(place + 1, 0);
+        }
+        self.index[place] = index;
+        self.entries.push(entry);
+        index
     }
 }
 
@@ -85,7 +88,7 @@ mod tests {
         let mut schema = Arc::new(Schema::parse(SCHEMA, "test").unwrap());
         let (mut table, mut made) = (PerId::default(), 0);
         let mut get = |schema: &Arc<Schema>, id| {
-            table.get(schema, id, |schema, id| {
+            *table.get(schema, id, |schema, id| {
                 made += 1;
                 (schema.event(id).means.is_some(), made)
             })

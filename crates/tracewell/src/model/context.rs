@@ -97,6 +97,8 @@ pub struct Contexts {
     by_key: HashMap<u64, ContextId, RandomState>,
     /// The known contexts that were renamed, one entry per change.
     renamed: Vec<ContextId>,
+    /// Number of changes of `by_key`.
+    bindings: u64,
 }
 
 impl Contexts {
@@ -112,6 +114,12 @@ impl Contexts {
         self.by_key.get(&key).copied()
     }
 
+    /// Returns a number that increases whenever the context of a key changes. Results of
+    /// [`Contexts::find`] are valid as long as this number does not change.
+    pub(crate) const fn bindings(&self) -> u64 {
+        self.bindings
+    }
+
     /// Adds a context and returns its number. If the key is known, returns the number of the
     /// existing context, which does not change.
     pub fn add(&mut self, context: Context) -> ContextId {
@@ -120,6 +128,7 @@ impl Contexts {
         let next = ContextId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         *self.by_key.entry(context.key).or_insert_with(|| {
             self.list.push(context);
+            self.bindings += 1;
             next
         })
     }
@@ -129,12 +138,14 @@ impl Contexts {
     /// its events.
     pub fn replace(&mut self, context: Context) -> ContextId {
         self.by_key.remove(&context.key);
+        self.bindings += 1;
         self.add(context)
     }
 
     /// From the next batch on, makes a key name this context. If `context` is `None`, makes the key
     /// name no known context. Contexts of earlier batches do not change.
     pub fn bind(&mut self, key: u64, context: Option<ContextId>) {
+        self.bindings += 1;
         match context {
             Some(id) => self.by_key.insert(key, id),
             None => self.by_key.remove(&key),

@@ -206,6 +206,15 @@ impl<C: Choice> Running<C> {
         (self.depth, self.chosen) = (0, C::default());
     }
 
+    /// Returns true if this task has the processor outside of interrupts, and no other task was
+    /// chosen. [`Running::record`] then changes nothing.
+    #[inline(always)]
+    pub(crate) fn runs_plainly(&self, task: ContextId) -> bool {
+        self.now.runs() == MaybeContext::from(task)
+            && self.depth == 0
+            && self.chosen == C::default()
+    }
+
     /// Handles an event that reports that no task is ready.
     pub fn idle(&mut self) {
         if self.depth == 0 {

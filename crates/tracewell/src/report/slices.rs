@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::kept_lines::KeptLines;
 use super::{Report, ReportOptions, Shown, Times};
 use crate::model::{Columns, Sink, Slices, Trace};
 use crate::select::{Listing, Selection};
@@ -68,7 +69,8 @@ impl<W: Write> Report<W> {
         };
         let columns = self.columns.as_ref();
         let columns = columns.map(|(columns, _)| (*columns, Times::new(*columns, &options.times)));
-        let report = Report { columns, ..Report::of(Listing::gathering(), options) };
+        let kept = KeptLines::new(columns.as_ref().map_or(0, |(columns, _)| columns.seq));
+        let report = Report { columns, kept, ..Report::of(Listing::gathering(), options) };
         Part { report, columns: Columns::default() }
     }
 }

@@ -133,7 +133,7 @@ impl Figures {
 impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         for (row, id) in batch.columns.id.iter().enumerate() {
-            let concerns = self.concerns.get(&trace.schema, *id, Concerns::of);
+            let concerns = *self.concerns.get(&trace.schema, *id, Concerns::of);
             if !concerns.are_none()
                 && let Some(event) = batch.event(row)
                 && let Some(sight) = self.sights.of(Event::new(trace, &event))

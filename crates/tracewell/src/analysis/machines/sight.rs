@@ -124,7 +124,7 @@ impl Sights {
     #[inline]
     pub(super) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
         let roles = self.0.get(&event.trace.schema, event.id(), Roles::of);
-        Some(Sight { event, meaning: roles.meaning?, roles })
+        Some(Sight { event, meaning: roles.meaning?, roles: *roles })
     }
 }
 

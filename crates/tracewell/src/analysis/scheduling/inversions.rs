@@ -64,11 +64,18 @@ impl Urgency {
         self.known = true;
     }
 
+    /// Returns true if this is the known priority of a task.
+    #[inline(always)]
+    pub(super) fn is(&self, task: ContextId, priority: u16) -> bool {
+        self.of(task) == Some(priority)
+    }
+
     /// Returns true if any priority is recorded.
     pub(super) fn is_known(&self) -> bool {
         self.known
     }
 
+    #[inline]
     fn of(&self, task: ContextId) -> Option<u16> {
         self.priorities.get(task).copied().flatten()
     }

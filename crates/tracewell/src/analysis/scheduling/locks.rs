@@ -17,7 +17,7 @@
 //!
 //! `inversions` measures priority inversion.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
@@ -26,51 +26,13 @@ use super::inversions::{Inverted, Urgency};
 use super::is_cause;
 use super::moments::{Moments, Position, Wait};
 use super::per::{PerContext, PerCore};
+use super::resources::{Locks, Number, Resource, Resources};
 use super::step::Step;
 use super::subject::Subject;
 use super::waited::{LongestWaits, Waited};
-use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
-
-/// Requests of a task for mutexes, or for semaphores.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Locks {
-    /// Number of requests, including those granted immediately.
-    pub requests: u64,
-    /// Number of requests that had to wait.
-    pub blocks: u64,
-    /// Time in ticks from a request to the continuation of the task, for waits that ended in the
-    /// trace.
-    pub wait: Range,
-    /// The sums of the parts of these waits. `own` is the time until the scheduler reacted to the
-    /// request.
-    pub spent: Split,
-    /// Time from lock to unlock of mutexes, in ticks.
-    pub hold: Range,
-    /// Number of requests that waited for a mutex whose owner had a lower priority.
-    pub inversions: u64,
-    /// Inverted ticks by priority, for waits that ended in the trace. These inversions are
-    /// unbounded, because a task other than the owner delayed the waiting one.
-    pub inverted: Range,
-}
-
-/// A mutex or a semaphore.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Resource {
-    /// The recorded key: an address or a number.
-    pub key: u64,
-    /// True for a mutex.
-    pub is_mutex: bool,
-    /// Type code of the object; `None` if events do not have it. In that case, any object that is
-    /// not a mutex is a semaphore.
-    pub kind: Option<u32>,
-    /// Ticks of the last request.
-    pub last_ticks: u64,
-    /// The figures over all tasks.
-    pub figures: Locks,
-}
 
 /// A request that is blocked, or not known to be granted yet.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +44,8 @@ struct Request {
     from: Position,
     totals: Split,
     owner: Option<ContextId>,
+    /// The requested object, if the event names it.
+    resource: Option<Number>,
     /// Execution of the owner at the time of the request, if the trace does not show on whose
     /// behalf the owner runs.
     owner_ran: Option<u64>,
@@ -89,11 +53,6 @@ struct Request {
 }
 
 impl Request {
-    /// Returns true if two events are the same request.
-    fn repeats(&self, other: &Self) -> bool {
-        self.is_mutex && other.is_mutex && (self.task, self.key) == (other.task, other.key)
-    }
-
     /// Returns true if the scheduler's choice leaves open whether the request is blocked. Such a
     /// choice only changes the priority of another task, and the requesting task continues.
     fn outlasts(&self, step: &Step) -> bool {
@@ -107,9 +66,6 @@ impl Request {
 /// time, but damaged traces may have thousands of waits.
 const MAX_BLOCKED: usize = 1024;
 
-/// The identity of a resource: true for a mutex, type code, key.
-type Name = (bool, Option<u32>, u64);
-
 /// Requests of a task for objects other than mutexes, by type code. There are few types per task.
 pub(super) type Waits = Vec<(Option<u32>, Locks)>;
 
@@ -118,14 +74,13 @@ pub(super) type Waits = Vec<(Option<u32>, Locks)>;
 pub(super) struct Requests {
     mutexes: PerContext<Locks>,
     others: PerContext<Waits>,
-    /// Ticks of the last request, and figures.
-    resources: BTreeMap<Name, (u64, Locks)>,
+    resources: Resources,
     /// Held mutexes, with the time since which they are held.
-    held: HashMap<(ContextId, u64), (u64, Name), RandomState>,
+    held: HashMap<(ContextId, u64), (u64, Number), RandomState>,
     /// The holder of each mutex.
     holders: HashMap<u64, ContextId, RandomState>,
-    /// The previous event, if it was a request.
-    before: Option<Request>,
+    /// The task and the mutex of the previous event, if it was a request for a mutex.
+    before: Option<(ContextId, Option<u64>)>,
     /// Per core, the last event that can cause a choice of the scheduler, if it was a request.
     last: PerCore<Option<Request>>,
     waiting: PerContext<Option<Request>>,
@@ -153,7 +108,8 @@ impl Requests {
 
     /// Begins a range: forgets the figures and keeps the open requests and the held mutexes.
     pub(super) fn restart(&mut self) {
-        (self.mutexes, self.others, self.resources) = Default::default();
+        (self.mutexes, self.others) = Default::default();
+        self.resources.restart();
         self.waited.clear();
         self.longest = LongestWaits::default();
         self.more = 0;
@@ -164,6 +120,49 @@ impl Requests {
         self.urgency.note(task, priority);
     }
 
+    /// Returns true if this is the known priority of a task.
+    #[inline(always)]
+    pub(super) fn has_priority(&self, task: ContextId, priority: u16) -> bool {
+        self.urgency.is(task, priority)
+    }
+
+    /// Returns true if a request of a task is blocked.
+    #[inline(always)]
+    pub(super) fn waits(&self, task: ContextId) -> bool {
+        self.waiting.get(task).is_some_and(Option::is_some)
+    }
+
+    /// Handles an event of a task that does not wait. The event is no request, no unlock and no
+    /// choice.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, cpu: u16, is_cause: bool) {
+        self.before = None;
+        if is_cause && let Some(last) = self.last.get_mut(cpu) {
+            *last = None;
+        }
+    }
+
+    /// Handles an event that is no request, no unlock and no choice.
+    pub(super) fn pass_step(
+        &mut self,
+        step: &Step,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
+        self.recorded(step, accounts, moments);
+        self.pass(step.cpu, is_cause(step.meaning));
+    }
+
+    /// Ends the wait of the task that recorded an event. The task is running, so its wait has ended
+    /// even if no choice showed this.
+    fn recorded(&mut self, step: &Step, accounts: &Accounts, moments: &mut impl Moments) {
+        if let Some(by) = step.recorded_by
+            && let Some(Some(waiting)) = self.waiting.get(by)
+        {
+            self.continues(Some(by), waiting.is_mutex, step, accounts, moments);
+        }
+    }
+
     pub(super) fn take(
         &mut self,
         step: &Step,
@@ -171,22 +170,18 @@ impl Requests {
         accounts: &Accounts,
         moments: &mut impl Moments,
     ) {
-        // A task that records an event is running, so its wait has ended even if no choice showed
-        // this.
-        if let Some(by) = step.recorded_by
-            && let Some(Some(waiting)) = self.waiting.get(by)
-        {
-            self.continues(Some(by), waiting.is_mutex, step, accounts, moments);
-        }
-        let request = request(step, accounts);
-        let again = request.zip(self.before).is_some_and(|(now, before)| now.repeats(&before));
-        self.before = request;
+        self.recorded(step, accounts, moments);
+        let mut request = request(step, accounts);
+        let mutex = request.filter(|request| request.is_mutex);
+        let now = mutex.map(|request| (request.task, request.key));
         // A repeated request counts once. A choice that only changed a priority does not show if
         // the open request is blocked.
+        let again = now.is_some() && self.before == now;
+        self.before = now;
         if again || self.last.at(step.cpu).is_some_and(|last| last.outlasts(step)) {
             return;
         }
-        if let Some(request) = &request {
+        if let Some(request) = &mut request {
             self.requested(request, moments);
         }
         if step.meaning == Some(Meaning::Unlock) {
@@ -200,14 +195,14 @@ impl Requests {
         }
     }
 
-    fn requested(&mut self, request: &Request, moments: &mut impl Moments) {
+    fn requested(&mut self, request: &mut Request, moments: &mut impl Moments) {
+        let name = request.key.map(|key| (request.is_mutex, request.kind, key));
+        request.resource = name.map(|name| self.resources.number(name));
         self.each(request, |figures| figures.requests += 1);
-        if let Some(name) = request.name() {
-            self.resources.entry(name).or_default().0 = request.from.ticks;
-        }
+        let Some(resource) = request.resource else { return };
+        self.resources.at(resource).last_ticks = request.from.ticks;
         if let Some(key) = request.key.filter(|_| request.is_mutex) {
-            let name = (true, request.kind, key);
-            self.held.entry((request.task, key)).or_insert((request.from.ticks, name));
+            self.held.entry((request.task, key)).or_insert((request.from.ticks, resource));
             if *self.holders.entry(key).or_insert(request.task) == request.task {
                 moments.locked(request.task, key, request.kind, request.from);
             }
@@ -219,12 +214,14 @@ impl Requests {
         if self.holders.get(&key) == Some(&task) {
             self.holders.remove(&key);
         }
-        if let Some((since, name)) = self.held.remove(&(task, key)) {
-            let ticks = step.ticks.saturating_sub(since);
+        if let Some((since, resource)) = self.held.remove(&(task, key)) {
+            let (ticks, at) = (step.ticks.saturating_sub(since), Position::of(step));
             self.mutexes.at(task).hold.add(ticks);
-            self.resources.entry(name).or_default().1.hold.add(ticks);
-            self.distributions.add(Measure::Hold, subject(name), ticks, Position::of(step));
-            moments.unlocked(task, key, name.1, Position::of(step));
+            let row = self.resources.at(resource);
+            row.figures.hold.add(ticks);
+            let subject = row.subject();
+            self.distributions.add_at(&mut row.holds, Measure::Hold, subject, ticks, at);
+            moments.unlocked(task, key, row.kind(), at);
         }
     }
 
@@ -321,8 +318,10 @@ impl Requests {
                 .into_iter()
                 .for_each(|t| figures.inverted.add(t));
         });
-        if let Some(name) = request.name() {
-            self.distributions.add(Measure::Wait, subject(name), ticks, at);
+        if let Some(resource) = request.resource {
+            let row = self.resources.at(resource);
+            let subject = row.subject();
+            self.distributions.add_at(&mut row.waits, Measure::Wait, subject, ticks, at);
         }
         if is_mutex {
             let task = Subject::Task(task);
@@ -330,8 +329,8 @@ impl Requests {
             self.distributions.add(Measure::Blocking, task, spent.blocking, at);
         }
         // The wait ended because the task got the mutex. The task holds it from now on.
-        if let Some(key) = key.filter(|_| is_mutex) {
-            self.held.insert((task, key), (now, (true, request.kind, key)));
+        if let (true, Some(key), Some(resource)) = (is_mutex, key, request.resource) {
+            self.held.insert((task, key), (now, resource));
             self.holders.insert(key, task);
         }
         let waited = Waited {
@@ -362,8 +361,8 @@ impl Requests {
         } else {
             change(of_kind(self.others.at(request.task), request.kind));
         }
-        if let Some(name) = request.name() {
-            change(&mut self.resources.entry(name).or_default().1);
+        if let Some(resource) = request.resource {
+            change(&mut self.resources.at(resource).figures);
         }
     }
 
@@ -424,35 +423,19 @@ impl Requests {
 
     /// Returns all requested objects, the listed waits, and the number of further waits.
     pub(super) fn finish(&mut self, cores: usize) -> (Vec<Resource>, Vec<Waited>, u64) {
-        let resources = std::mem::take(&mut self.resources).into_iter();
-        let resources = resources.map(|((is_mutex, kind, key), (last_ticks, figures))| Resource {
-            key,
-            is_mutex,
-            kind,
-            last_ticks,
-            figures,
-        });
         let mut waited = std::mem::take(&mut self.waited);
         if cores > 1 {
             waited.iter_mut().for_each(Waited::forget_parts);
         }
-        (resources.collect(), waited, self.more)
+        (self.resources.finish(), waited, self.more)
     }
 }
 
 impl Request {
-    fn name(&self) -> Option<Name> {
-        Some((self.is_mutex, self.kind, self.key?))
-    }
-
     fn wait(&self) -> Wait {
         let Self { task, key, kind, is_mutex, owner, from, .. } = *self;
         Wait { task, key, kind, is_mutex, owner, from }
     }
-}
-
-fn subject((is_mutex, kind, key): Name) -> Subject {
-    Subject::Resource { key, is_mutex, kind }
 }
 
 /// Returns the figures of a type of objects.
@@ -480,6 +463,7 @@ fn request(step: &Step, accounts: &Accounts) -> Option<Request> {
         from: Position::of(step),
         totals,
         owner: None,
+        resource: None,
         owner_ran: None,
         inverted: Inverted::default(),
     })

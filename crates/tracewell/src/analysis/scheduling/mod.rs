@@ -50,6 +50,7 @@
 
 mod accounts;
 mod cores;
+mod directory;
 mod execution;
 mod figures;
 mod filters;
@@ -57,12 +58,14 @@ mod interrupts;
 mod inversions;
 mod job_table;
 mod jobs;
+mod kinds;
 mod locks;
 mod moments;
 mod passages;
 mod per;
 mod preemptions;
 mod range;
+mod resources;
 mod sanity;
 mod servers;
 mod stacks;
@@ -81,10 +84,10 @@ pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
 pub use job_table::Job;
 pub use jobs::Jobs;
-pub use locks::{Locks, Resource};
 pub use moments::{JobChange, Moments, Position, Wait};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
+pub use resources::{Locks, Resource};
 pub use sanity::Sanity;
 pub use servers::{Server, Used};
 pub use stacks::Stack;
@@ -93,17 +96,20 @@ pub use timing::{Expected, Timing};
 pub use waited::Waited;
 pub use windows::WINDOWS;
 
+use crate::analysis::per_id::PerId;
 use crate::analysis::total::{Total, total};
 use crate::model::{
     Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, Processor, Sink, Trace,
 };
 use accounts::Accounts;
 use cores::Core;
+use directory::Directory;
 use execution::{Executions, nanoseconds};
 use filters::Filters;
 use interrupts::Brackets;
 use job_table::{JobTable, Now};
 use jobs::{Change, Releases};
+use kinds::{Class, Kind};
 use locks::Requests;
 use passages::Pair;
 use per::PerContext;
@@ -120,6 +126,8 @@ pub const MAX_ROWS: usize = 1 << 20;
 /// A sink that derives scheduling figures. [`Scheduling::figures`] returns them.
 #[derive(Debug)]
 pub struct Scheduling<M = ()> {
+    kinds: PerId<Kind>,
+    directory: Directory,
     cores: Vec<Core>,
     /// The first and last event that name each context, and the number of its events.
     seen: PerContext<Option<Seen>>,
@@ -140,6 +148,8 @@ pub struct Scheduling<M = ()> {
     sanity: Sanity,
     holes: bool,
     gaps: Gaps,
+    /// True if events of the class [`Class::Plain`] take the short path.
+    calm: bool,
     moments: M,
     /// Number of events in the range of the figures.
     events: u64,
@@ -184,9 +194,16 @@ impl Coverage {
 impl<M: Moments> Sink for Scheduling<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.events += batch.len() as u64;
+        self.directory.update(trace);
+        let mut kinds = std::mem::take(&mut self.kinds);
         for row in batch.events() {
-            self.event(Event::new(trace, &row));
+            let kind = kinds.get(&trace.schema, row.id, Kind::of);
+            let event = Event::new(trace, &row);
+            if kind.class != Class::Plain || !self.calm || !self.plain(event, kind) {
+                self.event(event, kind);
+            }
         }
+        self.kinds = kinds;
         Flow::Continue(())
     }
 
@@ -218,6 +235,9 @@ impl<M: Moments> Scheduling<M> {
             times: Times::default(),
             pairs: (0..).zip(wanted.pairs).map(|(index, pair)| Pair::new(index, pair)).collect(),
             holes: wanted.holes,
+            kinds: PerId::default(),
+            directory: Directory::default(),
+            calm: false,
             moments,
             cores: Vec::new(),
             seen: PerContext::default(),
@@ -251,6 +271,8 @@ impl<M: Moments> Scheduling<M> {
     /// Handles missing events. It is unknown what runs after the gap, and everything in progress
     /// ends.
     fn gap(&mut self, trace: &Trace, loss: Option<&Loss>) {
+        self.settle(trace);
+        self.calm = false;
         let before = self.gaps.before.ticks;
         for (cpu, core) in (0..=u16::MAX).zip(&mut self.cores) {
             self.executions.charge(trace, cpu, &core.running, core.since..before);
@@ -270,9 +292,58 @@ impl<M: Moments> Scheduling<M> {
         self.moments.gap(self.gaps.before, loss);
     }
 
-    fn event(&mut self, event: Event<'_>) {
+    /// Handles an event of the class [`Class::Plain`] that does not change which context runs.
+    /// Returns false, without any effect, if the event needs [`Scheduling::event`].
+    ///
+    /// The time since the last change is not charged here, because no figure needs it before the
+    /// next change. On several cores, the charges of one core depend on events of others.
+    #[inline(always)]
+    fn plain(&mut self, event: Event<'_>, kind: &Kind) -> bool {
         let Event { trace, row } = event;
-        let mut step = Step::of(event);
+        let (by, ticks) = (row.context, row.ticks);
+        let [core] = self.cores.as_slice() else { return false };
+        if row.cpu != 0 || ticks < self.gaps.before.ticks {
+            return false;
+        }
+        let by_kind = self.directory.kind(by);
+        let is_thread = by_kind == Some(ContextKind::Thread);
+        if is_thread {
+            let priority = row.priority.get().map(|priority| urgency(trace, priority));
+            let runs_on = core.running.runs_plainly(by) && !self.requests.waits(by);
+            if !runs_on || priority.is_some_and(|now| !self.requests.has_priority(by, now)) {
+                return false;
+            }
+        }
+        let subject = self.directory.subject(event, kind, is_thread.then_some(by));
+        if let Some(subject) = subject {
+            self.name(subject, ticks).last_ticks = ticks;
+        }
+        if is_thread || by_kind == Some(ContextKind::System) {
+            self.recorded(event, kind);
+        }
+        self.gaps.before = Position { ticks, seq: row.seq };
+        self.moments.event(event, subject);
+        self.sanity.pass(ticks, kind.is_known);
+        self.requests.pass(0, kind.is_cause);
+        if kind.is_cause {
+            self.switches.pass_cause(0);
+        }
+        self.budgets.pass();
+        true
+    }
+
+    /// Counts an event of the context that recorded it, which has a stack.
+    #[inline(always)]
+    fn recorded(&mut self, event: Event<'_>, kind: &Kind) {
+        self.name(event.row.context, event.row.ticks).events += 1;
+        if let Some(argument) = kind.stack_pointer {
+            self.stacks.take(event, argument);
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>, kind: &Kind) {
+        let Event { trace, row } = event;
+        let mut step = Step::of(event, kind, &mut self.directory);
         // An event shows that its subject and the next task exist, even if they record nothing.
         for named in [step.subject, step.next].into_iter().flatten() {
             self.name(named, step.ticks).last_ticks = step.ticks;
@@ -280,15 +351,17 @@ impl<M: Moments> Scheduling<M> {
         if let Some(Meaning::StackUsed | Meaning::StackFree) = step.meaning {
             self.stacks.report(trace, &step);
         }
-        let kind = trace.contexts.get(row.context).map(|by| by.kind);
-        if matches!(kind, Some(ContextKind::Thread | ContextKind::System)) {
-            self.name(row.context, step.ticks).events += 1;
-            self.stacks.take(event);
+        let by_kind = self.directory.kind(row.context);
+        if matches!(by_kind, Some(ContextKind::Thread | ContextKind::System)) {
+            self.recorded(event, kind);
         }
-        if let (Some(ContextKind::Thread), Some(priority)) = (kind, row.priority.get()) {
-            // The requests treat smaller priorities as more urgent.
-            let priority = if trace.larger_is_urgent { u16::MAX - priority } else { priority };
-            self.requests.note_priority(row.context, priority);
+        if let (Some(ContextKind::Thread), Some(priority)) = (by_kind, row.priority.get()) {
+            let priority = urgency(trace, priority);
+            if !self.requests.has_priority(row.context, priority) {
+                // The time before this event was spent with the earlier priority.
+                self.settle(trace);
+                self.requests.note_priority(row.context, priority);
+            }
         }
         let hole = self.is_hole(trace, row.id, &step);
         // Events within a hole are ignored.
@@ -309,8 +382,10 @@ impl<M: Moments> Scheduling<M> {
             // before the hole.
             step.recorded_by = None;
         }
-        self.follow(event, &step);
+        self.follow(event, &step, kind);
         self.gaps.hole &= self.cores.iter().all(|core| core.running.task().is_none());
+        let in_hole = self.gaps.hole || (self.holes && self.filters.is_hole());
+        self.calm = self.pairs.is_empty() && !self.gaps.open && !in_hole;
     }
 
     /// Stores that an event names a context.
@@ -327,10 +402,20 @@ impl<M: Moments> Scheduling<M> {
 
     /// Charges the time since the previous event of this core.
     fn account(&mut self, trace: &Trace, step: &Step, cpu: usize) {
+        if cpu >= self.cores.len() || step.ticks < self.gaps.before.ticks {
+            self.settle(trace);
+        }
         if cpu >= self.cores.len() {
             self.cores.resize_with(cpu + 1, Core::default);
         }
         self.charge_until(trace, cpu, step.ticks);
+    }
+
+    /// Charges the time up to the previous event that [`Scheduling::plain`] did not charge.
+    fn settle(&mut self, trace: &Trace) {
+        if self.cores.len() == 1 {
+            self.charge_until(trace, 0, self.gaps.before.ticks);
+        }
     }
 
     /// Charges the time of a core up to `now`.
@@ -351,25 +436,41 @@ impl<M: Moments> Scheduling<M> {
         self.requests.charge(&core.running, ticks, deadline, &mut self.moments);
     }
 
-    fn follow(&mut self, event: Event<'_>, step: &Step) {
+    fn follow(&mut self, event: Event<'_>, step: &Step, kind: &Kind) {
         let Event { trace, row } = event;
         let cpu = usize::from(row.cpu);
         let Some(before) = self.cores.get(cpu).map(|core| core.running) else { return };
-        let moments = &mut self.moments;
-        moments.event(event, step.subject);
-        self.sanity.take(step, &before, event.kind().family != "unknown");
-        self.requests.take(step, &before, &self.accounts, moments);
-        self.switches.take(step, &before, self.budgets.task_of(step), moments);
-        // A completion removes the release from the queue, so the release is looked up first.
-        let release = step.subject.and_then(|task| self.releases.oldest(task));
-        if let Some(change) = self.releases.take(trace, step) {
-            self.job_changed(trace, step, change, release);
+        self.moments.event(event, step.subject);
+        self.sanity.take(step, &before, kind.is_known);
+        match kind.class {
+            Class::Plain => self.pass(step),
+            Class::Interrupt => {
+                self.pass(step);
+                self.brackets.take(trace, step, &before);
+            }
+            Class::Request => {
+                self.requests.take(step, &before, &self.accounts, &mut self.moments);
+                self.switches.pass(step);
+                self.budgets.pass();
+            }
+            Class::Choice => {
+                self.requests.take(step, &before, &self.accounts, &mut self.moments);
+                self.switches.take(step, &before, None, &mut self.moments);
+                self.follow_jobs(trace, step);
+                self.budgets.pass();
+                self.follow_times(step);
+            }
+            Class::Other => {
+                let served = self.budgets.task_of(step);
+                self.requests.take(step, &before, &self.accounts, &mut self.moments);
+                self.switches.take(step, &before, served, &mut self.moments);
+                self.follow_jobs(trace, step);
+                self.budgets.take(trace, step, &before, &self.accounts);
+                self.brackets.take(trace, step, &before);
+                self.follow_times(step);
+            }
         }
         self.pairs.iter_mut().for_each(|pair| pair.take(trace, row.id, step, &self.accounts));
-        self.budgets.take(trace, step, &before, &self.accounts);
-        self.brackets.take(trace, step, &before);
-        let cores = &self.cores;
-        self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
         let Some(core) = self.cores.get_mut(cpu) else { return };
         step.apply(&mut core.running);
         let idle_changed = core.note_idle(step.idles);
@@ -387,6 +488,27 @@ impl<M: Moments> Scheduling<M> {
             }
             self.dispatched(before.task(), cpu);
         }
+    }
+
+    /// Handles an event that is no request and no choice, and concerns no job, no server and no end
+    /// of a task.
+    fn pass(&mut self, step: &Step) {
+        self.requests.pass_step(step, &self.accounts, &mut self.moments);
+        self.switches.pass(step);
+        self.budgets.pass();
+    }
+
+    fn follow_jobs(&mut self, trace: &Trace, step: &Step) {
+        // A completion removes the release from the queue, so the release is looked up first.
+        let release = step.subject.and_then(|task| self.releases.oldest(task));
+        if let Some(change) = self.releases.take(trace, step) {
+            self.job_changed(trace, step, change, release);
+        }
+    }
+
+    fn follow_times(&mut self, step: &Step) {
+        let cores = &self.cores;
+        self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
     }
 
     /// Handles a change of a job of the step's subject. `release` is the release of its oldest job
@@ -438,6 +560,7 @@ impl<M: Moments> Scheduling<M> {
     /// Returns the figures after all events, and the consumer of moments.
     pub fn finish(mut self, trace: &Trace) -> (Figures, M) {
         let (from, until) = (self.from, self.until.unwrap_or(trace.span));
+        self.settle(trace);
         for (cpu, core) in (0..=u16::MAX).zip(&self.cores) {
             self.executions.charge(trace, cpu, &core.running, core.since..until);
         }
@@ -517,6 +640,12 @@ impl<M: Moments> Scheduling<M> {
             timing: self.timings.of(context),
         })
     }
+}
+
+/// Returns a priority as the requests treat it: a smaller number is more urgent.
+#[inline(always)]
+fn urgency(trace: &Trace, priority: u16) -> u16 {
+    if trace.larger_is_urgent { u16::MAX - priority } else { priority }
 }
 
 /// Returns true if an event can cause a new choice of the scheduler. Events of timers, budgets,

@@ -63,6 +63,12 @@ impl<T: Default> PerCore<T> {
         &mut self.0[index]
     }
 
+    /// Returns the row of a core, if it exists.
+    #[inline]
+    pub(super) fn get_mut(&mut self, cpu: u16) -> Option<&mut T> {
+        self.0.get_mut(usize::from(cpu))
+    }
+
     /// Returns all rows, mutable, in order of core numbers.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()

@@ -65,9 +65,20 @@ impl Switches {
         if step.chooses() {
             self.chosen(step, before, moments);
         }
+        self.pass(step);
+    }
+
+    /// Handles an event that neither chooses a task nor concerns a budget or the end of a task.
+    pub(super) fn pass(&mut self, step: &Step) {
         if is_cause(step.meaning) {
             *self.preempting.at(step.cpu) = makes_preemptions(step);
         }
+    }
+
+    /// Handles an event that can cause a choice. Such a choice is not a preemption.
+    #[inline(always)]
+    pub(super) fn pass_cause(&mut self, cpu: u16) {
+        *self.preempting.at(cpu) = false;
     }
 
     fn chosen(&mut self, step: &Step, before: &Running<OnBehalf>, moments: &mut impl Moments) {

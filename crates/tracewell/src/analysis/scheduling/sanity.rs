@@ -28,8 +28,14 @@ impl Sanity {
         let loads = runs && !before.in_interrupt();
         let recorded = before.choices_recorded && before.task().is_some();
         self.disagreeing_loads += u64::from(loads && recorded && before.task() != step.subject);
+        self.pass(step.ticks, known);
+    }
+
+    /// Handles an event at which no context is loaded.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, ticks: u64, known: bool) {
         self.unknown_events += u64::from(!known);
-        self.backward_steps += u64::from(step.ticks < self.last);
-        self.last = step.ticks;
+        self.backward_steps += u64::from(ticks < self.last);
+        self.last = ticks;
     }
 }

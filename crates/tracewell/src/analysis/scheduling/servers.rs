@@ -219,7 +219,8 @@ impl Budgets {
         before: &Running<OnBehalf>,
         accounts: &Accounts,
     ) {
-        let (activated, unserved) = (self.activated.take(), self.unserved.take());
+        let (activated, unserved) = (self.activated, self.unserved);
+        self.pass();
         match (step.meaning, step.subject, step.object) {
             (Some(Meaning::Activate), Some(task), _) => {
                 // Further activations do not reset the account of a pending job.
@@ -257,6 +258,12 @@ impl Budgets {
             }
             _ => {}
         }
+    }
+
+    /// Handles an event that concerns no job and no server.
+    #[inline(always)]
+    pub(super) fn pass(&mut self) {
+        (self.activated, self.unserved) = (None, None);
     }
 
     /// Marks a server as active for the task that it names, or for the task that was activated

@@ -44,23 +44,9 @@ enum Followed {
     Recorded(Stack),
 }
 
-/// The position of the stack pointer among the arguments of an event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Pointer {
-    Open,
-    None,
-    Argument(u8),
-}
-
-/// Event ids below this number are checked for a stack pointer.
-const IDS: usize = 1 << 12;
-
 /// Follows the stacks of all tasks.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
-    /// The position of the stack pointer per event id. It is looked up at the first event with that
-    /// id.
-    pointers: Vec<Pointer>,
     tasks: PerContext<Followed>,
 }
 
@@ -74,11 +60,10 @@ impl Stacks {
         }
     }
 
-    /// Handles an event that a task recorded.
+    /// Handles an event that a task recorded. `argument` is the argument with the stack pointer.
     #[inline]
-    pub(super) fn take(&mut self, event: Event<'_>) {
+    pub(super) fn take(&mut self, event: Event<'_>, argument: usize) {
         let Event { trace, row } = event;
-        let Some(argument) = self.pointer(trace, row.id) else { return };
         let followed = self.tasks.at(row.context);
         if matches!(followed, Followed::Open) {
             *followed = stack_of(trace, row.context).map_or(Followed::Unknown, Followed::Recorded);
@@ -101,28 +86,6 @@ impl Stacks {
         if let Followed::Recorded(stack) = followed {
             stack.report(step.meaning, bytes, Position::of(step));
         }
-    }
-
-    #[inline]
-    fn pointer(&mut self, trace: &Trace, id: u32) -> Option<usize> {
-        let index = usize::try_from(id).ok().filter(|index| *index < IDS)?;
-        match self.pointers.get(index) {
-            Some(Pointer::Argument(argument)) => Some(usize::from(*argument)),
-            Some(Pointer::None) => None,
-            _ => self.look_up(trace, id, index),
-        }
-    }
-
-    #[cold]
-    fn look_up(&mut self, trace: &Trace, id: u32, index: usize) -> Option<usize> {
-        let mut arguments = trace.schema.event(id).args.iter();
-        let found = arguments.position(|argument| argument.name == "stack_ptr");
-        if index >= self.pointers.len() {
-            self.pointers.resize(index + 1, Pointer::Open);
-        }
-        let known = found.and_then(|argument| u8::try_from(argument).ok());
-        self.pointers[index] = known.map_or(Pointer::None, Pointer::Argument);
-        found
     }
 
     /// Returns the stacks, by task.

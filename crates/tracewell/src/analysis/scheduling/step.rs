@@ -1,6 +1,7 @@
 //! Determines the meaning of an event and its participants.
 
-use crate::model::schema::{ArgumentKind, Means};
+use super::directory::Directory;
+use super::kinds::Kind;
 use crate::model::{Choice, ContextId, ContextKind, Event, Meaning, OnBehalf, Running};
 
 /// An event with its meaning and participants.
@@ -33,45 +34,36 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub(super) fn of(event: Event<'_>) -> Self {
+    #[inline]
+    pub(super) fn of(event: Event<'_>, kind: &Kind, directory: &mut Directory) -> Self {
         let Event { trace, row } = event;
-        let recorded_by = trace
-            .contexts
-            .get(row.context)
-            .filter(|context| context.kind == ContextKind::Thread)
-            .map(|_| row.context);
-        let means = event.means();
+        let by = directory.kind(row.context);
+        let recorded_by = (by == Some(ContextKind::Thread)).then_some(row.context);
+        let means = kind.means.as_ref();
         let argument = |role: Option<usize>| event.argument(role?);
-        let named = |role| argument(role).and_then(|key| trace.contexts.find(key));
-        let role = |role: fn(&Means) -> Option<usize>| means.as_ref().and_then(role);
-        let subject = role(|means| means.subject);
-        // If the meaning has no argument for its subject, the subject is the recording thread. If
-        // the event names an unknown context, the subject is `None`.
-        let subject = if subject.is_some() { named(subject) } else { recorded_by };
-        let is_system = |id: ContextId| {
-            trace.contexts.get(id).is_some_and(|context| context.kind == ContextKind::System)
-        };
+        let value = means.and_then(|means| event.value_of(means));
+        let meaning = means.map(|means| match means.cases[0] {
+            None => means.meaning,
+            Some(_) => means.for_value(value).meaning,
+        });
+        let next = argument(means.and_then(|means| means.next));
+        let names_next = means.is_some_and(|means| means.next.is_some());
+        let subject = directory.subject(event, kind, recorded_by);
         Self {
             seq: row.seq,
             ticks: row.ticks,
             cpu: row.cpu,
-            meaning: means.map(|means| means.meaning),
+            meaning,
             subject,
-            next: named(role(|means| means.next)),
-            names_next: role(|means| means.next).is_some(),
-            idles: argument(role(|means| means.next)) == Some(0)
-                || means.is_some_and(|means| means.meaning == Meaning::Idle),
-            object: argument(role(|means| means.object)),
-            object_kind: means.filter(asks).and_then(|means| {
-                match event.kind().args.get(means.object?)?.kind {
-                    ArgumentKind::Object(kind) => kind,
-                    _ => None,
-                }
-            }),
-            value: means.as_ref().and_then(|means| event.value_of(means)),
+            next: next.and_then(|key| directory.find(trace, key)),
+            names_next,
+            idles: next == Some(0) || meaning == Some(Meaning::Idle),
+            object: argument(means.and_then(|means| means.object)),
+            object_kind: kind.object_kind.filter(|_| asks(meaning)),
+            value,
             recorded_by,
-            of_system: means.is_some_and(|means| means.meaning == Meaning::Runs)
-                && subject.is_some_and(is_system),
+            of_system: meaning == Some(Meaning::Runs)
+                && subject.and_then(|id| directory.kind(id)) == Some(ContextKind::System),
         }
     }
 
@@ -118,8 +110,8 @@ impl Step {
 }
 
 /// Returns true if an event is a request for which its task may have to wait.
-fn asks(means: &Means) -> bool {
-    matches!(means.meaning, Meaning::Lock | Meaning::Wait)
+fn asks(meaning: Option<Meaning>) -> bool {
+    matches!(meaning, Some(Meaning::Lock | Meaning::Wait))
 }
 
 #[cfg(test)]

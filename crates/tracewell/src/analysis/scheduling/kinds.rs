@@ -1,0 +1,109 @@
+//! The facts about an event id that the analysis of scheduling needs at each event.
+
+use super::is_cause;
+use crate::model::Meaning;
+use crate::model::schema::{ArgumentKind, Means, Schema};
+
+/// The parts of the analysis that an event concerns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    /// Only the time of the event and its participants matter.
+    Plain,
+    /// A request, or the release of a mutex.
+    Request,
+    /// The beginning or the end of an interrupt.
+    Interrupt,
+    /// A choice of the scheduler, which also can make its subject ready or unready.
+    Choice,
+    /// The event can concern all parts.
+    Other,
+}
+
+/// The facts about an event id.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind {
+    pub(super) class: Class,
+    /// The meaning with its arguments.
+    pub(super) means: Option<Means>,
+    /// The type code of the object, if the event can be a request.
+    pub(super) object_kind: Option<u32>,
+    /// True if the schema defines the id.
+    pub(super) is_known: bool,
+    /// True if the usual meaning of the event can cause a new choice of the scheduler.
+    pub(super) is_cause: bool,
+    /// The argument that is the stack pointer of the task.
+    pub(super) stack_pointer: Option<usize>,
+}
+
+impl Kind {
+    pub(super) fn of(schema: &Schema, id: u32) -> Self {
+        let event = schema.event(id);
+        let asks = |means: &Means| means.can_be(Meaning::Lock) || means.can_be(Meaning::Wait);
+        let object = event.means.filter(asks).and_then(|means| event.args.get(means.object?));
+        Self {
+            class: event.means.as_ref().map_or(Class::Plain, class),
+            means: event.means,
+            object_kind: object.and_then(|object| match object.kind {
+                ArgumentKind::Object(kind) => kind,
+                _ => None,
+            }),
+            is_known: event.family != "unknown",
+            is_cause: is_cause(event.means.map(|means| means.meaning)),
+            stack_pointer: event.args.iter().position(|argument| argument.name == "stack_ptr"),
+        }
+    }
+}
+
+fn class(means: &Means) -> Class {
+    use Meaning as M;
+    // The meaning depends on the value.
+    if means.cases[0].is_some() {
+        return Class::Other;
+    }
+    match (means.meaning, means.next) {
+        (M::Lock | M::Wait | M::Unlock, None) => Class::Request,
+        (M::InterruptEnter, None) | (M::InterruptExit, _) => Class::Interrupt,
+        (M::Schedule | M::Ready | M::Blocks | M::SliceExpired | M::Yields, Some(_)) => {
+            Class::Choice
+        }
+        (
+            M::Post
+            | M::Send
+            | M::SendFirst
+            | M::Receive
+            | M::Refuse
+            | M::Flush
+            | M::Defer
+            | M::Recall
+            | M::Allocate
+            | M::Free
+            | M::Yields
+            | M::SliceExpired
+            | M::Sleeps
+            | M::PriorityChange
+            | M::Inherit
+            | M::Boot
+            | M::TimerSet
+            | M::TimerCancelled
+            | M::StateEntered
+            | M::StateLeft
+            | M::StateReached
+            | M::Vertex
+            | M::Action
+            | M::Transition
+            | M::Dispatch
+            | M::Unhandled
+            | M::TimerStart
+            | M::TimerStop
+            | M::TimerExpired
+            | M::AssertionFailed
+            | M::Call
+            | M::Return
+            | M::Mark
+            | M::Value
+            | M::LostEnd,
+            None,
+        ) => Class::Plain,
+        _ => Class::Other,
+    }
+}

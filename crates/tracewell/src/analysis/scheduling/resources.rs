@@ -1,0 +1,129 @@
+//! The figures of the objects that tasks request, by number. A request finds the number of its
+//! object once.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::accounts::Split;
+use super::subject::Subject;
+use crate::analysis::Range;
+use crate::analysis::measured::Place;
+
+/// Requests of a task for mutexes, or for semaphores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Locks {
+    /// Number of requests, including those granted immediately.
+    pub requests: u64,
+    /// Number of requests that had to wait.
+    pub blocks: u64,
+    /// Time in ticks from a request to the continuation of the task, for waits that ended in the
+    /// trace.
+    pub wait: Range,
+    /// The sums of the parts of these waits. `own` is the time until the scheduler reacted to the
+    /// request.
+    pub spent: Split,
+    /// Time from lock to unlock of mutexes, in ticks.
+    pub hold: Range,
+    /// Number of requests that waited for a mutex whose owner had a lower priority.
+    pub inversions: u64,
+    /// Inverted ticks by priority, for waits that ended in the trace. These inversions are
+    /// unbounded, because a task other than the owner delayed the waiting one.
+    pub inverted: Range,
+}
+
+/// A mutex or a semaphore.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resource {
+    /// The recorded key: an address or a number.
+    pub key: u64,
+    /// True for a mutex.
+    pub is_mutex: bool,
+    /// Type code of the object; `None` if events do not have it. In that case, any object that is
+    /// not a mutex is a semaphore.
+    pub kind: Option<u32>,
+    /// Ticks of the last request.
+    pub last_ticks: u64,
+    /// The figures over all tasks.
+    pub figures: Locks,
+}
+
+/// The identity of a resource: true for a mutex, type code, key.
+type Name = (bool, Option<u32>, u64);
+
+/// Number of a resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Number(usize);
+
+/// A requested object.
+#[derive(Debug)]
+pub(super) struct Row {
+    name: Name,
+    /// True if an event of the range of the figures concerned the object.
+    is_used: bool,
+    /// Ticks of the last request.
+    pub(super) last_ticks: u64,
+    pub(super) figures: Locks,
+    /// The places of the distributions of waiting and holding times.
+    pub(super) waits: Place,
+    pub(super) holds: Place,
+}
+
+impl Row {
+    fn new(name: Name) -> Self {
+        let (waits, holds) = Default::default();
+        Self { name, is_used: false, last_ticks: 0, figures: Locks::default(), waits, holds }
+    }
+
+    /// Returns the type code of the object.
+    pub(super) fn kind(&self) -> Option<u32> {
+        self.name.1
+    }
+
+    pub(super) fn subject(&self) -> Subject {
+        let (is_mutex, kind, key) = self.name;
+        Subject::Resource { key, is_mutex, kind }
+    }
+}
+
+/// All requested objects.
+#[derive(Debug, Default)]
+pub(super) struct Resources {
+    rows: Vec<Row>,
+    numbers: HashMap<Name, Number, RandomState>,
+}
+
+impl Resources {
+    /// Returns the number of a resource.
+    pub(super) fn number(&mut self, name: Name) -> Number {
+        let rows = &mut self.rows;
+        *self.numbers.entry(name).or_insert_with(|| {
+            rows.push(Row::new(name));
+            Number(rows.len() - 1)
+        })
+    }
+
+    /// Returns the row of a resource for a change.
+    pub(super) fn at(&mut self, number: Number) -> &mut Row {
+        let row = &mut self.rows[number.0];
+        row.is_used = true;
+        row
+    }
+
+    /// Begins a range: forgets the figures and keeps the numbers.
+    pub(super) fn restart(&mut self) {
+        self.rows.iter_mut().for_each(|row| *row = Row::new(row.name));
+    }
+
+    /// Returns the resources that events concerned, in order of their names.
+    pub(super) fn finish(&mut self) -> Vec<Resource> {
+        let mut rows = std::mem::take(self).rows;
+        rows.retain(|row| row.is_used);
+        rows.sort_unstable_by_key(|row| row.name);
+        let resource = |row: Row| {
+            let Row { name: (is_mutex, kind, key), last_ticks, figures, .. } = row;
+            Resource { key, is_mutex, kind, last_ticks, figures }
+        };
+        rows.into_iter().map(resource).collect()
+    }
+}
