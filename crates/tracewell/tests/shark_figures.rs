@@ -16,10 +16,17 @@ use tracewell::report::scheduling::SchedulingFigures;
 fn figures(set: &Set, files: &[PathBuf]) -> (Trace, Value) {
     let mut scheduling = Scheduling::default();
     let trace = set.open(files).read(&mut scheduling).unwrap();
-    let figures = scheduling.figures(&trace);
-    let wanted = Wanted::default();
-    let json = serde_json::to_value(SchedulingFigures::new(&trace, &figures, &wanted)).unwrap();
-    (trace, json)
+    let found = json(&trace, scheduling);
+    // Slots of tasks are reused. The figures do not depend on whether all names are known before.
+    let mut scheduling = Scheduling::default();
+    let named = set.open(files).read_named(&mut scheduling).unwrap();
+    assert_eq!(json(&named, scheduling), found, "{files:?}");
+    (trace, found)
+}
+
+fn json(trace: &Trace, scheduling: Scheduling) -> Value {
+    let figures = scheduling.figures(trace);
+    serde_json::to_value(SchedulingFigures::new(trace, &figures, &Wanted::default())).unwrap()
 }
 
 /// Columns of the expected table, each with the key of the same figure in our JSON. The columns for

@@ -111,10 +111,20 @@ fn message(error: &DataFusionError) -> String {
     {
         return unknown_table(name);
     }
-    // The next line of an unknown column lists hundreds of columns.
-    let columns = plain.find("\nValid fields are");
-    plain[..columns.unwrap_or(plain.len())].to_owned()
+    let Some((plain, columns)) = plain.split_once("\nValid fields are ") else {
+        return plain.to_owned();
+    };
+    let columns = columns.trim_end_matches('.').split(", ");
+    let columns: Vec<_> =
+        columns.map(|name| name.rsplit_once('.').map_or(name, |(_, name)| name)).collect();
+    match columns.len() <= MAX_COLUMNS {
+        true => format!("{plain} The columns are {}.", columns.join(", ")),
+        false => plain.to_owned(),
+    }
 }
+
+/// Maximum number of columns in the message for an unknown column. `events` can have hundreds.
+const MAX_COLUMNS: usize = 24;
 
 /// Returns the message for a table that does not exist.
 fn unknown_table(name: &str) -> String {

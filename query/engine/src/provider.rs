@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -40,7 +40,7 @@ impl TraceTable {
     ///
     /// # Errors
     ///
-    /// Fails if a label has the name of a column.
+    /// Fails if a label has the name of a column, or if options are wrong.
     pub(crate) fn new(
         table: Table,
         files: Vec<Arc<TraceFile>>,
@@ -50,7 +50,8 @@ impl TraceTable {
         let mut fields: Vec<Field> =
             fixed.map(|column| Field::new(column.name, column.kind.data_type(), true)).collect();
         if table == Table::Events {
-            for source in files.iter().filter_map(|file| sources.open(file)) {
+            for file in &files {
+                let Some(source) = sources.open(file)? else { continue };
                 let schema = source.schema(table);
                 for field in &schema.fields()[table.columns().len()..] {
                     add_argument(field, &mut fields);

@@ -82,7 +82,7 @@ impl Scan {
         file: &Arc<TraceFile>,
         send: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
-        let Some(source) = self.sources.open(file) else { return Ok(ControlFlow::Continue(())) };
+        let Some(source) = self.sources.open(file)? else { return Ok(ControlFlow::Continue(())) };
         let findings = &self.sources.findings;
         let columns = match Columns::new(self, file, &source) {
             Ok(columns) => columns,

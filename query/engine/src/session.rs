@@ -12,10 +12,10 @@ use datafusion::catalog::{
 };
 use datafusion::common::{Result, ScalarValue};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::{SQLOptions, SessionConfig};
 use tracewell_tables::Table;

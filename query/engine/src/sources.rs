@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracewell::input::InputError;
 use tracewell_tables::{Error, Settings, Source};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::files::TraceFile;
 use crate::findings::Findings;
 
@@ -25,10 +25,14 @@ pub(crate) struct Sources {
 impl Sources {
     /// Returns the source of a trace, or `None` if it cannot be opened. Then `findings` has the
     /// failure.
-    pub(crate) fn open(&self, file: &Arc<TraceFile>) -> Option<Source> {
+    ///
+    /// # Errors
+    ///
+    /// Fails if the format of the trace has no such option, or not this value.
+    pub(crate) fn open(&self, file: &Arc<TraceFile>) -> Result<Option<Source>, Failure> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, source)) = open.iter().find(|(known, _)| known == file) {
-            return Some(source.clone());
+            return Ok(Some(source.clone()));
         }
         // Other threads open other traces meanwhile.
         drop(open);
@@ -37,9 +41,10 @@ impl Sources {
         });
         let source = match opened {
             Ok(source) => source,
+            Err(failure) if failure.outcome() == Outcome::Usage => return Err(failure),
             Err(failure) => {
                 self.findings.fail(&file.path, &failure);
-                return None;
+                return Ok(None);
             }
         };
         self.findings.note(&file.path, source.trace());
@@ -48,7 +53,7 @@ impl Sources {
             open.pop_front();
         }
         open.push_back((Arc::clone(file), source.clone()));
-        Some(source)
+        Ok(Some(source))
     }
 }
 

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::parser::{DFParser, Statement};
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    TableFactor, Value, VisitMut, VisitorMut,
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, TableFactor, Value,
+    VisitMut, VisitorMut,
 };
 
 use crate::failure::Failure;

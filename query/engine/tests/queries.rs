@@ -77,13 +77,15 @@ fn conditions_of_ticks_times_and_ids_find_the_events_of_the_reference() {
     };
     let file = fixture("shark/a_linear.dat");
     let cases: [(&str, u64); 5] = [
-        ("ticks BETWEEN 1000000 AND 90000000", count(&|f| {
-            (1_000_000..=90_000_000).contains(&ticks(f))
-        })),
+        (
+            "ticks BETWEEN 1000000 AND 90000000",
+            count(&|f| (1_000_000..=90_000_000).contains(&ticks(f))),
+        ),
         ("id = 0x60", count(&|f| f[6] == "0x60")),
-        ("id IN (0x60, 0x20) AND ticks > 500", count(&|f| {
-            (f[6] == "0x60" || f[6] == "0x20") && ticks(f) > 500
-        })),
+        (
+            "id IN (0x60, 0x20) AND ticks > 500",
+            count(&|f| (f[6] == "0x60" || f[6] == "0x20") && ticks(f) > 500),
+        ),
         ("id = 0x60 AND id = 0x20", 0),
         // The reference counts nanoseconds from the start of the trace, the table from event 0.
         ("time_ns >= 100000249", count(&|f| f[4].parse::<i64>().unwrap() >= 100_000_000)),
@@ -209,9 +211,19 @@ fn an_unreadable_trace_does_not_stop_the_others() {
 }
 
 #[test]
+fn values_are_formatted_with_templates() {
+    let sql = r#"SELECT format('"unit=" U8 S0 "x=" X8, 00000000000000FF "all" , \* "some"', n, t, x) AS f
+                 FROM (VALUES (7, 'go', 255), (8, 'no', 1), (9, NULL, 2)) AS v(n, t, x) ORDER BY n"#;
+    let found: Vec<_> = rows(&[sql]).into_iter().map(|row| row["f"].clone()).collect();
+    assert_eq!(found, ["unit= 7 go x=all", "unit= 8 no x=some"].map(Value::from));
+}
+
+#[test]
 fn wrong_queries_are_explained() {
     let file = fixture("threadx/tiny.trx");
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 11] = [
+        (&["SELECT format('U8 {', 1)"], "error: SQL: format U8 {: "),
+        (&["SELECT format(1)"], "error: SQL: format expects a template as text first"),
         (&["SELEC 1"], "error: SQL: Expected: an SQL statement, found: SELEC"),
         (&["SELECT nam FROM events", &file], "No field named nam. Did you mean 'events.name'?"),
         (&["SELECT * FROM events"], "error: SQL: the table events has no traces: give files"),

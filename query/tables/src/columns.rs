@@ -40,6 +40,13 @@ pub(crate) const EVENTS: &[Column] = &[
     CONTEXT,
     CONTEXT_NAME,
     Column::new("priority", U16, "", "priority of the context, if the record has one"),
+    Column::new(
+        "preemption_threshold",
+        U16,
+        "",
+        "preemption threshold of the context, if it differs from the priority",
+    ),
+    Column::new("interrupted", U64, "", "key of the thread that an interrupt interrupted"),
     ID,
     NAME,
     Column::new("meaning", Word, "", "meaning for scheduling, in the words of schema files"),

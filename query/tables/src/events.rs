@@ -1,7 +1,7 @@
 //! The table `events`. The values of columns that are not wanted are not made.
 
 use tracewell::model::schema::Means;
-use tracewell::model::{Batch, Event, Flow, Meaning, Sink, SinkError, Stop, Trace};
+use tracewell::model::{Batch, ContextDetail, Event, Flow, Meaning, Sink, SinkError, Stop, Trace};
 use tracewell::text::{Describer, PerEvent, TextBuffer};
 
 use crate::arguments::{ArgumentReader, Filled};
@@ -45,9 +45,7 @@ enum MeaningOf {
 }
 
 impl Sink for Events<'_> {
-    fn events(&mut self, live: &Trace, batch: &Batch<'_>) -> Flow {
-        // Names may be recorded after the events that they belong to.
-        let trace = if self.known.names_follow { &self.known.trace } else { live };
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.choose_rows(batch);
         if !self.rows.is_empty() {
             self.append(trace, batch);
@@ -151,6 +149,24 @@ fn append_column(
         }
         ("priority", Values::U16(to)) => {
             rows.iter().for_each(|row| to.append_option(columns.priority[*row].get()));
+        }
+        ("preemption_threshold" | "interrupted", to) => {
+            for row in rows {
+                let record = batch.event(*row).map(|row| row.record);
+                let detail = trace.details.as_ref().zip(record);
+                to.push(
+                    match (name, detail.and_then(|(details, record)| details.detail(record))) {
+                        ("interrupted", Some(ContextDetail::Interrupted(thread))) => {
+                            Cell::Number(thread)
+                        }
+                        (
+                            "preemption_threshold",
+                            Some(ContextDetail::PreemptionThreshold(value)),
+                        ) => Cell::Number(value.into()),
+                        _ => Cell::Null,
+                    },
+                );
+            }
         }
         ("id", Values::U32(to)) if is_whole => to.append_slice(&columns.id),
         ("id", Values::U32(to)) => rows.iter().for_each(|row| to.append_value(columns.id[*row])),

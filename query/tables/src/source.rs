@@ -49,8 +49,6 @@ pub struct Source {
 pub(crate) struct Known {
     /// The trace after its last event.
     pub(crate) trace: Trace,
-    /// True if names can follow the events that they belong to.
-    pub(crate) names_follow: bool,
     /// True if the ticks of events never decrease.
     pub(crate) ordered: bool,
     /// The files of the trace.
@@ -83,13 +81,8 @@ impl Source {
             [] => vec![path.clone()],
             files => files.iter().map(|file| file.path().to_owned()).collect(),
         };
-        let known = Known {
-            names_follow: input.format().names_follow,
-            ordered: order.ordered,
-            files,
-            arguments: ArgumentColumns::of(&trace),
-            trace,
-        };
+        let known =
+            Known { ordered: order.ordered, files, arguments: ArgumentColumns::of(&trace), trace };
         Ok(Self { path, settings, labels, known: Arc::new(known) })
     }
 
@@ -208,7 +201,7 @@ impl Source {
         }
         let (known, words, rows) = (&*self.known, EventWords::default(), Vec::new());
         let mut events = Events { known, request, output, columns, arguments, words, rows };
-        self.input()?.read(&mut events)?;
+        self.read_all(&mut events)?;
         Ok(events.output.summary)
     }
 

@@ -32,9 +32,14 @@ fn spans_of_a_context_add_up_to_its_execution() {
     let figures = scheduling.figures(&trace);
     let spans = rows(&open("shark/a_linear.dat", &[]), Table::Spans, &Request::default());
     for task in &figures.tasks {
-        let key = trace.contexts.get(task.context).unwrap().key;
+        let context = trace.contexts.get(task.context).unwrap();
+        let key = context.key;
+        // Tasks reuse keys.
         let of_task = spans.iter().filter(|row| {
-            row["track"] == "context" && row["state"] == "running" && row["key"] == key
+            row["track"] == "context"
+                && row["state"] == "running"
+                && row["key"] == key
+                && row["subject"] == *context.name
         });
         let sum: u64 = of_task.map(|row| row["duration_ticks"].as_u64().unwrap()).sum();
         assert_eq!(sum, task.execution.as_ref().unwrap().ticks, "context {key:#x}");

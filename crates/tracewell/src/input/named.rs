@@ -2,7 +2,8 @@
 //!
 //! A trace may name a context or an object after the events that refer to it. So a command reads a
 //! file twice if it compares names with names that a user typed. The sink receives the events of
-//! the second pass, together with the trace from the first pass.
+//! the second pass, together with the trace from the first pass. Where several contexts have one key
+//! after another, the key names the context of the current event.
 
 use super::{Input, InputError};
 use crate::model::{Batch, Flow, Loss, Severity, Sink, SinkError, Trace};
@@ -36,8 +37,9 @@ impl Input {
             }
             return Ok(trace);
         }
-        let known = self.read_all(&mut Nothing)?;
-        self.read_all(&mut Named { known: &known, sink })
+        let mut known = self.read_all(&mut Nothing)?;
+        known.contexts.rewind();
+        self.read_all(&mut Named { known, sink })
     }
 }
 
@@ -52,17 +54,19 @@ impl Sink for Nothing {
 
 /// Passes events to a sink with the trace of an earlier pass.
 struct Named<'a> {
-    known: &'a Trace,
+    known: Trace,
     sink: &'a mut dyn Sink,
 }
 
 impl Sink for Named<'_> {
-    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
-        self.sink.events(self.known, batch)
+    fn events(&mut self, live: &Trace, batch: &Batch<'_>) -> Flow {
+        self.known.contexts.follow(&live.contexts);
+        self.sink.events(&self.known, batch)
     }
 
-    fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
-        self.sink.loss(self.known, loss)
+    fn loss(&mut self, live: &Trace, loss: &Loss) -> Flow {
+        self.known.contexts.follow(&live.contexts);
+        self.sink.loss(&self.known, loss)
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

@@ -99,6 +99,8 @@ pub struct Contexts {
     renamed: Vec<ContextId>,
     /// Number of changes of `by_key`.
     bindings: u64,
+    /// The keys of the last changes of `by_key`, at most one more than there are contexts.
+    rebound: Vec<u64>,
 }
 
 impl Contexts {
@@ -126,11 +128,15 @@ impl Contexts {
         // A trace with 2^32 contexts would have at least 128 GiB, with a different context in each
         // event.
         let next = ContextId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
-        *self.by_key.entry(context.key).or_insert_with(|| {
+        let key = context.key;
+        let id = *self.by_key.entry(key).or_insert_with(|| {
             self.list.push(context);
-            self.bindings += 1;
             next
-        })
+        });
+        if id == next {
+            self.note_binding(key);
+        }
+        id
     }
 
     /// Adds a context. If another context has the same key, that context ends. A batch never
@@ -138,15 +144,53 @@ impl Contexts {
     /// its events.
     pub fn replace(&mut self, context: Context) -> ContextId {
         self.by_key.remove(&context.key);
-        self.bindings += 1;
         self.add(context)
     }
 
     /// From the next batch on, makes a key name this context. If `context` is `None`, makes the key
     /// name no known context. Contexts of earlier batches do not change.
     pub fn bind(&mut self, key: u64, context: Option<ContextId>) {
-        self.bindings += 1;
         match context {
+            Some(id) => self.by_key.insert(key, id),
+            None => self.by_key.remove(&key),
+        };
+        self.note_binding(key);
+    }
+
+    /// Notes that the context of a key changed.
+    fn note_binding(&mut self, key: u64) {
+        self.bindings += 1;
+        if self.rebound.len() > self.list.len() {
+            self.rebound.clear();
+        }
+        self.rebound.push(key);
+    }
+
+    /// Makes each key name the first context that had it, as at the start of a trace whose contexts
+    /// are all known. [`Contexts::follow`] comes next.
+    pub(crate) fn rewind(&mut self) {
+        self.by_key.clear();
+        for (index, context) in self.list.iter().enumerate() {
+            self.by_key.entry(context.key).or_insert(ContextId(index as u32));
+        }
+        self.bindings = 0;
+    }
+
+    /// Makes each key name the context that it has in `live`, which has the same contexts as far as
+    /// it knows them. Keys that `live` has not mentioned yet keep their contexts.
+    pub(crate) fn follow(&mut self, live: &Self) {
+        let behind = usize::try_from(live.bindings - self.bindings).unwrap_or(usize::MAX);
+        let missed = live.rebound.len().checked_sub(behind);
+        match missed.and_then(|from| live.rebound.get(from..)) {
+            Some(keys) => keys.iter().for_each(|key| self.follow_key(live, *key)),
+            // This costs as much as the changes since the last time.
+            None => live.list.iter().for_each(|context| self.follow_key(live, context.key)),
+        }
+        self.bindings = live.bindings;
+    }
+
+    fn follow_key(&mut self, live: &Self, key: u64) {
+        match live.find(key) {
             Some(id) => self.by_key.insert(key, id),
             None => self.by_key.remove(&key),
         };
@@ -234,6 +278,32 @@ mod tests {
             assert_eq!(update(&contexts).0, 2 * (run + 1), "one row each time");
         }
         assert!(update(&contexts).1.iter().all(|name| name == "named"));
+    }
+
+    #[test]
+    fn known_contexts_follow_the_keys_of_a_live_trace() {
+        let mut known = Contexts::default();
+        let first = known.add(context(7, "first"));
+        let other = known.add(context(8, "other"));
+        let second = known.replace(context(7, "second"));
+        known.rewind();
+        assert_eq!((known.find(7), known.find(8)), (Some(first), Some(other)));
+
+        let mut live = Contexts::default();
+        live.add(context(7, "unnamed"));
+        known.follow(&live);
+        assert_eq!((known.find(7), known.find(8)), (Some(first), Some(other)));
+        live.add(context(8, "unnamed"));
+        live.replace(context(7, "unnamed"));
+        known.follow(&live);
+        assert_eq!((known.find(7), known.find(8)), (Some(second), Some(other)));
+        // More changes than `live` remembers.
+        for _ in 0..100 {
+            live.bind(7, Some(first));
+        }
+        known.follow(&live);
+        assert_eq!((known.find(7), known.find(8)), (Some(first), Some(other)));
+        assert_eq!(known.bindings(), live.bindings());
     }
 
     #[test]

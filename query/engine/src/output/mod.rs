@@ -7,19 +7,19 @@ mod table;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use arrow::array::RecordBatch;
 use arrow::csv;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::ipc::writer::StreamWriter;
 use arrow::json::LineDelimitedWriter;
+use clap::ValueEnum;
 use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use futures::StreamExt;
 
 use crate::failure::Failure;
 

@@ -39,8 +39,11 @@ impl<W: Write> TableWriter<W> {
     /// Writes the rows of a batch, now or when the widths are known.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         let options = FormatOptions::new().with_null(NULL);
-        let columns: Result<Vec<_>, _> =
-            batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options)).collect();
+        let columns: Result<Vec<_>, _> = batch
+            .columns()
+            .iter()
+            .map(|column| ArrayFormatter::try_new(column, &options))
+            .collect();
         let columns = columns?;
         for row in 0..batch.num_rows() {
             let cells: Result<Vec<String>, ArrowError> = columns

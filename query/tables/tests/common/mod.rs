@@ -13,24 +13,24 @@ use serde_json::{Map, Value};
 use tracewell_tables::{Request, Settings, Source, Table};
 
 /// Returns the path of a trace among the fixtures of the library.
-pub fn fixture(name: &str) -> String {
+pub(crate) fn fixture(name: &str) -> String {
     format!("{}/../../crates/tracewell/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Returns settings with these options of the format.
-pub fn settings(options: &[&str]) -> Settings {
+pub(crate) fn settings(options: &[&str]) -> Settings {
     let mut settings = Settings::default();
     options.iter().for_each(|option| settings.options.add(option).unwrap());
     settings
 }
 
 /// Opens a fixture without labels.
-pub fn open(name: &str, options: &[&str]) -> Source {
+pub(crate) fn open(name: &str, options: &[&str]) -> Source {
     Source::open(fixture(name), settings(options), Vec::new()).unwrap()
 }
 
 /// Returns the rows of a table as JSON objects without nulls.
-pub fn rows(source: &Source, table: Table, request: &Request) -> Vec<Map<String, Value>> {
+pub(crate) fn rows(source: &Source, table: Table, request: &Request) -> Vec<Map<String, Value>> {
     let mut rows = Vec::new();
     let summary = source.read(table, request, &mut |batch| {
         rows.extend((0..batch.num_rows()).map(|row| object(&batch, row)));

@@ -23,7 +23,6 @@ mod signals;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
@@ -310,6 +309,10 @@ impl Failures {
     /// Combines failures with the program's status. The program's status has priority unless it is
     /// success.
     fn combined_with(self, status: ExitStatus) -> Outcome {
-        if status.success() && self.0 != Outcome::Done { self.0 } else { Outcome::of_program(status) }
+        if status.success() && self.0 != Outcome::Done {
+            self.0
+        } else {
+            Outcome::of_program(status)
+        }
     }
 }

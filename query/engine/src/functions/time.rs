@@ -1,21 +1,15 @@
-//! Functions of SQL for traces.
+//! The function `ticks_to_ns`.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::common::Result;
-use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Volatility, create_udf};
-
-/// Adds the functions to a session.
-pub(crate) fn register(context: &SessionContext) {
-    context.register_udf(ticks_to_ns());
-}
 
 /// Returns the function `ticks_to_ns(ticks, rate)`: nanoseconds of ticks at a rate in ticks per
 /// second, rounded down; null if the rate is null or not positive, or if the result exceeds 64 bits.
-fn ticks_to_ns() -> ScalarUDF {
+pub(super) fn ticks_to_ns() -> ScalarUDF {
     let types = vec![DataType::Int64, DataType::Float64];
     let function = |args: &[ColumnarValue]| -> Result<ColumnarValue> {
         let arrays = ColumnarValue::values_to_arrays(args)?;
@@ -25,13 +19,7 @@ fn ticks_to_ns() -> ScalarUDF {
         let ns: Int64Array = each.map(|(ticks, rate)| nanoseconds(ticks?, rate?)).collect();
         Ok(ColumnarValue::Array(Arc::new(ns) as ArrayRef))
     };
-    create_udf(
-        "ticks_to_ns",
-        types,
-        DataType::Int64,
-        Volatility::Immutable,
-        Arc::new(function),
-    )
+    create_udf("ticks_to_ns", types, DataType::Int64, Volatility::Immutable, Arc::new(function))
 }
 
 /// Returns the time of ticks in nanoseconds. Whole rates are exact.
