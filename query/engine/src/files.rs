@@ -101,7 +101,7 @@ fn add(path: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Result<(), Failur
         let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
         // A link to a folder may lead back to this folder.
         let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-        if !is_hidden && !(is_link && entry.path().is_dir()) {
+        if !(is_hidden || is_link && entry.path().is_dir()) {
             add(&entry.path(), depth - 1, paths)?;
         }
     }

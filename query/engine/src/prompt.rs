@@ -98,7 +98,7 @@ fn answer(command: &str) {
                 for column in table.columns() {
                     println!("{:20} {:18} {}", column.name, column.kind.name(), column.meaning);
                 }
-                println!("{:20} {:18} hash of the trace; {} has its path", "trace", "text", "path");
+                println!("{:20} {:18} hash of the trace; path has its path", "trace", "text");
             }
             Err(error) => println!("{error}"),
         },

@@ -26,6 +26,9 @@ impl Default for Wanted {
 
 const ALL: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 
+/// A range that contains no ticks of an event.
+const NONE: RangeInclusive<i64> = i64::MIN..=-1;
+
 impl Wanted {
     /// Returns true if the reader can use at least a part of a condition.
     pub(crate) fn is_used(filter: &Expr) -> bool {
@@ -127,7 +130,7 @@ fn within(time_ns: RangeInclusive<i64>, clock: &Clock) -> RangeInclusive<i64> {
     };
     let end = time_ns.end().checked_add(1).map_or(i64::MAX, |end| first(end).saturating_sub(1));
     match *time_ns.end() < 0 {
-        true => 0..=-1,
+        true => NONE,
         false => first(*time_ns.start())..=end,
     }
 }
@@ -234,7 +237,7 @@ mod tests {
         assert_eq!(within(100..=199, &clock), 10..=19);
         assert_eq!(within(101..=200, &clock), 11..=20);
         assert_eq!(within(-5..=i64::MAX, &clock), 0..=i64::MAX);
-        assert_eq!(within(i64::MIN..=-1, &clock), 0..=-1);
+        assert_eq!(within(i64::MIN..=-1, &clock), NONE);
         assert_eq!(within(5..=6, &Clock::of_64_bits(None)), ALL);
     }
 }

@@ -163,7 +163,7 @@ type Out<'a> = &'a mut (dyn Write + Send);
 /// A writer of rows in one form.
 enum Writer<'a> {
     Table(TableWriter<Out<'a>>),
-    Csv(csv::Writer<Out<'a>>),
+    Csv(Box<csv::Writer<Out<'a>>>),
     Jsonl(LineDelimitedWriter<Out<'a>>),
     Parquet(Box<ArrowWriter<Out<'a>>>),
     Arrow(Box<StreamWriter<Out<'a>>>),
@@ -177,7 +177,7 @@ impl<'a> Writer<'a> {
                 let mut writer = csv::Writer::new(out);
                 // Print the names even if there are no rows.
                 writer.write(&RecordBatch::new_empty(schema))?;
-                Self::Csv(writer)
+                Self::Csv(Box::new(writer))
             }
             Form::Jsonl => Self::Jsonl(LineDelimitedWriter::new(out)),
             Form::Parquet => {
