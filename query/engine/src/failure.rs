@@ -62,6 +62,11 @@ impl Failure {
         Self { outcome, message: format!("{}: {error}", shown_path(path)) }
     }
 
+    /// Returns a failure of the storage of a lake.
+    pub(crate) fn storage(message: impl Display) -> Self {
+        Self { outcome: Outcome::Io, message: message.to_string() }
+    }
+
     /// Returns the outcome.
     pub const fn outcome(&self) -> Outcome {
         self.outcome

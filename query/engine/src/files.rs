@@ -38,7 +38,8 @@ const MAX_DEPTH: usize = 32;
 ///
 /// # Errors
 ///
-/// Fails if a pattern matches no file, a folder cannot be read, or a path does not match `labels`.
+/// Fails if a pattern matches no file, a folder cannot be read, a path does not match `labels`, or a
+/// label has two values.
 pub fn find(
     patterns: &[String],
     options: &[String],
@@ -53,6 +54,7 @@ pub fn find(
         if let Some(labels) = labels {
             found.extend(labels.of(&path)?);
         }
+        crate::labels::check(&path, &found)?;
         let options = options.to_vec();
         Ok(TraceFile { path, options, labels: found })
     };

@@ -130,6 +130,45 @@ fn match_part(part: &[Piece], mut name: &str, labels: &mut Vec<(String, String)>
     name.is_empty()
 }
 
+/// Parses a label that the user gives, as `KEY=VALUE`.
+///
+/// # Errors
+///
+/// Fails if there is no equals sign, or if the key is not a word.
+pub(crate) fn given(text: &str) -> Result<(String, String), Failure> {
+    match text.split_once('=') {
+        Some((key, value)) if is_word(key) => Ok((key.to_owned(), value.to_owned())),
+        _ => {
+            let message =
+                format!("--label {text}: expected KEY=VALUE; a key has letters, digits and _");
+            Err(Failure::usage(message))
+        }
+    }
+}
+
+/// Checks that no label of a trace has two values.
+///
+/// # Errors
+///
+/// Fails if a label is there twice.
+pub(crate) fn check(path: &Path, labels: &[(String, String)]) -> Result<(), Failure> {
+    for (index, (name, value)) in labels.iter().enumerate() {
+        if let Some((_, other)) = labels[..index].iter().find(|(known, _)| known == name) {
+            let path = shown_path(path);
+            let message = format!("{path}: label {name} is both {other} and {value}");
+            return Err(Failure::usage(message));
+        }
+    }
+    Ok(())
+}
+
+/// Returns a value as a part of the name of a folder. The name is for people: different values can
+/// have the same.
+pub(crate) fn as_folder(value: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    value.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+}
+
 /// Returns the labels of folders named `key=value` in a path.
 pub(crate) fn of_folders(path: &Path) -> Vec<(String, String)> {
     let folders = path.parent().into_iter().flat_map(Path::components);

@@ -1,14 +1,17 @@
 //! Answers SQL questions over traces.
 //!
 //! The tables of traces are those of `tracewell_tables`; a query engine plans and runs the SQL. The
-//! program `tracewell-query` is in `main.rs`, and `docs/query.md` is its guide.
+//! program `tracewell-query` is in `main.rs`, `tracewell-ingest` is in `bin/`, and `docs/query.md` is
+//! their guide.
 //!
 //! | file | content |
 //! |---|---|
 //! | `args` | the command line |
 //! | `files`, `labels` | the traces of a query, and labels from their paths |
 //! | `session`, `sql`, `functions` | the engine with the tables and functions of traces |
-//! | `provider`, `pushdown`, `scan` | a table of several traces: columns, conditions, rows |
+//! | `provider`, `columns`, `pushdown`, `scan` | a table of several traces: columns, conditions, rows |
+//! | `lake` | traces as Parquet files in a folder or in object storage |
+//! | `ingest` | adds traces to a lake |
 //! | `sources`, `findings` | open traces, and what is wrong with them |
 //! | `output` | rows as text, Arrow and Parquet |
 //! | `ready` | ready queries, from the files in `queries/` |
@@ -18,11 +21,14 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod columns;
 mod failure;
 mod files;
 mod findings;
 mod functions;
+mod ingest;
 pub mod labels;
+mod lake;
 mod output;
 mod prompt;
 mod provider;
@@ -38,6 +44,7 @@ pub use args::Args;
 pub use failure::{Failure, Outcome};
 pub use files::{TraceFile, find};
 pub use findings::Findings;
+pub use ingest::{IngestArgs, ingest};
 pub use output::{Form, Output};
 pub use ready::{READY, ReadyQuery};
 pub use run::run;

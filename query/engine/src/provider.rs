@@ -13,17 +13,12 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::streaming::StreamingTableExec;
 use tracewell_tables::Table;
 
+use crate::columns::{PATH, fixed_fields, joined};
 use crate::failure::Failure;
 use crate::files::TraceFile;
 use crate::pushdown::Wanted;
 use crate::scan::{Part, Scan};
 use crate::sources::Sources;
-
-/// Name of the column with the hash of the trace, which all tables have.
-pub(crate) const TRACE: &str = "trace";
-
-/// Name of the column with the path of the trace, which all tables have.
-pub(crate) const PATH: &str = "path";
 
 /// A table of several traces.
 #[derive(Debug)]
@@ -46,9 +41,8 @@ impl TraceTable {
         files: Vec<Arc<TraceFile>>,
         sources: Arc<Sources>,
     ) -> Result<Self, Failure> {
-        let fixed = table.columns().iter();
-        let mut fields: Vec<Field> =
-            fixed.map(|column| Field::new(column.name, column.kind.data_type(), true)).collect();
+        let mut fields = fixed_fields(table);
+        let columns = fields.len();
         if table == Table::Events {
             for file in &files {
                 let Some(source) = sources.open(file)? else { continue };
@@ -58,12 +52,6 @@ impl TraceTable {
                 }
             }
         }
-        for name in [TRACE, PATH] {
-            if fields.iter().all(|field| field.name() != name) {
-                fields.push(Field::new(name, DataType::Utf8, true));
-            }
-        }
-        let columns = fields.len();
         for (label, _) in files.iter().flat_map(|file| &file.labels) {
             match fields.iter().position(|field| field.name() == label) {
                 None => fields.push(Field::new(label, DataType::Utf8, true)),
@@ -121,12 +109,11 @@ impl TraceTable {
     }
 }
 
-/// Adds a column of arguments. If traces have different types for it, the column has text.
+/// Adds a column of arguments.
 fn add_argument(argument: &Field, fields: &mut Vec<Field>) {
     match fields.iter_mut().find(|field| field.name() == argument.name()) {
         None => fields.push(argument.clone()),
-        Some(known) if known.data_type() == argument.data_type() => {}
-        Some(known) => known.set_data_type(DataType::Utf8),
+        Some(known) => known.set_data_type(joined(known.data_type(), argument.data_type())),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::args::Args;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::labels::Labels;
+use crate::lake::{self, is_lake};
 use crate::output::{Form, Output};
 use crate::prompt::{Entry, Prompt};
 use crate::ready::{READY, ReadyQuery};
@@ -23,7 +24,7 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 /// Prints a failure and returns its outcome.
-fn report(failure: &Failure) -> Outcome {
+pub(crate) fn report(failure: &Failure) -> Outcome {
     if failure.outcome() != Outcome::Done {
         print_message(&format!("error: {failure}"));
     }
@@ -31,7 +32,7 @@ fn report(failure: &Failure) -> Outcome {
 }
 
 /// Prints a message on standard error, with control characters escaped.
-fn print_message(message: &str) {
+pub(crate) fn print_message(message: &str) {
     // A closed standard error is not an error.
     let _ = writeln!(io::stderr(), "{}", shown_lines(message));
 }
@@ -55,11 +56,25 @@ fn answer(args: &Args) -> Result<Outcome, Failure> {
     let mut options = args.options.clone();
     options.extend(args.format_in.iter().map(|format| format!("format={format}")));
     let labels = args.labels.as_deref().map(Labels::parse).transpose()?;
-    let files = files::find(patterns, &options, labels.as_ref())?;
     let memory = usize::try_from(args.memory).unwrap_or(usize::MAX).saturating_mul(1 << 20);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::io(Path::new("threads"), &error))?;
-    let session = Session::new(files, options, memory)?;
+    let session = match patterns.iter().find(|pattern| is_lake(pattern)) {
+        Some(place) => {
+            let is_plain = patterns.len() == 1 && options.is_empty() && labels.is_none();
+            if !is_plain {
+                let message = "a lake has its own labels and options: give no other file, -O, \
+                               --format-in or --labels";
+                return Err(Failure::usage(format!("{place}: {message}")));
+            }
+            let lake = runtime.block_on(lake::open(place))?;
+            Session::of_lake(lake, memory)?
+        }
+        None => {
+            let files = files::find(patterns, &options, labels.as_ref())?;
+            Session::new(files, options, memory)?
+        }
+    };
     match statements {
         Statements::Text(text) => runtime.block_on(run_text(&session, &text, &output)),
         Statements::Prompt => {

@@ -14,9 +14,10 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::PartitionStream;
 use tracewell_tables::{Source, Table};
 
+use crate::columns::{PATH, TRACE};
 use crate::failure::Failure;
 use crate::files::TraceFile;
-use crate::provider::{PATH, TRACE};
+
 use crate::pushdown::Wanted;
 use crate::sources::Sources;
 
@@ -77,7 +78,7 @@ impl PartitionStream for Part {
 impl Scan {
     /// Reads the rows of one trace. A trace that cannot be read is a finding, and the other traces
     /// are read.
-    fn read(
+    pub(crate) fn read(
         &self,
         file: &Arc<TraceFile>,
         send: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,

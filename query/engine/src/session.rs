@@ -14,7 +14,7 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SessionContext;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::{SQLOptions, SessionConfig};
@@ -25,6 +25,7 @@ use crate::files::{self, TraceFile};
 use crate::findings::Findings;
 use crate::functions;
 use crate::labels::Labels;
+use crate::lake::{self, LakeTables, is_lake};
 use crate::provider::TraceTable;
 use crate::sources::Sources;
 use crate::sql;
@@ -59,11 +60,28 @@ impl Session {
         options: Vec<String>,
         memory: usize,
     ) -> Result<Self, Failure> {
-        let sources = Arc::new(Sources::default());
         let files = files.into_iter().map(Arc::new).collect();
+        Self::of(Own::Files(files), options, memory)
+    }
+
+    /// Creates a session with the tables of a lake.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine cannot start.
+    pub(crate) fn of_lake(lake: LakeTables, memory: usize) -> Result<Self, Failure> {
+        Self::of(Own::Lake(Arc::new(lake)), Vec::new(), memory)
+    }
+
+    fn of(own: Own, options: Vec<String>, memory: usize) -> Result<Self, Failure> {
+        let sources = Arc::new(Sources::default());
         let lists = Arc::new(DynamicListTableFactory::default());
-        let traces = Arc::new(Traces { files, options, sources, lists });
         let runtime = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc()?;
+        if let Own::Lake(lake) = &own {
+            lake.register(&runtime);
+        }
+        let engine = Arc::clone(&runtime);
+        let traces = Arc::new(Traces { own, options, sources, lists, engine });
         let config = SessionConfig::new().with_information_schema(true);
         let state = SessionStateBuilder::new()
             .with_config(config)
@@ -119,23 +137,37 @@ impl Session {
     }
 }
 
-/// The traces of a session, and tables for paths in queries.
+/// The tables of a session.
+#[derive(Debug)]
+enum Own {
+    /// Those of traces.
+    Files(Vec<Arc<TraceFile>>),
+    /// Those of a lake.
+    Lake(Arc<LakeTables>),
+}
+
+/// The tables of a session, and tables for paths in queries.
 #[derive(Debug)]
 struct Traces {
-    files: Vec<Arc<TraceFile>>,
+    own: Own,
     options: Vec<String>,
     sources: Arc<Sources>,
     /// Makes tables of Parquet files.
     lists: Arc<DynamicListTableFactory>,
+    /// Finds the storage of lakes.
+    engine: Arc<RuntimeEnv>,
 }
 
 #[async_trait]
 impl UrlTableFactory for Traces {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         if let Ok(table) = name.parse() {
-            // The engine also asks for the names of functions, so this is not an error.
-            let has_files = !self.files.is_empty();
-            return has_files.then(|| self.table(table, self.files.clone())).transpose();
+            return match &self.own {
+                // The engine also asks for the names of functions, so this is not an error.
+                Own::Files(files) if files.is_empty() => Ok(None),
+                Own::Files(files) => self.table(table, files.clone()).map(Some),
+                Own::Lake(lake) => lake.table(table).map(Some),
+            };
         }
         if is_parquet(name) {
             return self.lists.try_new(name).await;
@@ -165,8 +197,32 @@ impl Traces {
         options: Vec<String>,
         labels: Option<&Labels>,
     ) -> Result<Arc<dyn TableProvider>> {
+        if is_lake(pattern) {
+            return self.of_lake(table, pattern, &options, labels);
+        }
         let files = files::find(&[pattern.to_owned()], &options, labels)?;
         self.table(table, files.into_iter().map(Arc::new).collect())
+    }
+}
+
+impl Traces {
+    /// Returns a table of a lake that a query names.
+    fn of_lake(
+        &self,
+        table: Table,
+        name: &str,
+        options: &[String],
+        labels: Option<&Labels>,
+    ) -> Result<Arc<dyn TableProvider>> {
+        if !options.is_empty() || labels.is_some() {
+            let message = format!("{name}: a lake has its own labels and options");
+            return Err(Failure::usage(message).into());
+        }
+        // The engine makes tables on a thread of its runtime, and does not wait for functions.
+        let open = || tokio::runtime::Handle::current().block_on(lake::open(name));
+        let lake = tokio::task::block_in_place(open)?;
+        lake.register(&self.engine);
+        lake.table(table)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::findings::Findings;
 
 /// Maximum number of sources that stay open. What is known of a trace takes some kilobytes to some
 /// megabytes.
-const MAX_OPEN: usize = 64;
+pub(crate) const MAX_OPEN: usize = 64;
 
 /// Opens sources.
 #[derive(Debug, Default)]

@@ -36,6 +36,26 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All types.
+    pub const ALL: [Self; 11] = [
+        Self::U16,
+        Self::U32,
+        Self::U64,
+        Self::I64,
+        Self::Decimal,
+        Self::F64,
+        Self::Bool,
+        Self::Text,
+        Self::Word,
+        Self::Bytes,
+        Self::Date,
+    ];
+
+    /// Returns the type with a type in Arrow.
+    pub fn of_data_type(data_type: &DataType) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.data_type() == *data_type)
+    }
+
     /// Returns the name of the type in the documentation.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,50 @@
+//! The columns of tables of several traces: those of the table, of the trace, and of labels.
+
+use arrow::datatypes::{DataType, Field};
+use tracewell_tables::{Kind, Table};
+
+/// Name of the column with the hash of the trace, which all tables have.
+pub(crate) const TRACE: &str = "trace";
+
+/// Name of the column with the path of the trace, which all tables have.
+pub(crate) const PATH: &str = "path";
+
+/// Returns the columns that a table has for all traces.
+pub(crate) fn fixed_fields(table: Table) -> Vec<Field> {
+    let columns = table.columns().iter();
+    let mut fields: Vec<Field> =
+        columns.map(|column| Field::new(column.name, column.kind.data_type(), true)).collect();
+    for name in [TRACE, PATH] {
+        if fields.iter().all(|field| field.name() != name) {
+            fields.push(Field::new(name, DataType::Utf8, true));
+        }
+    }
+    fields
+}
+
+/// Returns a type for the values of both types, without loss: whole numbers stay numbers, and
+/// different types become text.
+pub(crate) fn joined(one: &DataType, other: &DataType) -> DataType {
+    let decimal = Kind::Decimal.data_type();
+    let is_whole = |data_type: &DataType| data_type.is_integer() || *data_type == decimal;
+    match (one, other) {
+        _ if one == other => one.clone(),
+        _ if is_whole(one) && is_whole(other) => decimal,
+        _ => DataType::Utf8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_types_are_joined() {
+        use DataType::{Boolean, Int64, UInt64, Utf8};
+        let decimal = Kind::Decimal.data_type();
+        assert_eq!(joined(&UInt64, &UInt64), UInt64);
+        assert_eq!(joined(&UInt64, &Int64), decimal);
+        assert_eq!(joined(&decimal, &Int64), decimal);
+        assert_eq!(joined(&Boolean, &Int64), Utf8);
+    }
+}

@@ -1,0 +1,58 @@
+//! The command line of `tracewell-ingest`.
+
+use clap::Parser;
+use tracewell_tables::Table;
+
+/// Adds traces to a lake of Parquet files, in a folder or in object storage.
+#[derive(Debug, Parser)]
+#[command(name = "tracewell-ingest", version)]
+#[command(after_help = "Examples:
+  tracewell ingest runs/ -o lake -O rate=100MHz
+  tracewell ingest --labels '{firmware}/{device}.trx' --partition firmware runs/ -o lake
+  tracewell ingest --label firmware=1.2 dump.trx -o s3://traces/lake
+  tracewell query \"SELECT firmware, count(*) FROM traces GROUP BY firmware\" lake
+
+A trace whose bytes the lake has already is not added again. Each commit adds up to 64 traces;
+a stopped run keeps its commits, and the next run adds the rest.
+
+Exit status: 0 success, 2 wrong usage, 3 a trace is unreadable or damaged (its readable part
+was added), 4 other input or output error.")]
+pub struct IngestArgs {
+    /// Traces, folders of traces, and patterns
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<String>,
+
+    /// Add to this lake: a folder, which is made if it does not exist, or s3://BUCKET/PREFIX; the
+    /// environment has the keys, as AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL and so on
+    #[arg(short, long, value_name = "LAKE")]
+    pub output: String,
+
+    /// Read traces as this format instead of recognising it
+    #[arg(long, value_name = "NAME")]
+    pub format_in: Option<String>,
+
+    /// Set what the traces do not record, such as rate=100MHz; see `tracewell formats`
+    #[arg(short = 'O', value_name = "KEY=VALUE")]
+    pub options: Vec<String>,
+
+    /// Make labels from the ends of paths, such as {firmware}/{device}.trx; folders named
+    /// key=value are labels anyway
+    #[arg(long, value_name = "PATTERN")]
+    pub labels: Option<String>,
+
+    /// Give all traces a label
+    #[arg(long = "label", value_name = "KEY=VALUE")]
+    pub given: Vec<String>,
+
+    /// Put traces with different values of these labels into different folders
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    pub partition: Vec<String>,
+
+    /// Write only these tables; default is all
+    #[arg(long, value_name = "TABLE", value_delimiter = ',')]
+    pub tables: Vec<Table>,
+
+    /// Keep the traces themselves in the lake, too
+    #[arg(long)]
+    pub keep_raw: bool,
+}

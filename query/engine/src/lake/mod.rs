@@ -1,0 +1,49 @@
+//! A lake: traces as Parquet files in a folder or in object storage.
+//!
+//! ```text
+//! LAKE/
+//!   lake.json                      version of this layout and of the tables
+//!   log/00000000000000000001.json  what the first commit added; commits are never changed
+//!   data/events/firmware=1.2/….parquet
+//!   raw/HASH/FILE                  the traces themselves, if they were kept
+//! ```
+//!
+//! A writer first writes data under names that nobody else uses. Then it creates the next file of
+//! the log, which fails if that file exists: of two writers, one comes first, and the other sees
+//! what was added before it tries the next number. A file that no commit names is not part of the
+//! lake, so a writer can be stopped at any time.
+//!
+//! `place` finds the storage, `log` reads and appends commits, and `table` makes the tables of a
+//! query.
+
+mod log;
+mod place;
+mod table;
+
+use std::path::Path;
+
+use crate::failure::Failure;
+
+pub(crate) use log::{Appended, Commit, DataFile, Lake, TraceEntry};
+pub(crate) use place::{Place, is_url};
+pub(crate) use table::LakeTables;
+
+/// Returns true for the address of object storage, and for a folder that is a lake.
+pub(crate) fn is_lake(text: &str) -> bool {
+    is_url(text) || Path::new(text).join(log::MARK).is_file()
+}
+
+/// Opens a lake to read it.
+///
+/// # Errors
+///
+/// Fails if the storage fails, or if it has no lake.
+pub(crate) async fn open(name: &str) -> Result<LakeTables, Failure> {
+    match Lake::open(Place::find(name)?).await? {
+        Some(lake) => Ok(LakeTables::new(lake)),
+        None => {
+            let message = format!("{name}: no lake: tracewell ingest makes one");
+            Err(Failure::usage(message))
+        }
+    }
+}
