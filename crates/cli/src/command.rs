@@ -26,6 +26,7 @@ use crate::verbs::template::Template;
   tracewell check expected.rules trace.trx       check rules
   tracewell diff old.trx new.trx                 show what changed between runs
   tracewell query --run worst-responses runs/    ask questions in SQL over many traces
+  tracewell ingest runs/ -o lake                 keep a fleet's traces for queries
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
@@ -55,6 +56,7 @@ pub(crate) enum Verb {
     Check(verbs::check::Check),
     Diff(verbs::diff::Diff),
     Query(verbs::query::Query),
+    Ingest(verbs::ingest::Ingest),
     Convert(verbs::convert::Convert),
     Collect(verbs::collect::Collect),
     Template(verbs::template::Template),
@@ -79,6 +81,7 @@ impl Verb {
             Self::Check(verb) => verb.run(),
             Self::Diff(verb) => verb.run(),
             Self::Query(verb) => verb.run(),
+            Self::Ingest(verb) => verb.run(),
             Self::Convert(verb) => verb.run(),
             Self::Collect(verb) => verb.run(),
             Self::Template(verb) => verb.run(),
@@ -98,7 +101,8 @@ impl Verb {
             Self::Diff(_) | Self::View(_) | Self::Template(_) | Self::Trcrpt(_) => true,
             Self::Analyze(verb) => !verb.follows(),
             Self::Check(verb) => !verb.follows(),
-            Self::Serve(_) | Self::Convert(_) | Self::Collect(_) | Self::Query(_) => false,
+            Self::Serve(_) | Self::Convert(_) | Self::Collect(_) => false,
+            Self::Query(_) | Self::Ingest(_) => false,
             Self::Completions(_) | Self::Man(_) => false,
         }
     }
@@ -113,9 +117,12 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
         Some("trcupdate") => {
             alone("trcupdate", arguments).map(|update| Verb::Template(Template::updating(update)))
         }
-        // All options after this verb belong to another program.
+        // All options after these verbs belong to another program.
         _ if arguments.get(1).is_some_and(|verb| verb == "query") => {
             Ok(Verb::Query(verbs::query::Query::new(&arguments[2..])))
+        }
+        _ if arguments.get(1).is_some_and(|verb| verb == "ingest") => {
+            Ok(Verb::Ingest(verbs::ingest::Ingest::new(&arguments[2..])))
         }
         _ => {
             let cli = Cli::try_parse_from(arguments)?;

@@ -627,3 +627,41 @@ fn collect_refuses_an_invalid_address_and_an_invalid_time() {
     let output = run(&["collect", "--udp", "127.0.0.1:0", "--seconds", "-1", "-o"], &path);
     assert_eq!(status(&output), Some(2));
 }
+
+/// A copy of the program, in a folder without other programs.
+#[cfg(unix)]
+fn alone() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tracewell");
+    std::fs::copy(env!("CARGO_BIN_EXE_tracewell"), &path).unwrap();
+    (folder, path)
+}
+
+#[cfg(unix)]
+#[test]
+fn verbs_of_other_programs_say_how_to_get_them() {
+    let (folder, path) = alone();
+    for verb in ["query", "ingest"] {
+        let run = || {
+            let arguments = [verb, "--form", "SELECT 1", "a b"];
+            Command::new(&path).args(arguments).env("PATH", "").output().unwrap()
+        };
+        let output = run();
+        let expected = format!(
+            "error: tracewell-{verb}: not found beside tracewell or in PATH; build it with `cargo \
+             install --path query/engine` in the sources of tracewell\n"
+        );
+        assert_eq!((status(&output), stderr(&output)), (Some(4), expected));
+
+        // A program beside it gets all arguments, and its status is passed on.
+        let script = folder.path().join(format!("tracewell-{verb}"));
+        std::fs::write(&script, "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 7\n").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, mode).unwrap();
+        let output = run();
+        assert_eq!(
+            (status(&output), stdout(&output)),
+            (Some(7), "--form|SELECT 1|a b|".to_owned())
+        );
+    }
+}

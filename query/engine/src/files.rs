@@ -38,8 +38,8 @@ const MAX_DEPTH: usize = 32;
 ///
 /// # Errors
 ///
-/// Fails if a pattern matches no file, a folder cannot be read, a path does not match `labels`, or a
-/// label has two values.
+/// Fails if a pattern matches no file, a folder cannot be read, a path does not match `labels`, or
+/// a label has two values.
 pub fn find(
     patterns: &[String],
     options: &[String],

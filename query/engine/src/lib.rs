@@ -1,8 +1,8 @@
 //! Answers SQL questions over traces.
 //!
 //! The tables of traces are those of `tracewell_tables`; a query engine plans and runs the SQL. The
-//! program `tracewell-query` is in `main.rs`, `tracewell-ingest` is in `bin/`, and `docs/query.md` is
-//! their guide.
+//! program `tracewell-query` is in `main.rs`, `tracewell-ingest` is in `bin/`, and `docs/query.md`
+//! is their guide.
 //!
 //! | file | content |
 //! |---|---|

@@ -34,7 +34,7 @@ use crate::sql;
 /// engine uses temporary files or the query fails.
 pub const DEFAULT_MEMORY: usize = 2 << 30;
 
-/// A session.
+/// A session with the engine: its tables, and what is wrong with their traces.
 pub struct Session {
     context: SessionContext,
     sources: Arc<Sources>,

@@ -1,5 +1,5 @@
 //! Runs the console blocks of the guide's page about queries. `tracewell` in these blocks is a
-//! script that starts `tracewell-query`, as the verb `query` does.
+//! script that starts `tracewell-query` or `tracewell-ingest`, as the verbs do.
 #![cfg(unix)]
 
 #[path = "../../../crates/cli/tests/console/mod.rs"]
@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 /// Minimum number of commands. If the test finds fewer commands, it does not find all of them.
-const MIN_COMMANDS: usize = 10;
+const MIN_COMMANDS: usize = 16;
 
 #[test]
 fn commands_print_what_the_page_shows() {
@@ -19,10 +19,11 @@ fn commands_print_what_the_page_shows() {
     let at = |name: &str| folder.path().join(name);
     symlink(root.join("examples"), at("examples")).unwrap();
     fs::create_dir(at("bin")).unwrap();
-    let script = "#!/bin/sh\n[ \"$1\" = query ] && shift && exec tracewell-query \"$@\"\n";
+    let script = "#!/bin/sh\nverb=$1\nshift\nexec tracewell-$verb \"$@\"\n";
     fs::write(at("bin/tracewell"), script).unwrap();
     fs::set_permissions(at("bin/tracewell"), fs::Permissions::from_mode(0o755)).unwrap();
     symlink(env!("CARGO_BIN_EXE_tracewell-query"), at("bin/tracewell-query")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_tracewell-ingest"), at("bin/tracewell-ingest")).unwrap();
     let count = console::run_page(&root.join("docs/query.md"), folder.path());
     assert!(count >= MIN_COMMANDS, "{count} commands");
 }

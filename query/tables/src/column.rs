@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All types.
+    /// All types of columns.
     pub const ALL: [Self; 11] = [
         Self::U16,
         Self::U32,

@@ -131,7 +131,7 @@ pub(crate) const LOSSES: &[Column] = &[
     Column::new("seq", U64, "", "number of the event after the gap"),
     Column::new("events", U64, "", "number of missing events; null if it is unknown"),
     Column::new("cause", Word, "", "why they are missing"),
-    Column::new("offset", U64, "bytes", "position in the source"),
+    Column::new("byte_offset", U64, "bytes", "position in the source"),
 ];
 
 pub(crate) const CONTEXTS: &[Column] = &[

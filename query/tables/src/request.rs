@@ -14,8 +14,8 @@ use arrow_array::RecordBatch;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// Positions of the wanted columns in [`Source::schema`](crate::Source::schema), in the order of
-    /// the result; `None` for all columns. The values of other columns are not made.
+    /// Positions of the wanted columns in [`Source::schema`](crate::Source::schema), in the order
+    /// of the result; `None` for all columns. The values of other columns are not made.
     pub columns: Option<Vec<usize>>,
     /// The range of the column `ticks`. In a table without this column, it has no effect.
     pub ticks: RangeInclusive<i64>,

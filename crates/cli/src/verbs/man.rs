@@ -135,6 +135,7 @@ fn exit_statuses(page: &str) -> &'static [(&'static str, &'static str)] {
             IO,
         ],
         "tracewell-query" => &[("N", "The status of tracewell-query."), IO],
+        "tracewell-ingest" => &[("N", "The status of tracewell-ingest."), IO],
         "tracewell-report" => &[SUCCESS, TEMPLATES, USAGE, DAMAGED, IO],
         "tracewell-collect" => &[
             SUCCESS,

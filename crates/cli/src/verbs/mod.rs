@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 mod babeltrace;
 pub(crate) mod check;
 pub(crate) mod collect;
+mod companion;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod diff;
@@ -11,6 +12,7 @@ pub(crate) mod events;
 mod follow;
 pub(crate) mod formats;
 pub(crate) mod info;
+pub(crate) mod ingest;
 pub(crate) mod man;
 pub(crate) mod query;
 #[cfg(target_os = "linux")]

@@ -1,13 +1,10 @@
-//! `tracewell query`: starts the program `tracewell-query`, which contains a query engine. This
-//! program would be many times larger with it.
+//! `tracewell query`: starts the program `tracewell-query`.
 
 use std::ffi::OsString;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use clap::Args;
 
+use super::companion;
 use crate::outcome::{Failure, Outcome};
 
 /// Answer questions in SQL over one or many traces
@@ -26,9 +23,6 @@ pub(crate) struct Query {
     arguments: Vec<OsString>,
 }
 
-/// Name of the program.
-const PROGRAM: &str = "tracewell-query";
-
 impl Query {
     /// Returns the verb with arguments that are not parsed.
     pub(crate) fn new(arguments: &[OsString]) -> Self {
@@ -36,24 +30,6 @@ impl Query {
     }
 
     pub(crate) fn run(&self) -> Result<Outcome, Failure> {
-        let program = beside().unwrap_or_else(|| PathBuf::from(PROGRAM));
-        match Command::new(&program).args(&self.arguments).status() {
-            Ok(status) => Ok(Outcome::of_program(status)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing()),
-            Err(error) => Err(Failure::io(&program, &error)),
-        }
+        companion::run("tracewell-query", &self.arguments)
     }
-}
-
-/// Returns the program in the folder of this program, if it is there.
-fn beside() -> Option<PathBuf> {
-    let folder = std::env::current_exe().ok()?.parent()?.to_owned();
-    let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
-    Some(folder.join(name)).filter(|path| path.is_file())
-}
-
-fn missing() -> Failure {
-    let message = "not found beside tracewell or in PATH; build it with `cargo install --path \
-                   query/engine` in the sources of tracewell";
-    Failure::io(Path::new(PROGRAM), &io::Error::new(io::ErrorKind::NotFound, message))
 }

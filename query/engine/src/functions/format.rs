@@ -1,7 +1,8 @@
-//! The function `format(template, value, …)`: prints values with the codes of the template language.
+//! The function `format(template, value, …)`: prints values with the codes of the template
+//! language.
 //!
-//! The values are the data of an event as in Tracewell's streams: a word of 8 bytes for each number,
-//! and the bytes of a text with a NUL.
+//! The values are the data of an event as in Tracewell's streams: a word of 8 bytes for each
+//! number, and the bytes of a text with a NUL.
 
 use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
 use arrow::compute::cast;

@@ -8,7 +8,8 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Volatility, create_udf};
 
 /// Returns the function `ticks_to_ns(ticks, rate)`: nanoseconds of ticks at a rate in ticks per
-/// second, rounded down; null if the rate is null or not positive, or if the result exceeds 64 bits.
+/// second, rounded down; null if the rate is null or not positive, or if the result exceeds 64
+/// bits.
 pub(super) fn ticks_to_ns() -> ScalarUDF {
     let types = vec![DataType::Int64, DataType::Float64];
     let function = |args: &[ColumnarValue]| -> Result<ColumnarValue> {

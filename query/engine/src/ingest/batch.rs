@@ -23,7 +23,7 @@ use crate::lake::{Appended, Commit, DataFile, Lake, Place, TraceEntry};
 use crate::run::print_message;
 use crate::sources::Sources;
 
-/// What a run added.
+/// The numbers of traces, rows and bytes that a run added.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Added {
     /// Number of traces.

@@ -1,6 +1,6 @@
 //! The log of a lake: reads commits and appends them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path as Key;
@@ -73,6 +73,8 @@ pub(crate) struct Lake {
     /// The path of each trace, by its hash.
     traces: HashMap<String, String>,
     files: Vec<DataFile>,
+    /// The names of all labels.
+    labels: BTreeSet<String>,
 }
 
 /// The result of appending a commit.
@@ -101,7 +103,8 @@ impl Lake {
             );
             return Err(Failure::usage(message));
         }
-        let mut lake = Self { place, last: 0, traces: HashMap::new(), files: Vec::new() };
+        let (traces, files, labels) = Default::default();
+        let mut lake = Self { place, last: 0, traces, files, labels };
         lake.refresh().await?;
         Ok(Some(lake))
     }
@@ -117,6 +120,10 @@ impl Lake {
         }
         let found = place.store.list(None).next().await.transpose();
         if let Some(found) = found.map_err(|error| place.failure(&error))? {
+            // Another writer can have made it meanwhile.
+            if let Some(lake) = Self::open(place.clone()).await? {
+                return Ok(lake);
+            }
             let message = format!(
                 "{}: is not a lake and has other files, such as {}: name a new or empty folder",
                 place.name, found.location
@@ -150,7 +157,10 @@ impl Lake {
     }
 
     fn add(&mut self, commit: Commit) {
-        self.traces.extend(commit.traces.into_iter().map(|trace| (trace.hash, trace.path)));
+        for trace in commit.traces {
+            self.labels.extend(trace.labels.into_keys());
+            self.traces.insert(trace.hash, trace.path);
+        }
         self.files.extend(commit.files);
     }
 
@@ -162,6 +172,11 @@ impl Lake {
     /// Returns the number of traces.
     pub(crate) fn len(&self) -> usize {
         self.traces.len()
+    }
+
+    /// Returns the names of the labels of all traces.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.labels.iter().map(String::as_str)
     }
 
     /// Returns the files of a table.

@@ -8,10 +8,10 @@
 //!   raw/HASH/FILE                  the traces themselves, if they were kept
 //! ```
 //!
-//! A writer first writes data under names that nobody else uses. Then it creates the next file of
-//! the log, which fails if that file exists: of two writers, one comes first, and the other sees
-//! what was added before it tries the next number. A file that no commit names is not part of the
-//! lake, so a writer can be stopped at any time.
+//! A writer first writes data under names that no other writer uses. Then it creates the next file
+//! of the log, which fails if that file exists: of two writers, one comes first, and the other
+//! reads what was added before it tries the next number. A file that no commit names is not part
+//! of the lake, so a writer can be stopped at any time.
 //!
 //! `place` finds the storage, `log` reads and appends commits, and `table` makes the tables of a
 //! query.

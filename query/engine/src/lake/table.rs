@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::catalog::TableProvider;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
-use datafusion::datasource::empty::EmptyTable;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
-use datafusion::datasource::listing::{
-    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
-};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
 use tracewell_tables::{Kind, Table};
 
 use super::{Lake, Place};
@@ -42,22 +45,15 @@ impl LakeTables {
     /// Fails if the log names an unknown type.
     pub(crate) fn table(&self, table: Table) -> Result<Arc<dyn TableProvider>> {
         let schema = self.schema(table)?;
-        let url = &self.lake.place.url;
-        let urls = self.lake.files(table);
-        let urls = urls.map(|file| ListingTableUrl::parse(format!("{url}/{}", file.key)));
-        let urls: Vec<_> = urls.collect::<Result<_>>()?;
-        if urls.is_empty() {
-            return Ok(Arc::new(EmptyTable::new(schema)));
-        }
-        let options = ListingOptions::new(Arc::new(ParquetFormat::default()));
-        let config = ListingTableConfig::new_with_multi_paths(urls);
-        let config = config.with_listing_options(options).with_schema(schema);
-        Ok(Arc::new(ListingTable::try_new(config)?))
+        let files = self.lake.files(table).map(|file| (file.key.clone(), file.bytes)).collect();
+        let url = ObjectStoreUrl::parse(&self.lake.place.url)?;
+        Ok(Arc::new(LakeTable { schema, url, files }))
     }
 
     /// Returns the columns of all files of a table.
     fn schema(&self, table: Table) -> Result<SchemaRef, Failure> {
-        let mut more: BTreeMap<&str, DataType> = BTreeMap::new();
+        let labels = self.lake.labels().map(|label| (label, DataType::Utf8));
+        let mut more: BTreeMap<&str, DataType> = labels.collect();
         for file in self.lake.files(table) {
             for (name, kind) in &file.columns {
                 let data_type = Kind::ALL.into_iter().find(|known| known.name() == kind);
@@ -75,5 +71,62 @@ impl LakeTables {
         }
         let more = more.into_iter().map(|(name, data_type)| Field::new(name, data_type, true));
         Ok(Arc::new(Schema::new(fixed_fields(table).into_iter().chain(more).collect::<Vec<_>>())))
+    }
+}
+
+/// A table of a lake. Its files and their sizes are known from the log, so that a query asks the
+/// storage only for what it reads.
+#[derive(Debug)]
+struct LakeTable {
+    schema: SchemaRef,
+    url: ObjectStoreUrl,
+    /// Key and size of each file.
+    files: Vec<(String, u64)>,
+}
+
+#[async_trait]
+impl TableProvider for LakeTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        // The statistics of files and of their parts decide which ones are read.
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if self.files.is_empty() {
+            let schema = match projection {
+                Some(projection) => Arc::new(self.schema.project(projection)?),
+                None => self.schema(),
+            };
+            return Ok(Arc::new(EmptyExec::new(schema)));
+        }
+        let count = state.config().target_partitions().min(self.files.len()).max(1);
+        let mut groups = vec![FileGroup::default(); count];
+        for (index, (key, bytes)) in self.files.iter().enumerate() {
+            groups[index % count].push(PartitionedFile::new(key.clone(), *bytes));
+        }
+        let source = Arc::new(ParquetSource::new(Arc::clone(&self.schema)));
+        let config = FileScanConfigBuilder::new(self.url.clone(), source)
+            .with_file_groups(groups)
+            .with_projection_indices(projection.cloned())?
+            .with_limit(limit)
+            .build();
+        Ok(DataSourceExec::from_data_source(config))
     }
 }

@@ -58,7 +58,7 @@ impl Form {
 /// The place and the form of the rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Output {
-    /// The form.
+    /// The form of the rows.
     pub form: Form,
     /// The file; `None` is standard output.
     pub path: Option<PathBuf>,

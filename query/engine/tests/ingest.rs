@@ -1,0 +1,205 @@
+//! End-to-end tests of `tracewell-ingest`: a lake answers as the traces do, whatever happens while
+//! it is written.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn command(program: &str) -> Command {
+    let mut command = Command::new(match program {
+        "query" => env!("CARGO_BIN_EXE_tracewell-query"),
+        _ => env!("CARGO_BIN_EXE_tracewell-ingest"),
+    });
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Runs a program that must succeed without a message, and returns what it prints.
+fn printed(program: &str, arguments: &[&str]) -> String {
+    let output = command(program).args(arguments).output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    text(&output.stdout)
+}
+
+fn ingest(arguments: &[&str]) -> Output {
+    command("ingest").args(arguments).output().unwrap()
+}
+
+/// The labels and options of the two example runs.
+const RUNS: [&str; 5] = ["examples/runs", "--labels", "{version}.trx.gz", "-O", "rate=100MHz"];
+
+/// Makes a folder with traces that differ in one byte, which no figure depends on.
+fn many(folder: &Path, count: u8) {
+    let trace = root().join("crates/tracewell/tests/fixtures/threadx/tiny.trx");
+    let trace = fs::read(trace).unwrap();
+    for number in 0..count {
+        let mut bytes = trace.clone();
+        // The last byte belongs to an argument of the last event.
+        *bytes.last_mut().unwrap() = number;
+        fs::write(folder.join(format!("{number:03}.trx")), bytes).unwrap();
+    }
+}
+
+/// Returns the numbers of traces and of events, and the events of the largest trace.
+fn counts(lake: &str) -> String {
+    let sql = "SELECT (SELECT count(*) FROM traces) AS traces, count(DISTINCT trace) AS hashes, \
+               count(*) AS events FROM events";
+    printed("query", &[sql, lake, "--format", "csv"])
+}
+
+#[test]
+fn a_lake_answers_as_the_traces_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let lake = folder.path().join("lake");
+    let lake = lake.to_str().unwrap();
+    let first = ingest(&[&RUNS[..], &["-o", lake, "--partition", "version"]].concat());
+    assert_eq!((first.status.code(), text(&first.stderr)), (Some(0), String::new()));
+    assert!(text(&first.stdout).starts_with("added 2 traces, "), "{}", text(&first.stdout));
+    assert!(Path::new(lake).join("data/events/version=before").is_dir());
+
+    let sets = ["label=version", "old=before", "new=after"];
+    let sets: Vec<_> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    for line in printed("query", &["--list"]).lines() {
+        let name = line.split(' ').next().unwrap();
+        let sets = if name == "regressions" { &sets[..] } else { &[] };
+        let query = [&["--run", name], sets].concat();
+        let from_files = printed("query", &[&query[..], &RUNS].concat());
+        let is_empty = ["losses-by-trace", "worst-responses"].contains(&name);
+        assert_eq!(from_files.lines().count() == 1, is_empty, "{name}");
+        assert_eq!(printed("query", &[&query[..], &[lake]].concat()), from_files, "{name}");
+    }
+    // These runs have no jobs.
+    let jobs = folder.path().join("jobs");
+    let jobs = jobs.to_str().unwrap();
+    let file = "crates/tracewell/tests/fixtures/shark/a_linear.dat";
+    assert_eq!(ingest(&[file, "-o", jobs]).status.code(), Some(0));
+    let from_file = printed("query", &["--run", "worst-responses", file]);
+    assert_eq!(from_file.lines().count(), 11);
+    assert_eq!(printed("query", &["--run", "worst-responses", jobs]), from_file);
+    // All columns of all tables, too.
+    for table in tracewell_tables::Table::ALL {
+        let mut columns: BTreeSet<_> = table.columns().iter().map(|column| column.name).collect();
+        columns.extend(["trace", "path", "version"]);
+        let columns: Vec<_> = columns.into_iter().collect();
+        let columns = columns.join(", ");
+        let sql = format!("SELECT {columns} FROM {table} ORDER BY {columns}");
+        let from_files = printed("query", &[&[sql.as_str()], &RUNS[..]].concat());
+        assert_eq!(printed("query", &[&sql, lake]), from_files, "{table}");
+    }
+    let sql = "SELECT sum(arg(args, 'mutex_ptr')) AS s, max(arg(args, 'arg1')) AS m FROM";
+    let from_files = printed("query", &[&[format!("{sql} events").as_str()], &RUNS[..]].concat());
+    assert_eq!(printed("query", &[&format!("{sql} '{lake}'")]), from_files);
+}
+
+#[test]
+fn a_trace_is_added_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(at("traces")).unwrap();
+    many(Path::new(&at("traces")), 3);
+    fs::copy(at("traces") + "/001.trx", at("traces") + "/copy.trx").unwrap();
+    let output = ingest(&[&at("traces"), "-o", &at("lake"), "--label", "run=7"]);
+    assert_eq!(output.status.code(), Some(0));
+    let messages = text(&output.stderr);
+    assert!(messages.contains("copy.trx: not added: the lake has it as "), "{messages}");
+    assert_eq!(counts(&at("lake")), "traces,hashes,events\n3,3,591\n");
+    let again = ingest(&[&at("traces"), "-o", &at("lake")]);
+    assert!(text(&again.stdout).starts_with("added 0 traces, 0 rows, 0 bytes; 4 traces already"));
+    assert_eq!(counts(&at("lake")), "traces,hashes,events\n3,3,591\n");
+    let sql = "SELECT DISTINCT run FROM traces";
+    assert_eq!(printed("query", &[sql, &at("lake"), "--format", "csv"]), "run\n7\n");
+}
+
+#[test]
+fn writers_at_the_same_time_add_each_trace_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(at("traces")).unwrap();
+    many(Path::new(&at("traces")), 100);
+    let start = |_| -> Child {
+        let mut command = command("ingest");
+        command.args([&at("traces"), "-o", &at("lake"), "--tables", "events,traces"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let writers: Vec<Child> = (0..4).map(start).collect();
+    for writer in writers {
+        let output = writer.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+    assert_eq!(counts(&at("lake")), "traces,hashes,events\n100,100,19700\n");
+}
+
+#[test]
+fn a_killed_writer_leaves_a_lake_that_the_next_one_completes() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(at("traces")).unwrap();
+    many(Path::new(&at("traces")), 100);
+    let arguments = [&at("traces"), "-o", &at("lake"), "--tables", "events,traces"];
+    let files = |folder: &str| fs::read_dir(at(folder)).map_or(0, Iterator::count);
+    let mut was_stopped = [false; 2];
+    for commits in [0, 1] {
+        let mut writer = command("ingest");
+        let writer = writer.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut writer = writer.unwrap();
+        // Kill it when it has written data after this many commits.
+        while files("lake/data/events") <= commits && writer.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        writer.kill().unwrap();
+        was_stopped[commits] = !writer.wait().unwrap().success();
+        // What the log has is whole.
+        if files("lake/log") > 0 {
+            let counted = counts(&at("lake"));
+            let fields: Vec<u64> =
+                counted.lines().nth(1).unwrap().split(',').map(|n| n.parse().unwrap()).collect();
+            assert_eq!(fields[0] * 197, fields[2], "{counted}");
+        }
+    }
+    assert!(was_stopped.contains(&true), "the writers were done before they were killed");
+    assert_eq!(ingest(&arguments).status.code(), Some(0));
+    assert_eq!(counts(&at("lake")), "traces,hashes,events\n100,100,19700\n");
+}
+
+#[test]
+fn what_is_wrong_is_said_and_the_rest_is_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(at("traces")).unwrap();
+    many(Path::new(&at("traces")), 2);
+    fs::write(at("traces/none.trx"), "not a trace").unwrap();
+    let bytes = fs::read(at("traces/001.trx")).unwrap();
+    fs::write(at("traces/cut.trx"), &bytes[..bytes.len() / 2]).unwrap();
+    let output = ingest(&[&at("traces"), "-o", &at("lake"), "--keep-raw"]);
+    assert_eq!(output.status.code(), Some(3));
+    let messages = text(&output.stderr);
+    assert!(messages.contains("none.trx: ") && messages.contains("cut.trx: damaged"), "{messages}");
+    assert!(text(&output.stdout).starts_with("added 3 traces, "));
+    assert_eq!(fs::read_dir(at("lake/raw")).unwrap().count(), 3);
+
+    let cases: [(&[&str], &str); 5] = [
+        (&["-o", &at("traces")], "is not a lake and has other files"),
+        (&["-o", &at("lake"), "--partition", "x"], "--partition x: "),
+        (&["-o", &at("lake"), "--label", "x"], "--label x: expected KEY=VALUE"),
+        (&["-o", &at("lake"), "--label", "a=1", "--label", "a=2"], "label a is both 1 and 2"),
+        (&["-o", &at("lake"), "-O", "rate=fast"], "rate"),
+    ];
+    for (arguments, expected) in cases {
+        let output = ingest(&[&[at("traces/000.trx").as_str()], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+    }
+    fs::write(at("lake/log/00000000000000000002.json"), "{").unwrap();
+    let output = command("query").args(["SELECT 1 FROM events", &at("lake")]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("00000000000000000002.json: not a commit of a lake"));
+}
