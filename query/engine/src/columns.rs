@@ -22,6 +22,17 @@ pub(crate) fn fixed_fields(table: Table) -> Vec<Field> {
     fields
 }
 
+/// Name of the column of `events` that repeats the arguments as text. A lake has it only if the user
+/// wants it: it would need more space than most other columns together.
+pub(crate) const TEXT: &str = "text";
+
+/// Returns the columns that a table of a lake has for all traces.
+pub(crate) fn lake_fields(table: Table) -> Vec<Field> {
+    let mut fields = fixed_fields(table);
+    fields.retain(|field| table != Table::Events || field.name() != TEXT);
+    fields
+}
+
 /// Returns a type for the values of both types, without loss: whole numbers stay numbers, and
 /// different types become text.
 pub(crate) fn joined(one: &DataType, other: &DataType) -> DataType {

@@ -61,7 +61,7 @@ fn a_lake_answers_as_the_traces_do() {
     let folder = tempfile::tempdir().unwrap();
     let lake = folder.path().join("lake");
     let lake = lake.to_str().unwrap();
-    let first = ingest(&[&RUNS[..], &["-o", lake, "--partition", "version"]].concat());
+    let first = ingest(&[&RUNS[..], &["-o", lake, "--partition", "version", "--text"]].concat());
     assert_eq!((first.status.code(), text(&first.stderr)), (Some(0), String::new()));
     assert!(text(&first.stdout).starts_with("added 2 traces, "), "{}", text(&first.stdout));
     assert!(Path::new(lake).join("data/events/version=before").is_dir());
@@ -115,6 +115,10 @@ fn a_trace_is_added_once() {
     let again = ingest(&[&at("traces"), "-o", &at("lake")]);
     assert!(text(&again.stdout).starts_with("added 0 traces, 0 rows, 0 bytes; 4 traces already"));
     assert_eq!(counts(&at("lake")), "traces,hashes,events\n3,3,591\n");
+    // The lake has no texts, and says so.
+    let output = command("query").args(["SELECT text FROM events", &at("lake")]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("No field named text"), "{}", text(&output.stderr));
     let sql = "SELECT DISTINCT run FROM traces";
     assert_eq!(printed("query", &[sql, &at("lake"), "--format", "csv"]), "run\n7\n");
 }

@@ -52,6 +52,10 @@ pub struct IngestArgs {
     #[arg(long, value_name = "TABLE", value_delimiter = ',')]
     pub tables: Vec<Table>,
 
+    /// Keep the column `text` of `events`, which repeats the arguments and needs much space
+    #[arg(long)]
+    pub text: bool,
+
     /// Keep the traces themselves in the lake, too
     #[arg(long)]
     pub keep_raw: bool,

@@ -16,7 +16,7 @@ use tracewell_tables::{Kind, Source, Table};
 use uuid::Uuid;
 
 use super::parquet::{self, Written};
-use crate::columns::fixed_fields;
+use crate::columns::lake_fields;
 use crate::failure::Failure;
 use crate::files::TraceFile;
 use crate::lake::{Appended, Commit, DataFile, Lake, Place, TraceEntry};
@@ -51,6 +51,8 @@ pub(super) struct Batch<'a> {
     pub(super) folder: &'a str,
     pub(super) tables: &'a [Table],
     pub(super) keep_raw: bool,
+    /// True if the table `events` has the column `text`.
+    pub(super) with_text: bool,
 }
 
 /// A trace with its hash.
@@ -133,7 +135,9 @@ impl Batch<'_> {
         sources: &Arc<Sources>,
     ) -> Result<Vec<Written>, Failure> {
         let traces: Vec<_> = traces.iter().map(|hashed| Arc::clone(&hashed.trace)).collect();
-        let written = in_parallel(self.tables, |table| parquet::write(*table, &traces, sources));
+        let written = in_parallel(self.tables, |table| {
+            parquet::write(*table, &traces, sources, self.with_text)
+        });
         let written: Vec<Option<Written>> = written.into_iter().collect::<Result<_, _>>()?;
         Ok(written.into_iter().flatten().collect())
     }
@@ -174,10 +178,12 @@ fn take_new(traces: &mut Vec<Hashed>, lake: &Lake) {
     });
 }
 
-/// Returns the columns that the table does not have for all traces, with their types.
+/// Returns the columns that not all files of the table have, with their types.
 fn more_columns(written: &Written) -> Result<BTreeMap<String, String>, Failure> {
-    let fixed = fixed_fields(written.table).len();
-    let more = written.schema.fields().iter().skip(fixed).map(|field| {
+    let fixed = lake_fields(written.table);
+    let is_fixed = |name: &str| fixed.iter().any(|field| field.name() == name);
+    let more = written.schema.fields().iter().filter(|field| !is_fixed(field.name()));
+    let more = more.map(|field| {
         let kind = Kind::of_data_type(field.data_type()).ok_or_else(|| {
             Failure::storage(format!("{}: unknown type {}", field.name(), field.data_type()))
         })?;

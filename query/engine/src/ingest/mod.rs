@@ -50,7 +50,8 @@ fn add(args: &IngestArgs) -> Result<Outcome, Failure> {
         let mut lake = Lake::open_or_create(Place::find(&args.output)?).await?;
         for (folder, traces) in groups {
             for traces in batches(traces) {
-                let batch = Batch { folder: &folder, tables: &tables, keep_raw: args.keep_raw };
+                let (keep_raw, with_text) = (args.keep_raw, args.text);
+                let batch = Batch { folder: &folder, tables: &tables, keep_raw, with_text };
                 total += batch.add(traces, &mut lake, &sources).await?;
             }
         }

@@ -15,6 +15,7 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use tracewell_tables::Table;
 
+use crate::columns::TEXT;
 use crate::failure::Failure;
 use crate::files::TraceFile;
 use crate::provider::TraceTable;
@@ -40,9 +41,13 @@ pub(super) fn write(
     table: Table,
     traces: &[Arc<TraceFile>],
     sources: &Arc<Sources>,
+    with_text: bool,
 ) -> Result<Option<Written>, Failure> {
     let provider = TraceTable::new(table, traces.to_vec(), Arc::clone(sources))?;
-    let schema = provider.schema();
+    let schema = match table == Table::Events && !with_text {
+        true => without_text(&provider.schema()),
+        false => provider.schema(),
+    };
     let scan = Scan {
         table,
         schema: Arc::clone(&schema),
@@ -77,6 +82,11 @@ pub(super) fn write(
     let bytes = file.seek(SeekFrom::End(0)).map_err(|error| temporary(&error))?;
     file.rewind().map_err(|error| temporary(&error))?;
     Ok(Some(Written { table, file, rows, bytes, schema }))
+}
+
+fn without_text(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().filter(|field| field.name() != TEXT);
+    Arc::new(Schema::new(fields.cloned().collect::<Vec<_>>()))
 }
 
 /// Columns whose values mostly grow, so that their differences are small.

@@ -60,7 +60,7 @@ pub(crate) struct DataFile {
     pub(crate) rows: u64,
     /// Size in bytes.
     pub(crate) bytes: u64,
-    /// Names and types of the columns that only some traces have: arguments and labels.
+    /// Names and types of the columns that not all files have: arguments, labels and `text`.
     pub(crate) columns: BTreeMap<String, String>,
 }
 

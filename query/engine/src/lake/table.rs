@@ -18,7 +18,7 @@ use datafusion::physical_plan::empty::EmptyExec;
 use tracewell_tables::{Kind, Table};
 
 use super::{Lake, Place};
-use crate::columns::{fixed_fields, joined};
+use crate::columns::{joined, lake_fields};
 use crate::failure::Failure;
 
 /// The tables of a lake.
@@ -70,7 +70,7 @@ impl LakeTables {
             }
         }
         let more = more.into_iter().map(|(name, data_type)| Field::new(name, data_type, true));
-        Ok(Arc::new(Schema::new(fixed_fields(table).into_iter().chain(more).collect::<Vec<_>>())))
+        Ok(Arc::new(Schema::new(lake_fields(table).into_iter().chain(more).collect::<Vec<_>>())))
     }
 }
 
