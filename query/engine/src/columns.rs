@@ -22,8 +22,8 @@ pub(crate) fn fixed_fields(table: Table) -> Vec<Field> {
     fields
 }
 
-/// Name of the column of `events` that repeats the arguments as text. A lake has it only if the user
-/// wants it: it would need more space than most other columns together.
+/// Name of the column of `events` that repeats the arguments as text. A lake has it only if the
+/// user wants it, because it needs much space.
 pub(crate) const TEXT: &str = "text";
 
 /// Returns the columns that a table of a lake has for all traces.

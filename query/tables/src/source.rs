@@ -210,8 +210,11 @@ impl Source {
         Ok(Input::open(&self.path, self.settings.clone())?)
     }
 
-    /// Reads the trace into a sink, with all names known.
-    pub(crate) fn read_all(&self, sink: &mut dyn Sink) -> Result<Trace, Error> {
+    /// Reads all events into a sink, with all names known.
+    ///
+    /// # Errors
+    /// Returns an error if the trace cannot be read.
+    pub fn read_all(&self, sink: &mut dyn Sink) -> Result<Trace, Error> {
         Ok(self.input()?.read_named(sink)?)
     }
 }

@@ -1,0 +1,124 @@
+//! The class `Table`: rows that other libraries take as a stream of Arrow batches.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use tracewell_tables::{Request, Source, Table};
+
+use crate::error::exception;
+
+/// Number of batches that wait for the receiver.
+const WAITING_BATCHES: usize = 2;
+
+/// A table of a trace.
+///
+/// Libraries take its rows by the Arrow PyCapsule interface, for example
+/// pyarrow.table(table), polars.DataFrame(table), or DuckDB by the name of the variable.
+#[pyclass(name = "Table", module = "tracewell", frozen)]
+pub(crate) struct PyTable {
+    source: Source,
+    table: Table,
+    request: Request,
+}
+
+impl PyTable {
+    pub(crate) const fn new(source: Source, table: Table, request: Request) -> Self {
+        Self { source, table, request }
+    }
+
+    fn schema(&self) -> PyResult<SchemaRef> {
+        let schema = self.source.schema(self.table);
+        match &self.request.columns {
+            None => Ok(schema),
+            Some(columns) => {
+                let schema = schema.project(columns).map_err(tracewell_tables::Error::from);
+                schema.map(Into::into).map_err(|error| exception(&error))
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl PyTable {
+    /// Name of the table.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.table.name()
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn columns(&self) -> PyResult<Vec<String>> {
+        let schema = self.schema()?;
+        Ok(schema.fields().iter().map(|field| field.name().clone()).collect())
+    }
+
+    /// A capsule with a stream of Arrow batches. Each call reads the trace again.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface permits to ignore it: the receiver converts the columns.
+        drop(requested_schema);
+        let (source, table, request) = (self.source.clone(), self.table, self.request.clone());
+        let batches = Batches::read(self.schema()?, source, table, request);
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<tracewell.Table {} of {}>", self.table, self.source.path().display())
+    }
+}
+
+/// Batches that a thread makes while the receiver uses earlier ones. The thread ends when the
+/// receiver drops them.
+struct Batches {
+    schema: SchemaRef,
+    batches: Receiver<Result<RecordBatch, ArrowError>>,
+}
+
+impl Batches {
+    fn read(schema: SchemaRef, source: Source, table: Table, request: Request) -> Self {
+        let (sender, batches) = sync_channel(WAITING_BATCHES);
+        thread::spawn(move || {
+            let read = source.read(table, &request, &mut |batch| match sender.send(Ok(batch)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            });
+            let failed = match read {
+                Ok(summary) if summary.left_out > 0 => {
+                    let rows = summary.left_out;
+                    format!("{table} lacks {rows} rows: an analysis reached its limit of memory")
+                }
+                Ok(_) => return,
+                Err(error) => error.to_string(),
+            };
+            // A receiver that wants no more rows wants no error.
+            let _ = sender.send(Err(ArrowError::ExternalError(failed.into())));
+        });
+        Self { schema, batches }
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batches.recv().ok()
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
+}

@@ -1,0 +1,193 @@
+//! The class `Trace`.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use tracewell::analysis::scheduling::Wanted;
+use tracewell::model::Diagnostic;
+use tracewell::report::analyses::{self, Analyses};
+use tracewell::report::document::DocumentWriter;
+use tracewell::report::info::{self, Census};
+use tracewell::text::shown_path;
+use tracewell_tables::{Request, Settings, Source, Table};
+
+use crate::error::{Error, exception};
+use crate::table::PyTable;
+
+/// A trace. Its tables can be read any number of times; each reads the file again.
+#[pyclass(name = "Trace", module = "tracewell", frozen)]
+pub(crate) struct PyTrace {
+    source: Source,
+}
+
+impl PyTrace {
+    pub(crate) fn open(
+        path: PathBuf,
+        format: Option<String>,
+        labels: Vec<(String, String)>,
+        options: &[String],
+    ) -> PyResult<Self> {
+        let mut settings = Settings { format, ..Settings::default() };
+        for option in options {
+            let added = settings.options.add(option);
+            added.map_err(|error| Error::new_err(error.to_string()))?;
+        }
+        let source = Source::open(path, settings, labels).map_err(|error| exception(&error))?;
+        Ok(Self { source })
+    }
+
+    fn of(&self, table: Table) -> PyTable {
+        PyTable::new(self.source.clone(), table, Request::default())
+    }
+
+    fn path(&self) -> String {
+        shown_path(self.source.path()).to_string()
+    }
+
+    /// Returns the only trace of a document as a dictionary.
+    fn dictionary<'py>(py: Python<'py>, document: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
+        let json = py.import("json")?;
+        let document = json.call_method1("loads", (String::from_utf8_lossy(&document),))?;
+        document.get_item("traces")?.get_item(0)
+    }
+}
+
+#[pymethods]
+impl PyTrace {
+    /// Facts of the trace, as the dictionary that `tracewell info --json` prints for a trace.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let document = py.detach(|| {
+            let mut census = Census::default();
+            let read = self.source.read_all(&mut census);
+            let trace = read.map_err(|error| exception(&error))?;
+            let mut writer = DocumentWriter::new(Vec::new(), info::SCHEMA);
+            writer.trace(&self.path(), &census.summary(&trace))?;
+            writer.end().map_err(PyErr::from)
+        })?;
+        Self::dictionary(py, document)
+    }
+
+    /// Damage, warnings and notes about the trace, as texts. The first word is the severity.
+    #[getter]
+    fn diagnostics(&self) -> Vec<String> {
+        let found = self.source.trace().diagnostics.iter();
+        let text = |Diagnostic { severity, offset, message }: &Diagnostic| {
+            let place = offset.map_or(String::new(), |offset| format!("at byte {offset}: "));
+            format!("{}: {place}{message}", severity.as_str())
+        };
+        found.map(text).collect()
+    }
+
+    /// The figures of the scheduler, as the dictionary that `tracewell analyze --json` prints for
+    /// a trace.
+    ///
+    /// `jobs` and `waits` add a list of all jobs and waits.
+    #[pyo3(signature = (*, jobs=false, waits=false))]
+    fn analyze<'py>(
+        &self,
+        py: Python<'py>,
+        jobs: bool,
+        waits: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let document = py.detach(|| {
+            let wanted = Wanted { jobs, waits, distributions: true, ..Wanted::default() };
+            let mut analyses = Analyses::new(wanted);
+            let read = self.source.read_all(&mut analyses);
+            let trace = read.map_err(|error| exception(&error))?;
+            let mut writer = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
+            analyses.write_json(&trace, &self.path(), &mut writer)?;
+            writer.end().map_err(PyErr::from)
+        })?;
+        Self::dictionary(py, document)
+    }
+
+    /// A table by its name.
+    fn table(&self, name: &str) -> PyResult<PyTable> {
+        let table = name.parse::<Table>();
+        table.map(|table| self.of(table)).map_err(|error| Error::new_err(error.to_string()))
+    }
+
+    /// One row per event, with a column `arg_NAME` for each argument.
+    ///
+    /// Only the columns of `columns` are made, and only events whose ticks are in `ticks`, from the
+    /// first to the last, and whose id is in `ids`. `limit` is the maximum number of rows.
+    #[pyo3(signature = (columns=None, *, ticks=None, ids=None, limit=None))]
+    fn events(
+        &self,
+        columns: Option<Vec<String>>,
+        ticks: Option<(i64, i64)>,
+        ids: Option<Vec<u32>>,
+        limit: Option<u64>,
+    ) -> PyResult<PyTable> {
+        let schema = self.source.schema(Table::Events);
+        let position = |name: String| {
+            let known = || format!("no column {name}; Table.columns has the names");
+            schema.index_of(&name).map_err(|_| Error::new_err(known()))
+        };
+        let columns = columns.map(|columns| columns.into_iter().map(position).collect());
+        let (from, until) = ticks.unwrap_or((i64::MIN, i64::MAX));
+        let request = Request { columns: columns.transpose()?, ticks: from..=until, ids, limit };
+        Ok(PyTable::new(self.source.clone(), Table::Events, request))
+    }
+
+    /// One row per state of a core, a context, a mutex or a state machine.
+    fn spans(&self) -> PyTable {
+        self.of(Table::Spans)
+    }
+
+    /// One row per event that the timeline shows as a single point.
+    fn marks(&self) -> PyTable {
+        self.of(Table::Marks)
+    }
+
+    /// One row per change of the level of a queue, a pool or a semaphore.
+    fn counters(&self) -> PyTable {
+        self.of(Table::Counters)
+    }
+
+    /// One row per cause and effect.
+    fn arrows(&self) -> PyTable {
+        self.of(Table::Arrows)
+    }
+
+    /// One row per completed job.
+    fn jobs(&self) -> PyTable {
+        self.of(Table::Jobs)
+    }
+
+    /// One row per wait for an object.
+    fn waits(&self) -> PyTable {
+        self.of(Table::Waits)
+    }
+
+    /// One row per gap in which events are missing.
+    fn losses(&self) -> PyTable {
+        self.of(Table::Losses)
+    }
+
+    /// One row per context.
+    fn contexts(&self) -> PyTable {
+        self.of(Table::Contexts)
+    }
+
+    /// One row per object.
+    fn objects(&self) -> PyTable {
+        self.of(Table::Objects)
+    }
+
+    /// One row per figure.
+    fn figures(&self) -> PyTable {
+        self.of(Table::Figures)
+    }
+
+    /// One row: the trace itself.
+    fn traces(&self) -> PyTable {
+        self.of(Table::Traces)
+    }
+
+    fn __repr__(&self) -> String {
+        let trace = self.source.trace();
+        format!("<tracewell.Trace {} ({}, {} events)>", self.path(), trace.format, trace.events)
+    }
+}
