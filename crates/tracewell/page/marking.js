@@ -38,19 +38,23 @@ export class Marking {
         });
     }
 
-    /** Loads the marks from the store. */
-    async load() {
+    /** Loads the marks from the store. Keeps marks that the user makes before they arrive. */
+    load() {
         if (!this.store) return;
         this.view.keepsMarks = false;
-        try {
-            this.view.marks.read(await this.store.load());
+        const { marks } = this.view;
+        const known = new Set(marks.list);
+        this.last = this.store.load().then((content) => {
+            const made = marks.list.filter((mark) => !known.has(mark));
+            marks.read(content);
+            for (const { from, until, text } of made) marks.add(from, until, text);
             this.view.changed();
-        } catch (error) {
+        }).catch((error) => {
             // Do not overwrite marks that cannot be loaded.
             this.store = null;
             this.view.keepsMarks = true;
             this.failed(error);
-        }
+        });
     }
 
     /** @param {unknown} error */
@@ -88,12 +92,12 @@ export class Marking {
 
     changed() {
         this.view.changed();
-        const { store } = this;
-        if (!store) return;
-        const { content } = this.view.marks;
-        this.last = this.last.then(() => store.save(content)).then(() => {
+        this.last = this.last.then(async () => {
+            // The store may have failed to load, or have loaded more marks meanwhile.
+            if (!this.store) return;
+            await this.store.save(this.view.marks.content);
             this.output.textContent = "";
-        }, (error) => this.failed(error));
+        }).catch((error) => this.failed(error));
     }
 
     /** Returns the list of marks for the side panel. @param {(text: string, follow: () => void) => HTMLElement} link */

@@ -55,10 +55,13 @@ export function temporary(name) {
 
 /**
  * Opens a page, and records as faults all messages, errors, and requests that `allowed` excludes. Waits until the
- * page has `drawn` its trace, or shows a dialog.
+ * page has `drawn` its trace, or shows a dialog. `prepare` gets the page before it has an address.
  * @param {string} address
  */
-export async function opened(address, { width = 1280, height = 800, scheme = "light", allowed = /^(file|data):/, drawn = true } = {}) {
+export async function opened(address, {
+    width = 1280, height = 800, scheme = "light", allowed = /^(file|data):/, drawn = true,
+    prepare = async (/** @type {any} */ _) => {},
+} = {}) {
     const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
     /** @type {string[]} */
     const faults = [];
@@ -67,6 +70,7 @@ export async function opened(address, { width = 1280, height = 800, scheme = "li
     page.on("request", (/** @type {any} */ request) => {
         if (!allowed.test(request.url())) faults.push(`request: ${request.url()}`);
     });
+    await prepare(page);
     await page.goto(address);
     // A debug build needs half a minute for two million events if the computer is busy.
     if (drawn) await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined, undefined, { timeout: 120_000 });

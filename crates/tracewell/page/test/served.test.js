@@ -5,16 +5,22 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { test } from "node:test";
+import { after, test } from "node:test";
 
 import { PROGRAM, ROOT, hash, keep, launched, opened, options, temporary } from "./chromium.js";
 
 launched();
 
-/** Starts a server. Returns it and its address. @param {string[]} files */
+/** The servers that were started. @type {import("node:child_process").ChildProcess[]} */
+const servers = [];
+// A server that runs on would keep the tests from ending.
+after(() => servers.forEach((server) => server.kill()));
+
+/** Starts a server, which ends after the tests. Returns its address. @param {string[]} files */
 async function served(...files) {
     const child = spawn(PROGRAM, ["serve", ...files], { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
-    for await (const address of createInterface({ input: child.stdout })) return { child, address };
+    servers.push(child);
+    for await (const address of createInterface({ input: child.stdout })) return address;
     throw new Error("the server ended without an address");
 }
 
@@ -24,7 +30,7 @@ async function openedAt(/** @type {string} */ address, more = {}) {
 }
 
 test("the server shows the page, and the page asks only the server", options, async () => {
-    const { child, address } = await served("-O", "rate=100MHz", "examples/scheduling.trx");
+    const address = await served("-O", "rate=100MHz", "examples/scheduling.trx");
     const { page, faults } = await openedAt(address);
     assert.equal(await page.textContent("#title"), "scheduling.trx");
     assert.equal(await page.title(), "scheduling.trx");
@@ -40,13 +46,12 @@ test("the server shows the page, and the page asks only the server", options, as
     assert.ok(await page.locator("#pause").isHidden());
     assert.deepEqual(faults, []);
     await page.close();
-    child.kill();
 });
 
 test("the server keeps marks next to the trace", options, async () => {
     const file = temporary("marked.trx");
     writeFileSync(file, readFileSync(join(ROOT, "examples/scheduling.trx")));
-    const { child, address } = await served("-O", "rate=100MHz", file);
+    const address = await served("-O", "rate=100MHz", file);
     const { page, faults } = await openedAt(address);
     await page.keyboard.press("b");
     await page.keyboard.type("the middle");
@@ -69,7 +74,32 @@ test("the server keeps marks next to the trace", options, async () => {
     assert.deepEqual([...faults.filter((fault) => !fault.includes("409")), ...other.faults], []);
     await page.close();
     await other.page.close();
-    child.kill();
+});
+
+test("a mark that is made before the other marks arrive is kept with them", options, async () => {
+    const file = temporary("early.trx");
+    writeFileSync(file, readFileSync(join(ROOT, "examples/scheduling.trx")));
+    writeFileSync(`${file}.marks.txt`, "# tracewell marks 1\n0 the start\n");
+    const address = await served("-O", "rate=100MHz", file);
+    let arrive = () => {};
+    const arrived = new Promise((/** @type {(value?: undefined) => void} */ resolve) => { arrive = resolve; });
+    const { page, faults } = await openedAt(address, {
+        prepare: (/** @type {any} */ page) => page.route("**/api/v1/marks", async (/** @type {any} */ route) => {
+            await arrived;
+            await route.continue();
+        }),
+    });
+    await page.keyboard.press("b");
+    await page.keyboard.type("the middle");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.getElementById("details").textContent.includes("the middle"));
+    const sent = page.waitForResponse((/** @type {any} */ response) => response.request().method() === "PUT");
+    arrive();
+    assert.equal((await sent).status(), 200);
+    assert.match(readFileSync(`${file}.marks.txt`, "utf8"), /^# tracewell marks 1\n0 the start\n\d+ the middle\n$/);
+    await page.waitForFunction(() => document.getElementById("details").textContent.includes("the start"));
+    assert.deepEqual(faults, []);
+    await page.close();
 });
 
 test("a growing trace is followed, and a pause stops that", options, async () => {
@@ -77,7 +107,7 @@ test("a growing trace is followed, and a pause stops that", options, async () =>
     const file = temporary("growing.bin");
     const grow = (/** @type {number} */ share) => writeFileSync(file, whole.subarray(0, whole.length * share));
     grow(0.25);
-    const { child, address } = await served(file);
+    const address = await served(file);
     const { page, faults } = await openedAt(address);
     const count = async () => Number((await page.textContent("#count")).split(" ")[0].replaceAll(",", ""));
     const more = (/** @type {number} */ than) => page.waitForFunction((old) => {
@@ -108,14 +138,13 @@ test("a growing trace is followed, and a pause stops that", options, async () =>
     await keep(page, "growing");
     assert.deepEqual(faults, []);
     await page.close();
-    child.kill();
 });
 
 test("two files are two trees on one axis, and the user drags and types their offsets", options, async () => {
     const example = readFileSync(join(ROOT, "examples/scheduling.trx"));
     const files = ["left.trx", "right.trx"].map((name) => temporary(name));
     files.forEach((file) => writeFileSync(file, example));
-    const { child, address } = await served("-O", "rate=100MHz", ...files);
+    const address = await served("-O", "rate=100MHz", ...files);
     const { page, faults } = await openedAt(address);
     assert.equal(await page.title(), "left.trx + right.trx");
     assert.match(await page.textContent("#facts"), /2,192 events · 58\.76 ms/);
@@ -160,7 +189,6 @@ test("two files are two trees on one axis, and the user drags and types their of
     assert.deepEqual([...faults, ...other.faults], []);
     await page.close();
     await other.page.close();
-    child.kill();
 });
 
 /**
@@ -197,7 +225,7 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     const file = temporary("large.trx");
     const { count, length } = repeated(file, 2000);
     assert.ok(count > 2_000_000);
-    const { child, address } = await served("-O", "rate=100MHz", file);
+    const address = await served("-O", "rate=100MHz", file);
     const { page, faults } = await openedAt(address);
     assert.match(await page.textContent("#facts"), new RegExp(`${count.toLocaleString("en")} events`));
     assert.match(await page.textContent("#count"), /zoom in to list/);
@@ -212,5 +240,4 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     await page.waitForFunction(() => /zoom in to list/.test(document.getElementById("count").textContent));
     assert.deepEqual(faults, []);
     await page.close();
-    child.kill();
 });
