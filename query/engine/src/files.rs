@@ -77,7 +77,7 @@ fn expand(pattern: &str, paths: &mut Vec<PathBuf>) -> Result<(), Failure> {
             }
         }
     } else {
-        let error = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let error = std::io::Error::new(std::io::ErrorKind::NotFound, "no such file or folder");
         return Err(Failure::io(path, &error));
     }
     match paths.len() == before {
