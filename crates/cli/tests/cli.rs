@@ -633,8 +633,16 @@ fn collect_refuses_an_invalid_address_and_an_invalid_time() {
 fn alone() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tracewell");
-    std::fs::copy(env!("CARGO_BIN_EXE_tracewell"), &path).unwrap();
+    install(Path::new(env!("CARGO_BIN_EXE_tracewell")), &path);
     (folder, path)
+}
+
+/// Makes a program out of a file. Another process writes it: a program that this process has open
+/// for writing is "busy" as long as the child of any other test holds the inherited descriptor.
+#[cfg(unix)]
+fn install(from: &Path, to: &Path) {
+    let status = Command::new("install").args(["-m", "755"]).arg(from).arg(to).status().unwrap();
+    assert!(status.success(), "install {} {}", from.display(), to.display());
 }
 
 #[cfg(unix)]
@@ -654,10 +662,9 @@ fn verbs_of_other_programs_say_how_to_get_them() {
         assert_eq!((status(&output), stderr(&output)), (Some(4), expected));
 
         // A program beside it gets all arguments, and its status is passed on.
-        let script = folder.path().join(format!("tracewell-{verb}"));
+        let script = folder.path().join("script");
         std::fs::write(&script, "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 7\n").unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&script, mode).unwrap();
+        install(&script, &folder.path().join(format!("tracewell-{verb}")));
         let output = run();
         assert_eq!(
             (status(&output), stdout(&output)),
