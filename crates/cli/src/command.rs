@@ -92,7 +92,7 @@ impl Verb {
         done.unwrap_or_else(Failure::report)
     }
 
-    /// Returns true if the output may be long and the verb needs no signal to end.
+    /// Returns true if the output may be long and the verb ends without a signal.
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]
@@ -137,7 +137,7 @@ fn link(arguments: &[OsString]) -> Option<&str> {
     arguments.first().map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str)
 }
 
-/// Parses the arguments of a verb that is called as a separate program.
+/// Parses the arguments of a verb that the user called as a separate program.
 fn alone<T: clap::Args>(name: &'static str, arguments: &[OsString]) -> Result<T, clap::Error> {
     let command = clap::Command::new(name).version(env!("CARGO_PKG_VERSION"));
     let matches = T::augment_args(command).try_get_matches_from(arguments)?;

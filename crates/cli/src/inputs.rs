@@ -1,7 +1,7 @@
 //! Tracks the files that a command reads, so that it never overwrites one of them.
 //!
-//! Two paths can name the same file through hard or symbolic links, through different spellings, or
-//! through different case on a case-insensitive file system.
+//! Two paths can name the same file: through hard or symbolic links, different spellings, or
+//! different case on a case-insensitive file system.
 
 use std::fs::{self, Metadata};
 #[cfg(unix)]

@@ -20,8 +20,8 @@ pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
     if shipped::is_name(path) { shipped::read(path) } else { read_file(path) }
 }
 
-/// Reads a template file or an update file; `-` is standard input. A file in the format of
-/// `compress` (`.Z`) is decompressed, because AIX ships templates in this form.
+/// Reads a template file or an update file; `-` is standard input. Decompresses a file in the
+/// format of `compress` (`.Z`), because AIX ships templates in this form.
 pub(crate) fn read_file(path: &Path) -> Result<Source, Failure> {
     let mut bytes = small_file::read_compressible(path)?;
     if lzw::is_compressed(&bytes) {

@@ -14,7 +14,7 @@ fn run(arguments: &[&str]) -> Output {
 
 fn run_on(trace: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    // A zone by its rules needs no database.
+    // A time zone that is given by its rules needs no database.
     command.env("TZ", "EST5EDT,M3.2.0,M11.1.0").stdin(Stdio::null());
     command.args(arguments).arg(example(trace)).output().unwrap()
 }

@@ -1,4 +1,5 @@
-//! The trace that the server shows. A thread reads it, and reads it again when its files change.
+//! The trace that the server shows. A thread reads the trace, and reads it again when its files
+//! change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ struct State {
     progress: Progress,
     /// The payload of the page.
     page: Option<Arc<Vec<u8>>>,
-    /// The page from which requests get views, if the trace is too large for one payload.
+    /// The page that makes views for requests, if the trace is too large for one payload.
     large: Option<Arc<LargePage>>,
     /// The document of `info --json`.
     info: Option<Value>,
@@ -97,25 +98,25 @@ struct State {
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) traces: Traces,
-    /// True if the server shows other traces, too.
+    /// True if the server also shows other traces.
     is_one_of_several: bool,
     state: Mutex<State>,
     changed: Condvar,
     changes: Arc<Changes>,
 }
 
-/// Minimum time from the end of one reading to the start of the next.
+/// Minimum time from the end of one reading to the start of the next reading.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Minimum length of the pause after a reading, as a multiple of the reading's duration. With 4,
-/// the server spends at most one fifth of the time on reading a growing trace.
+/// the server spends at most one fifth of its time on reading a growing trace.
 const MIN_PAUSE: u32 = 4;
 
 /// Time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(200);
 
 impl Content {
-    /// Returns a trace that has not been read. It counts its changes in `changes`.
+    /// Returns a trace that has not been read. The trace counts its changes in `changes`.
     pub(super) fn new(traces: Traces, is_one_of_several: bool, changes: Arc<Changes>) -> Self {
         let progress = Progress { reading: true, ..Progress::default() };
         let state = Mutex::new(State { progress, ..State::default() });
@@ -145,13 +146,14 @@ impl Content {
         state.page.clone().map(|page| (page, state.progress.edition)).ok_or_else(failure)
     }
 
-    /// Returns the views of a trace that is too large for one payload, and their edition.
+    /// Returns the page that makes views of a trace that is too large for one payload, and its
+    /// edition.
     pub(super) fn large(&self) -> Option<(Arc<LargePage>, u64)> {
         let state = self.state();
         state.large.clone().map(|large| (large, state.progress.edition))
     }
 
-    /// Returns the progress of reading, and as `info` the facts of the trace.
+    /// Returns the progress of reading, with the facts of the trace under the key `info`.
     pub(super) fn trace(&self) -> Value {
         let state = self.state();
         let mut trace = state.progress.json();
@@ -169,7 +171,7 @@ impl Content {
         self.state().outcome.unwrap_or(Outcome::Done)
     }
 
-    /// Reads the trace, and again each time it has changed, until the process ends.
+    /// Reads the trace now, and again after each change, until the process ends.
     pub(super) fn read(self: &Arc<Self>, verbose: bool) {
         let _ended = Ended(self);
         let mut first = true;
@@ -180,8 +182,8 @@ impl Content {
                 Ok(in_memory) => in_memory,
                 Err(failure) => {
                     let message = failure.message().to_owned();
-                    // Report only a failure of the first reading on standard error, because another
-                    // program may replace the trace often.
+                    // Report a failure on standard error only for the first reading, because
+                    // another program may replace the trace often.
                     let outcome = first.then(|| failure.report());
                     self.change(|state| {
                         state.progress.reading = false;
@@ -201,8 +203,8 @@ impl Content {
         }
     }
 
-    /// Reads the trace once. Returns true if the trace can change while its file keeps its size and
-    /// modification time.
+    /// Reads the trace once. Returns true if the content can change although the size and
+    /// modification time of the file do not.
     fn read_once(self: &Arc<Self>, verbose: bool, report: bool) -> Result<bool, Failure> {
         let mut input = self.traces.open()?;
         let size = input.size();
@@ -244,7 +246,7 @@ impl Content {
             progress.advance = Advance { events, ..progress.advance };
             progress.failure = None;
             state.info = info.ok();
-            // The page loads the payload of each new edition, so an equal payload keeps its
+            // The page loads the payload of each new edition, so an unchanged payload keeps its
             // edition.
             if state.page.as_deref() != Some(&page) {
                 state.page = Some(Arc::new(page));
@@ -256,7 +258,7 @@ impl Content {
     }
 }
 
-/// Reports a failure when the thread that reads the trace ends, which happens only on a panic.
+/// Reports a failure when the thread that reads the trace ends, which happens only if it panics.
 struct Ended<'a>(&'a Content);
 
 impl Drop for Ended<'_> {
