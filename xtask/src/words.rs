@@ -7,10 +7,11 @@ use std::path::Path;
 
 use crate::rust::{self, Line};
 
-/// Pages to which the patterns do not apply: one quotes them, the other is the change log.
+/// Pages to which the patterns do not apply: CONTRIBUTING.md, which quotes them, and the change
+/// log.
 const EXEMPT: &[&str] = &["CHANGELOG.md", "CONTRIBUTING.md"];
 
-/// Columns of a Rust line. Lines with strings and rows of tables may be wider.
+/// Columns of a Rust line. Lines with strings, and rows of tables, may be wider.
 const MAX_COLUMNS: usize = 100;
 
 /// A pattern and its replacement.

@@ -25,7 +25,7 @@ use crate::verbs::template::Template;
   tracewell collect --tcp board:6602 --follow    show events while a target sends them
   tracewell check expected.rules trace.trx       check rules
   tracewell diff old.trx new.trx                 show what changed between runs
-  tracewell query --run worst-responses runs/    ask questions in SQL over many traces
+  tracewell query --run worst-responses runs/    run an SQL query over many traces
   tracewell ingest runs/ -o lake                 keep a fleet's traces for queries
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx

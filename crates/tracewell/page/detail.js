@@ -1,5 +1,5 @@
-// Views of a trace that is too large for one payload: asks the server for the shown time at the
-// resolution of the screen, and lists its events when there are few enough.
+// Views of a trace that is too large for one payload: requests the visible time from the server at the resolution of the screen, and lists
+// the events if there are few enough.
 
 /**
  * The part of a trace that the model has, with ticks from the start of the page.
@@ -35,7 +35,7 @@ export function needed(part, view, width) {
     const tick = (view.to - view.from) / width;
     const isInside = part.from <= from && to <= part.until;
     if (isInside && part.resolution <= tick) return null;
-    // With a margin on both sides, small moves need no request.
+    // The margin on both sides makes requests for small moves unnecessary.
     const margin = to - from;
     const range = { from: Math.max(Math.floor(from - margin), 0), to: Math.min(Math.ceil(to + margin), view.length) };
     return { ...range, parts: Math.ceil((range.to - range.from) / tick) * 2 };

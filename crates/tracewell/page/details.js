@@ -53,7 +53,7 @@ export class Details {
         this.drawn = key;
         const span = selectedSpan(this.model, this.view);
         const about = JSON.stringify([version, selection, this.timeline.theme.isDark]);
-        // Only the figures of the shown time change with each frame.
+        // Only the figures of the visible time change with each frame.
         if (about !== this.described) this.parts = this.about(span);
         this.described = about;
         const parts = [...this.parts];
@@ -222,7 +222,7 @@ export class Details {
     /** Returns what made a context ready, in or after a span. @param {any} span */
     wake({ row, from, to }) {
         const { arrow } = this.model;
-        // A ready context runs from the arrow's end on; a waiting one is made ready at its end.
+        // If the context was ready, it runs from the end of the arrow on. If it waited, it becomes ready at the end of the arrow.
         for (let i = lowerBound(arrow.until, from); i < arrow.until.length; i += 1) {
             if (arrow.from[i] > to && arrow.until[i] > to) break;
             if (arrow.kind[i] !== 0 || arrow.context[i] !== row.context) continue;

@@ -1,4 +1,4 @@
-// The list of events. Only the lines in sight exist as elements.
+// The list of events. Only the visible lines exist as elements.
 
 import { lowerBound } from "./bounds.js";
 import { counted } from "./rows.js";

@@ -1,4 +1,4 @@
-// The keyboard: each key, what it does, and the overlay that lists them.
+// The keyboard: the keys, their actions, and the overlay that lists them.
 
 import { element } from "./details.js";
 import { copyAddress, savePng, saveSvg } from "./saving.js";

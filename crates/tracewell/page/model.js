@@ -1,5 +1,5 @@
-// The trace as the page uses it: events, rows of spans, waits, arrows and gaps. Ticks are offsets
-// from the start of the page; `exact` returns them from the first event of the trace.
+// The trace as the page uses it: events, rows of spans, waits, arrows and gaps. Ticks are offsets from the start of the page; `exact`
+// converts them to ticks since the first event of the trace.
 
 import { lowerBound, upperBound } from "./bounds.js";
 import { partOf } from "./detail.js";
@@ -216,7 +216,7 @@ export class Model {
     ticks(name) {
         const column = this.columns.get(name);
         if (!column) throw new Error(`the page has no column ${name}`);
-        // Models of the same content share the offsets, which replace the ticks to save memory.
+        // Models of the same content share the offsets. To save memory, the offsets replace the ticks.
         if (!column.offsets) {
             const origin = Number(this.origin);
             column.offsets = column.exact ? Float64Array.from(column.exact, (ticks) => Number(ticks - this.origin))

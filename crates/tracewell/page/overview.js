@@ -1,4 +1,4 @@
-// The overview: the whole page in a narrow band, with the shown time as a frame.
+// The overview: the whole page in a narrow band, with a frame around the visible time.
 
 import { lowerBound } from "./bounds.js";
 import { INTERRUPT, TASK } from "./model.js";

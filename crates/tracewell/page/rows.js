@@ -28,7 +28,7 @@ export function contextOrder(model, all = model.rows) {
     const rows = all.filter((/** @type {any} */ row) => row.kind === "context");
     const isUnknown = (/** @type {any} */ row) => Number(model.priority(row.context) === null);
     const isAfter = (/** @type {any} */ a, /** @type {any} */ b) => Number(model.isMoreUrgent(b.context, a.context));
-    // The sort is stable: equal priorities stay in the order of first mention.
+    // The sort is stable: contexts of equal priority stay in the order in which the trace mentions them first.
     return rows.sort((/** @type {any} */ a, /** @type {any} */ b) =>
         isUnknown(a) - isUnknown(b) || isAfter(a, b) - isAfter(b, a));
 }

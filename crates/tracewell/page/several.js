@@ -1,8 +1,8 @@
-// Combines the contents of several traces into one content with one time axis. The rest of the page
-// shows it as the content of one trace, in which each context and each row belongs to a file.
+// Combines the contents of several traces into one content with one time axis. The rest of the page shows the result as the content of one
+// trace, in which each context and each row belongs to a file.
 //
 // The axis counts ticks if all clocks have the same constant rate or if all rates are unknown,
-// otherwise nanoseconds. Its zero is the first event of the file that begins first without offsets.
+// otherwise nanoseconds. The axis begins at the first event of the file that would begin first without offsets.
 
 import { lowerBound } from "./bounds.js";
 import { Clock } from "./time.js";
@@ -276,7 +276,7 @@ class Combination {
         const { contexts, reasons } = this.firsts;
         if (kind === "core") return state === 1 ? value + contexts[file] : value;
         if (kind === "context" && state === 5) return value + reasons[file];
-        // A context that may be absent is 0, or its number plus 1.
+        // For a context that may be absent, the value is 0 or the context's number plus 1.
         return value > 0 ? value + contexts[file] : 0;
     }
 
@@ -286,7 +286,7 @@ class Combination {
         this.putTicks(`${name}.from`, this.ticks(`${name}.from`));
         this.putTicks(`${name}.until`, this.ticks(`${name}.until`));
         this.put(`${name}.from_seq`, this.joined(`${name}.from_seq`, (seq, file) => this.event(seq, file)));
-        // An end that may be absent is 0, or the number of its event plus 1.
+        // For an end that may be absent, the value is 0 or the number of the event plus 1.
         const end = (/** @type {number} */ seq, /** @type {number} */ file) => (seq > 0 ? this.event(seq - 1, file) + 1 : 0);
         this.put(`${name}.until_seq`, this.joined(`${name}.until_seq`, end));
         for (const other of plain) this.put(`${name}.${other}`, this.joined(`${name}.${other}`, (value) => value));

@@ -1,6 +1,6 @@
 // Reads the payload of the page: zlib, a header in JSON, columns of numbers. The payload is in the
 // page itself, as base64, or comes from the server of the page.
-// The form of the columns is documented in crates/tracewell/src/export/page/columns.rs.
+// crates/tracewell/src/export/page/columns.rs documents the form of the columns.
 
 /**
  * A column of numbers. `exact` has the same values if they need more than 53 bits. `offsets` has ticks

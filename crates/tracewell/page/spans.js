@@ -1,5 +1,5 @@
 // Draws the spans of one lane. If a view has more spans than pixels, each pixel shows the share of
-// its time in which the lane was running, so that the cost depends on pixels only.
+// its time in which the lane was running, so that the cost depends only on the number of pixels.
 
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK } from "./model.js";
@@ -138,7 +138,7 @@ function drawContext(frame, lane, y, box) {
     let [ended, sum] = [-Infinity, 0];
     const pixel = (/** @type {any[]} */ ...args) => {
         const [, spans, from, to, , x, strips] = args;
-        // A pixel usually begins where the previous one ends, so that the sum is known.
+        // A pixel usually begins where the previous pixel ends, so the sum up to there is known.
         const begin = ended === from ? sum : spans.before(RUNNING, from);
         [ended, sum] = [to, spans.before(RUNNING, to)];
         const share = (sum - begin) / (to - from);
@@ -186,7 +186,7 @@ function contextSpan({ ink, colours }, colour, spans, index, { y, height }, x, w
     } else if (state !== 9) {
         ink.strokeStyle = state === BLOCKED ? colour : colours.soft;
         ink.lineWidth = state === BLOCKED ? 1.6 : 1;
-        // Asleep is dotted, a completed job is dotted widely, "not running" is dashed.
+        // Sleeping is dotted, a completed job is widely dotted, "not running" is dashed.
         ink.setLineDash(state === BLOCKED ? [] : state === 6 ? [1.5, 3.5] : state === 7 ? [1, 7] : [6, 4]);
         line(ink, x, middle, x + Math.max(width, 1));
         ink.setLineDash([]);
@@ -280,7 +280,7 @@ function drawMarks({ ink, model, view, colours, x, time }, lane, y) {
         ink.moveTo(place - 4, y);
         ink.lineTo(place + 4, y);
         ink.lineTo(place, y + 5);
-        // A triangle covers most of the triangles at the next pixels.
+        // A triangle covers most of the triangles at neighbouring pixels.
         i = Math.max(lowerBound(at, time(place + 6), i), i + 1);
     }
     ink.fill();

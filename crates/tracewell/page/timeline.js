@@ -1,5 +1,4 @@
-// The timeline: draws lanes, answers what is at a point, and turns pointers into views, selections
-// and ranges.
+// The timeline: draws lanes, finds the item at a point, and turns actions of the pointer into views, selections and ranges.
 
 import { AXIS, drawArrows, drawAxis, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
@@ -454,12 +453,12 @@ export class Timeline {
         const { view } = this;
         const goal = lane.kind === "group" ? this.all.find((each) => each.kind === "group" && each.group === target?.group && each.tree === lane.tree) : target;
         if (!goal || lane.kind === "file" || (lane.kind !== "group" && (isHead(goal) || goal.group !== lane.group))) return;
-        // After a move, a lane that is taller than the moved one is still below the pointer. Do not move back.
+        // If the other lane is taller than the moved lane, it is still under the pointer after the move. Do not move back.
         if ((goal.y - lane.y) * way <= 0) return;
         const order = reordered(ordered(this.all, view.order), view.order, lane, goal);
         if (order === view.order) return;
         view.order = order;
-        // The next move can come before the next frame, so the lanes get their new places now.
+        // The next movement can arrive before the next frame, so the lanes get their new places now.
         this.place();
         view.changed();
     }

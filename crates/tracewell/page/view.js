@@ -1,5 +1,4 @@
-// The state of the page: the shown time, the selection, the range, and the way back. It says
-// nothing about drawing.
+// The state of the page: the visible time, the selection, the range, and the previous views. This module does not draw.
 
 import { UserMarks } from "./marks.js";
 import { PROPORTIONAL, Sequence } from "./scale.js";

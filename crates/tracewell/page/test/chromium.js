@@ -1,5 +1,4 @@
-// Functions that the tests in a browser share: they start the browser, and open pages that report
-// each fault.
+// Functions that the browser tests share: they start the browser, open pages, and report each fault of a page.
 //
 // The tests need TRACEWELL (the program), Chromium (CHROMIUM, or /usr/bin/chromium) and
 // playwright-core; see .ci/page. Without them the tests are skipped, and with CI=true they fail.
@@ -72,7 +71,7 @@ export async function opened(address, {
     });
     await prepare(page);
     await page.goto(address);
-    // A debug build needs half a minute for two million events if the computer is busy.
+    // On a busy computer, a debug build needs half a minute for two million events.
     if (drawn) await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined, undefined, { timeout: 120_000 });
     else await page.waitForSelector("dialog[open]");
     return { page, faults };

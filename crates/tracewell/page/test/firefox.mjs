@@ -2,7 +2,7 @@
 //
 //     node --experimental-websocket test/firefox.mjs PAGE.html
 //
-// Speaks WebDriver BiDi with the program FIREFOX, or `firefox-esr`.
+// Controls the program FIREFOX, or `firefox-esr`, with WebDriver BiDi.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -60,7 +60,7 @@ const WAITS = `new Promise((done) => {
     look();
 })`;
 
-// A page whose script does not run draws nothing and reports nothing.
+// If the script of a page does not run, the page draws nothing and reports nothing.
 const limit = setTimeout(() => {
     console.error("Firefox did not show the page in a minute");
     firefox.kill();

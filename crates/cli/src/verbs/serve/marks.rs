@@ -116,9 +116,9 @@ impl MarkFile {
 /// Returns the content of a marks file as text, or an error message if it is not such content.
 fn marks(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
-        return Err(format!("a file of marks has at most {MAX_BYTES} bytes"));
+        return Err(format!("a marks file has at most {MAX_BYTES} bytes"));
     }
-    let expected = || format!("not a file of marks: expected the first line '{HEAD}' and UTF-8");
+    let expected = || format!("not a marks file: expected the first line '{HEAD}' and UTF-8");
     let content = String::from_utf8(bytes).map_err(|_| expected())?;
     let first = content.lines().next();
     if first == Some(HEAD) { Ok(content) } else { Err(expected()) }
