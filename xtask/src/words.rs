@@ -94,7 +94,7 @@ fn rust_faults(name: &str, lines: &[Line]) -> Vec<String> {
         let next = lines[number + 1..].iter().find(|line| !is_attribute(line));
         let is_public = next.is_some_and(|next| next.code.trim_start().starts_with("pub "));
         if is_public && opening.split_whitespace().count() <= 2 {
-            fault("documentation of two words: say what it is".to_owned());
+            fault("documentation of two words: describe the item".to_owned());
         }
     }
     faults

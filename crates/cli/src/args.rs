@@ -82,7 +82,7 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     pub(crate) no_config: bool,
 
-    /// Print notes about the input as well, not only warnings and damage
+    /// Print notes about the input in addition to warnings and damage
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

@@ -62,18 +62,18 @@ pub(crate) enum Elements {
 }
 
 impl HookSelection {
-    /// Returns true if a group is named.
+    /// Returns true if an option names a group.
     pub(crate) fn names_groups(&self) -> bool {
         !(self.groups.is_empty() && self.without_groups.is_empty())
     }
 
-    /// Returns true if events are selected by anything except a date.
+    /// Returns true if an option other than a date selects events.
     pub(crate) fn is_any(&self) -> bool {
         let lists = [&self.ids, &self.without_ids, &self.processes];
         self.names_groups() || lists.iter().any(|list| !list.is_empty())
     }
 
-    /// Returns true if events are selected by date.
+    /// Returns true if a date selects events.
     pub(crate) fn has_dates(&self) -> bool {
         self.start.is_some() || self.end.is_some()
     }
@@ -110,8 +110,8 @@ impl HookSelection {
     }
 }
 
-/// Reads the elements of lists, separated by commas or blanks. An element that is the path of a
-/// file is replaced by the list in that file.
+/// Reads the elements of lists, separated by commas or blanks. If an element is the path of a file,
+/// it is replaced with the list in that file.
 pub(crate) fn lists_of(lists: &[String]) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     for element in lists.iter().flat_map(|list| elements(list)) {

@@ -110,7 +110,7 @@ fn a_zone_or_form_without_effect_is_reported() {
                     only dates of --from, --to and --time absolute have a zone\n";
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), reported));
     let output = run(&["report", "--layout", "trcrpt", "--time", "delta"]);
-    assert!(stderr(&output).contains("--time has no effect: the layout trcrpt has"));
+    assert!(stderr(&output).contains("--time has no effect: the layout trcrpt uses"));
     assert_eq!(stderr(&run(&["info", "--zone", "UTC"])), "");
 }
 

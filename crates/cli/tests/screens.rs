@@ -220,7 +220,7 @@ fn a_terminal_gets_a_pager_and_a_pipe_none() {
     assert_eq!(copy_of_info.replace('\n', "\r\n"), screen);
     assert!(paged(&info, "TRACEWELL_PAGER").is_some());
     assert!(paged(&[&info[..], &["--no-pager"]].concat(), "PAGER").is_none());
-    // `--follow` uses no pager, because its output has no end.
+    // `--follow` uses no pager, because its output never ends.
     let mut follow = tracewell(&["analyze", "--follow", "-"]);
     follow.current_dir(root()).env("PAGER", &pager).env("TERM", "dumb");
     let log = File::open(root().join("fuzz/corpus/native/small_log")).unwrap();

@@ -21,7 +21,7 @@ fn hooks(arguments: &[&str]) -> Output {
     run(&[&["report", "--join"], arguments, &HOOKS].concat())
 }
 
-/// A file in a folder of its own.
+/// A file in a separate folder.
 fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);

@@ -23,9 +23,9 @@ pub struct Report {
     pub packets: u64,
     /// Number of records in these packets.
     pub records: u64,
-    /// Number of target resets. Number of resets: the sender starts again at its first number, with
-    /// different packets. Missing, late and duplicate packets are counted separately between
-    /// resets.
+    /// Number of target resets. Number of resets, after which the sender starts again at its first
+    /// number with different packets. Missing, late and duplicate packets are counted separately
+    /// between resets.
     pub restarts: u64,
     /// Lowest and highest packet number since the last reset.
     pub numbers: Option<(u32, u32)>,

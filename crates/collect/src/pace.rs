@@ -17,9 +17,9 @@ const READING_MUCH: Duration = Duration::from_millis(4);
 
 /// If a read returns fewer bytes, the source is slow and is shown without delay.
 const FEW: usize = 1 << 12;
-/// After a read of fewer bytes the pause doubles, so that the next read gets more.
+/// If a read returns fewer bytes, the pause doubles, so that the next read returns more.
 const LITTLE: usize = 1 << 14;
-/// After a read of more bytes the pause halves, because a pipe of 64 KiB would soon be full.
+/// If a read returns more bytes, the pause halves, because a pipe of 64 KiB would soon be full.
 const MUCH: usize = 1 << 15;
 
 /// Time between two writes to a file or to the view.

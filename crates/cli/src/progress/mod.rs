@@ -1,6 +1,6 @@
 //! Progress of long work on a terminal: the finished part, the rate, and the remaining time.
 //!
-//! The lines are on standard error and disappear before anything else is printed. This file
+//! The lines are on standard error and disappear before any other output. This file
 //! contains the progress of verbs that read traces. `live` shows the progress of `collect` and
 //! `record`, and `lines` draws the lines.
 

@@ -16,7 +16,7 @@ use crate::{output, progress};
 
 /// Write a trace in another format
 ///
-/// The format is given by --format or by the extension of the output. The output appears only
+/// --format or the extension of the output selects the format. The output appears only
 /// when it is complete. `tracewell formats` lists formats and options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

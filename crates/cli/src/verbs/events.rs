@@ -168,7 +168,7 @@ impl Events {
         let Some(text) = &self.columns else { return Ok(None) };
         let usage = |message: &str| Failure::usage(format!("--columns: {message}"));
         if matches!(self.format, Form::Jsonl) {
-            return Err(usage("needs --format tsv or csv; JSON lines have all keys"));
+            return Err(usage("needs --format tsv or csv; JSON lines contain all keys"));
         }
         let columns: Columns = text.parse().map_err(|error| usage(&format!("{error}")))?;
         if self.losses == "inline" && !columns.can_show_losses() {

@@ -82,7 +82,8 @@ enum Layout {
 #[derive(Debug, Args)]
 struct TemplatedArgs {
     /// Format events by the templates of this file, or by shipped ones such as @threadx; may be
-    /// repeated, later files win: -t @aix -t my.fmt adds to the shipped templates of AIX
+    /// repeated, and later files override earlier ones: -t @aix -t my.fmt adds to the shipped
+    /// templates of AIX
     #[arg(short, long = "template", value_name = "FILE")]
     #[arg(value_parser = TemplatePath, hide_possible_values = true)]
     templates: Vec<PathBuf>,
@@ -233,9 +234,9 @@ impl Report {
             (
                 templated && args.time.is_some(),
                 "--time",
-                "the layout trcrpt has --columns timestamp=0 to 4",
+                "the layout trcrpt uses --columns timestamp=0 to 4",
             ),
-            (templated && colored, "--color", "the layout trcrpt has no colours"),
+            (templated && colored, "--color", "the layout trcrpt uses no colours"),
             (!templated && colored && args.output.is_some(), "--color", "a file has no colours"),
             (
                 self.selection.starts() && request.options.start_ns.is_some(),

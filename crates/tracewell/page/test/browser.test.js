@@ -60,7 +60,7 @@ for (const [trace, rate] of TRACES) {
     });
 }
 
-test("a click selects a wait and says who held the mutex", options, async () => {
+test("a click selects a wait and shows which context held the mutex", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`);
     await page.getByText("fit").click();
     await page.getByText("priority inversion of control, 83.8 µs").click();
@@ -305,7 +305,7 @@ test("a mark has a text, and the address stores the mark", options, async () => 
     await page.close();
 });
 
-test("axe finds nothing serious, in both themes and all panels", options, async () => {
+test("axe finds no serious fault, in both themes and all panels", options, async () => {
     const source = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
     for (const scheme of ["light", "dark"]) {
         const { page } = await opened(converted("examples/scheduling.trx", "rate=100MHz"), { scheme });

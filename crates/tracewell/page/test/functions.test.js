@@ -262,7 +262,7 @@ test("contexts are sorted by urgency, whether low or high numbers are urgent", (
 });
 
 test("only contexts that are less urgent than the waiting context delay it", () => {
-    // Context 2 waits, and context 4 holds what it waits for. Interrupts have the number -1.
+    // Context 2 waits for an object that context 4 holds. Interrupts have the number -1.
     const times = new Map([-1, 0, 1, 2, 3, 4, 5].map((who) => [who, 1]));
     const found = (/** @type {boolean} */ larger, /** @type {number | null} */ own) =>
         culprits(ordered(larger, [1, 9, own, null, 0, 5]), 2, 4, times);
@@ -421,7 +421,7 @@ test("lanes and groups can be moved, and new lanes follow the moved ones", () =>
     assert.equal(arranged(all, []), all);
 });
 
-test("a file of SVG has the shapes that were drawn, and escapes text", () => {
+test("an SVG file contains the shapes that were drawn, and escapes text", () => {
     const ink = new SvgInk((text) => ({ width: text.length * 6, rise: 4 }), 100);
     ink.font = "600 11.5px \"A B\", sans";
     ink.fillStyle = "#123456";

@@ -80,7 +80,7 @@ impl Suites {
 /// standard error.
 fn unreadable(name: &str, reason: Option<&str>) -> TestSuite {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    let other = "the trace could not be checked; standard error has the reason";
+    let other = "the trace could not be checked: see standard error for the reason";
     status.set_message(reason.unwrap_or(other));
     let mut suite = TestSuite::new(name);
     suite.add_test_case(TestCase::new("read the trace", status));
@@ -134,8 +134,8 @@ fn is_of(failure: &RuleFailure, result: &RuleResult) -> bool {
     match result.kind {
         // A name that no event has gets its own case.
         _ if failure.kind == FailureKind::Unknown => false,
-        // A failure has the span of one step. The steps of a rule need not be consecutive lines:
-        // other statements may stand between them.
+        // The span of a failure is that of one step. The steps of a rule need not be consecutive
+        // lines: other statements may stand between them.
         RuleKind::Steps => {
             use FailureKind::{Early, Late, Missing, Unexpected};
             matches!(failure.kind, Early | Late | Missing | Unexpected)

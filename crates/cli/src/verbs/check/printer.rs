@@ -132,8 +132,8 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
                 return document.writer().trace(&name, &verdict);
             }
             Form::Github => check::github(source, &verdict, &name),
-            // Failures are in the order of the trace, so the first `printed` failures are already
-            // printed.
+            // Failures are in the order of the trace, so the first `printed` failures have already
+            // been printed.
             Form::Text | Form::TextAtOnce => {
                 let left = verdict.failures.get(self.printed..).unwrap_or_default();
                 let layout = screen::layout();

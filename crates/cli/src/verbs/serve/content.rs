@@ -266,7 +266,7 @@ impl Drop for Ended<'_> {
         self.0.change(|state| {
             state.progress.reading = false;
             state.progress.failure =
-                Some("the reader failed: standard error has its message".to_owned());
+                Some("the reader failed: see its message on standard error".to_owned());
         });
     }
 }

@@ -159,7 +159,7 @@ impl Routes {
     fn view(&self, asked: &Asked<'_>) -> Result<Response, Response> {
         let Asked { query, content, .. } = asked;
         let Some((large, edition)) = content.large() else {
-            return Err(bad("api/v1/page has the whole trace"));
+            return Err(bad("api/v1/page returns the whole trace"));
         };
         let from = query.number("from", 0, u64::MAX)?;
         let to = query.number("to", u64::MAX, u64::MAX)?;
