@@ -2,7 +2,7 @@
 // the events if there are few enough.
 
 /**
- * The part of a trace that the model has, with ticks from the start of the page.
+ * The part of a trace that the model contains, with ticks from the start of the page.
  * @typedef {{
  *   from: number, until: number, resolution: number, events: number, most: number, listed: boolean
  * }} Part
@@ -12,7 +12,7 @@
 const PAUSE = 80;
 
 /**
- * Returns the part that a header describes, or null if the payload has the whole trace.
+ * Returns the part that a header describes, or null if the payload contains the whole trace.
  * @param {any} header
  * @returns {Part | null}
  */
@@ -24,7 +24,7 @@ export function partOf({ part, from }) {
 }
 
 /**
- * Returns the range to ask for, or null if the part has the range and resolution of a view.
+ * Returns the range to request, or null if the part covers the range and resolution of a view.
  * @param {Part} part
  * @param {{ from: number, to: number, length: number }} view
  * @param {number} width of the view in pixels
@@ -56,7 +56,7 @@ export class Detail {
         this.timer = undefined;
     }
 
-    /** Asks for a view with missing data, after a pause. @param {import("./model.js").Model} model */
+    /** Requests a view with the missing data, after a pause. @param {import("./model.js").Model} model */
     check(model) {
         const { part } = model;
         if (!part || this.isLoading) return;
@@ -81,7 +81,7 @@ export class Detail {
     }
 }
 
-/** Returns the reason for which the list has no events. @param {Part} part */
+/** Returns the reason why the list contains no events. @param {Part} part */
 export function unlisted({ events, most }) {
     if (events <= most) return "events are being read";
     return `about ${events.toLocaleString("en")} events in this part: zoom in to list at most ${most.toLocaleString("en")}`;

@@ -10,7 +10,7 @@ const MAX_BARS = 24;
 const WIDE = 100;
 
 /**
- * A distribution. `rows` and `spans` have the place of each length; all three are sorted by length.
+ * A distribution. `rows` and `spans` contain the place of each length; all three are sorted by length.
  * @typedef {{ group: string, name: string, lengths: number[], rows: number[], spans: number[] }} Distribution
  */
 

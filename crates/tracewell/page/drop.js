@@ -9,7 +9,7 @@ import { Reader } from "./reader.js";
 /** The sample, next to the page, and the rate of its clock. */
 const SAMPLE = { name: "scheduling.trx", rate: "100MHz" };
 
-/** The option that most formats have. The dialog shows it before the format is known. */
+/** An option that most formats have. The dialog shows it before the format is known. */
 const RATE = { key: "rate", value: "HZ", help: "ticks per second of the trace's clock, such as 100MHz" };
 
 /**
@@ -32,7 +32,7 @@ class Start {
     constructor() {
         /** @type {File | null} */
         this.file = null;
-        /** The reader of the shown trace. @type {Reader | null} */
+        /** The reader of the visible trace. @type {Reader | null} */
         this.reader = null;
         /** The reader of the trace that is being opened. @type {Reader | null} */
         this.next = null;

@@ -66,7 +66,7 @@ export class Figures {
         });
     }
 
-    /** Returns a length in ticks of a file as ticks of the page. @type {(ticks: number, file: number) => number} */
+    /** Converts a length in ticks of a file to ticks of the page. @type {(ticks: number, file: number) => number} */
     converted(ticks, file) {
         return this.model.files[file]?.placement.length(ticks) ?? ticks;
     }

@@ -95,8 +95,7 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
 }
 
 /**
- * Draws the marks of the user. A time has a line over all lanes, and a range has one at each end. The
- * text is at the bottom.
+ * Draws the marks of the user: a line over all lanes for a time, and a line at each end of a range. The text is at the bottom.
  * @param {Frame} frame
  * @param {number} height
  */
@@ -117,12 +116,8 @@ export function drawUserMarks(frame, height) {
 }
 
 /**
- * Draws a label in a rounded box, usually below the axis, if there is room after `free`. Returns the
- * place after which there is room.
- * @param {Frame} frame
- * @param {string} label
- * @param {number} x
- * @param {string} colour
+ * Draws a label in a rounded box, usually below the axis, if there is room after `free`. Returns the place after which the next label has
+ * room. @param {Frame} frame @param {string} label @param {number} x @param {string} colour
  * @param {number} free
  * @param {number} [y]
  */

@@ -12,7 +12,7 @@ import { Clock } from "./time.js";
 /** The rate of an axis in nanoseconds. */
 const NANOSECONDS = [["0", "0", "1000000000", "1"]];
 
-/** Columns whose values are unchanged, or with another number of the context. */
+/** Columns whose values stay unchanged, or in which only the number of the context changes. */
 const ENTRIES = [
     { name: "wait", plain: [], contexts: ["context"], maybe: ["owner"] },
     { name: "job", plain: [], contexts: ["context"], maybe: [] },
@@ -30,7 +30,7 @@ export class Placement {
         this.shift = 0;
     }
 
-    /** Returns a length as ticks of the axis. @param {number} ticks from the first event of the file */
+    /** Converts a length to ticks of the axis. @param {number} ticks from the first event of the file */
     length(ticks) {
         if (!this.isConverted) return ticks;
         const { rates } = this.clock;
@@ -197,7 +197,7 @@ class Combination {
         return this.joined(name, (ticks, file) => this.placements[file].at(ticks) - this.from);
     }
 
-    /** Returns the number on the page of an event. @type {(seq: number, file: number) => number} */
+    /** Returns the number of an event on the page. @type {(seq: number, file: number) => number} */
     event(seq, file) {
         const places = this.places[file];
         const { columns } = this.contents[file];
@@ -206,7 +206,7 @@ class Combination {
         return index < places.length ? places[index] : this.firstFree;
     }
 
-    /** Adds the columns of the events, in the order of time. Returns the kinds of events. */
+    /** Adds the columns of the events, in chronological order. Returns the kinds of events. */
     events() {
         const { contents, firsts } = this;
         const times = contents.map(({ columns }, file) =>
@@ -216,7 +216,7 @@ class Combination {
         this.places = times.map(({ length }) => new Uint32Array(length));
         files.forEach((file, place) => { this.places[file][indices[place]] = place; });
         const { list, numbers } = this.kinds();
-        /** Returns a column in the order of time. @type {(name: string, convert?: (value: number, file: number) => number) => Float64Array} */
+        /** Returns a column in chronological order. @type {(name: string, convert?: (value: number, file: number) => number) => Float64Array} */
         const taken = (name, convert = (value) => value) => {
             const lists = contents.map(({ columns }) => valuesOf(columns, name));
             return Float64Array.from(indices, (index, place) => convert(lists[files[place]][index], files[place]));
@@ -299,7 +299,7 @@ class Combination {
         if (name === "gap") this.put("gap.file", this.joined("gap.events", (_, file) => file));
     }
 
-    /** Sorts the arrows by their ends, by which the page searches for them. */
+    /** Sorts the arrows by their ends, because the page searches for arrows by their ends. */
     arrowsInOrder() {
         const ends = /** @type {Float64Array} */ (this.columns.get("arrow.until")?.values);
         const order = Uint32Array.from(ends.keys()).sort((a, b) => ends[a] - ends[b]);

@@ -7,7 +7,7 @@ import { levelPixel, levelSpan, statePixel, stateSpan, stepPixel, stepSpan } fro
 import { Strip, cut, fitted, hatch } from "./paint.js";
 
 /**
- * Where and how a lane is drawn.
+ * The place and the settings for drawing a lane.
  * @typedef {{
  *   ink: CanvasRenderingContext2D, model: import("./model.js").Model,
  *   view: import("./view.js").View, colours: import("./theme.js").Colours, contexts: string[],
@@ -15,7 +15,7 @@ import { Strip, cut, fitted, hatch } from "./paint.js";
  * }} Frame
  */
 
-/** Spans that are looked at for the colour of one pixel of a core. */
+/** Number of spans that are examined for the colour of one pixel of a core. */
 const SAMPLES = 24;
 
 /**
@@ -207,7 +207,7 @@ function line(ink, x, y, end) {
 }
 
 /**
- * Returns what a state without the processor says on its line.
+ * Returns the text on the line of a state without the processor.
  * @param {import("./model.js").Model} model
  * @param {number} state
  * @param {number} value
@@ -264,7 +264,7 @@ function drawJobs(frame, lane, y, colour) {
 }
 
 /**
- * Draws events that stand for themselves as small triangles.
+ * Draws events that are shown as single points, as small triangles.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane} lane
  * @param {number} y
@@ -304,7 +304,7 @@ function drawExtent({ ink, model, colours, left, width, x }, file, { y, height }
 }
 
 /**
- * Draws when interrupts are served.
+ * Draws the times in which interrupts are active.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane} lane
  * @param {number} y
@@ -352,7 +352,7 @@ function nextInterrupt(spans, index, last, x) {
 }
 
 /**
- * Draws the holder of a mutex, and below it those who wait.
+ * Draws the holder of a mutex, and below it the waiting contexts.
  * @param {Frame} frame
  * @param {any} row
  * @param {{ y: number, height: number }} box

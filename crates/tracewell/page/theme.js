@@ -27,7 +27,7 @@ export function stateColour(state) {
     return CONTEXTS[1 + (state % (CONTEXTS.length - 1))];
 }
 
-/** The theme: by the system's preference, or by choice. */
+/** The theme, which follows the system's preference or the user's choice. */
 export class Theme {
     /** @param {() => void} changed */
     constructor(changed) {

@@ -11,7 +11,7 @@ import { drawLane } from "./spans.js";
 /** Width of the names at the left. */
 export const LEFT = 200;
 
-/** Distance in pixels at which an event counts as pointed at. */
+/** Maximum distance in pixels between the pointer and an event at which the pointer selects the event. */
 const NEAR = 5;
 
 export class Timeline {
@@ -71,7 +71,7 @@ export class Timeline {
         return scale.time(first + ((x - LEFT) / this.width) * (last - first));
     }
 
-    /** Returns functions that convert a time to its pixel and back, for the present view. */
+    /** Returns functions that convert a time to its pixel and back, for the current view. */
     get ways() {
         const { from, to, scale } = this.view;
         const [first, last] = [scale.place(from), scale.place(to)];
@@ -233,7 +233,7 @@ export class Timeline {
     }
 
     /**
-     * Returns what a click at a point selects.
+     * Returns the selection that a click at a point makes.
      * @param {number} x
      * @param {number} y
      * @returns {import("./view.js").Selection}
@@ -251,7 +251,7 @@ export class Timeline {
         return null;
     }
 
-    /** Returns the range of times that count as pointed at if the pointer is at a time. @param {number} time */
+    /** Returns the range of times that the pointer selects if it is at a time. @param {number} time */
     near(time) {
         const { x, time: back } = this.ways;
         return [back(x(time) - NEAR), back(x(time) + NEAR)];
@@ -444,7 +444,7 @@ export class Timeline {
     }
 
     /**
-     * Moves a lane to the place of another one of its group, or a group to the place of a group.
+     * Moves a lane to the place of another lane of its group, or a group to the place of another group.
      * @param {import("./rows.js").Lane} lane
      * @param {import("./rows.js").Lane | undefined} target
      * @param {number} way if positive, moves only down; if negative, only up
@@ -479,7 +479,7 @@ export class Timeline {
         this.view.changed();
     }
 
-    /** Scrolls so that a row is in sight. @param {number} row */
+    /** Scrolls so that a row is visible. @param {number} row */
     scrollToRow(row) {
         const lane = this.shown.find((each) => each.row?.index === row);
         if (!lane) return;
@@ -490,7 +490,7 @@ export class Timeline {
     }
 
     /**
-     * Shows what is at a point.
+     * Describes the item at a point.
      * @param {number} x
      * @param {number} y
      */
@@ -509,7 +509,7 @@ export class Timeline {
     }
 
     /**
-     * Says who does what, why, and how long.
+     * Describes the selection: the context, its state, the reason and the duration.
      * @param {{ row: number, span: number }} selection
      */
     describe({ row, span }) {

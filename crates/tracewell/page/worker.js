@@ -15,7 +15,7 @@ const INTERVAL = 100;
  * }} Calls
  */
 
-/** TypeScript gives `self` the type of a window. A worker has other functions, such as this `postMessage`. */
+/** For TypeScript, `self` has the type of a window. A worker has different functions, such as this `postMessage`. */
 const page = /** @type {Worker} */ (/** @type {unknown} */ (self));
 
 /** Size of the trace in bytes, for reports of progress. */

@@ -14,7 +14,7 @@ export const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 export const PROGRAM = process.env.TRACEWELL ?? join(ROOT, "target/debug/tracewell");
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** Returns what is missing to run the tests, or null. */
+/** Returns the reason why the tests cannot run, or null. */
 async function missing() {
     if (!existsSync(PROGRAM)) return `no program ${PROGRAM} (TRACEWELL)`;
     if (!existsSync(CHROMIUM)) return `no browser ${CHROMIUM} (CHROMIUM)`;
@@ -54,7 +54,7 @@ export function temporary(name) {
 
 /**
  * Opens a page, and records as faults all messages, errors, and requests that `allowed` excludes. Waits until the
- * page has `drawn` its trace, or shows a dialog. `prepare` gets the page before it has an address.
+ * page has `drawn` its trace, or shows a dialog. `prepare` receives the page before it has an address.
  * @param {string} address
  */
 export async function opened(address, {

@@ -30,7 +30,7 @@ function listening() {
     });
 }
 
-/** Returns a function that sends a command and waits for its result. Messages of the log are faults. */
+/** Returns a function that sends a command and waits for its result. Messages in the browser's log count as faults. */
 async function connected(address, faults) {
     const socket = new WebSocket(`${address}/session`);
     await new Promise((open, failed) => {

@@ -24,7 +24,7 @@ async function served(...files) {
     throw new Error("the server ended without an address");
 }
 
-/** Opens the page of a server, which may send requests to this server only. */
+/** Opens the page of a server. The page may send requests only to this server. */
 async function openedAt(/** @type {string} */ address, more = {}) {
     return opened(address, { allowed: new RegExp(`^(data:|${address.replace(/#.*/, "").replace(/[.?]/g, "\\$&")})`), ...more });
 }

@@ -57,7 +57,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Opens the static page, which may send requests to its own server only. */
+/** Opens the static page. The page may send requests only to its own server. */
 async function start(query = "", more = {}) {
     const allowed = new RegExp(`^(data:|${address.replaceAll(".", "\\.")})`);
     const drawn = query !== "";
