@@ -103,7 +103,7 @@ impl Draft {
 
     /// Renames the draft to its target.
     pub(crate) fn commit(&mut self) -> io::Result<()> {
-        // Hold the lock, so that a signal takes effect before or after the rename.
+        // Hold the lock, so that a signal takes effect either before or after the rename.
         let mut unfinished = unfinished();
         if let Some(partial) = &self.partial {
             fs::rename(partial, &self.target)?;

@@ -52,7 +52,7 @@ pub(crate) fn print_message(message: &str) {
 pub(crate) enum Outcome {
     /// All inputs were read completely.
     Done,
-    /// A rule was broken, or a template has errors.
+    /// A rule was violated, or a template has errors.
     Wrong,
     /// The arguments cannot be used.
     Usage,
@@ -102,7 +102,7 @@ impl Failure {
         Self { outcome: Outcome::Usage, message: message.to_string() }
     }
 
-    /// Returns a failure for a broken rule or a template with errors.
+    /// Returns a failure for a violated rule or a template with errors.
     pub(crate) fn wrong(message: impl Display) -> Self {
         Self { outcome: Outcome::Wrong, message: message.to_string() }
     }

@@ -139,8 +139,8 @@ fn rest(
     if !binary(&bytes) {
         check_text(&bytes).map_err(|error| Failure::damaged(path, &error))?;
     }
-    // Read up to `limit` bytes after the start. This exceeds the limit, so a file that is too long
-    // is detected.
+    // Read up to `limit` bytes after the start. Together with the start, this can exceed the limit,
+    // so a file that is too long is detected.
     part(path, file, limit, &mut bytes)?;
     if bytes.len() as u64 > limit {
         let message = format!("expected at most {} MiB of text, found more", limit >> 20);

@@ -111,7 +111,7 @@ impl Project {
         files.chain([self.path.as_path()])
     }
 
-    /// Adds each setting of the input that the command line does not contain. Reads the files of
+    /// Adds each setting of the input that the command line does not contain. Reads the files with
     /// names, the schema files and the symbols. Returns a description of each added setting.
     pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<Vec<String>, Failure> {
         let mut added = Vec::new();

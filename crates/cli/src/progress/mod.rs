@@ -57,7 +57,7 @@ impl Pace {
     }
 }
 
-/// Returns true if standard error is a terminal and the user does not object to progress.
+/// Returns true if standard error is a terminal and no option forbids progress.
 pub(crate) fn is_possible() -> bool {
     screen::allows_progress() && io::stderr().is_terminal()
 }

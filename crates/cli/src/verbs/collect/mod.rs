@@ -132,7 +132,7 @@ struct UntilArgs {
     #[arg(long, value_name = "N", value_parser = seconds)]
     idle: Option<Duration>,
 
-    /// Stop a source when its first connection closes, and a file at its end
+    /// End a source when its first connection closes, or, for a file, at its end
     #[arg(long)]
     once: bool,
 }

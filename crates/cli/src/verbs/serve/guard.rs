@@ -21,7 +21,7 @@ impl Guard {
     /// Creates a guard with a new secret.
     ///
     /// # Errors
-    /// Returns an error if the system has no random numbers.
+    /// Returns an error if the system provides no random numbers.
     pub(super) fn new() -> Result<Self, getrandom::Error> {
         let mut random = [0; 16];
         getrandom::fill(&mut random)?;

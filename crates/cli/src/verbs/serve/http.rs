@@ -248,7 +248,7 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
 
 /// Returns the response to a request whose address does not support its method.
 pub(super) fn wrong_method() -> Response {
-    Response::error(METHOD, "expected the method GET; only api/v1/marks also has PUT")
+    Response::error(METHOD, "expected the method GET; only api/v1/marks also accepts PUT")
 }
 
 /// Reads the body of a request. Returns the response that refuses the request if the body has more

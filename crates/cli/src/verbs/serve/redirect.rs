@@ -24,7 +24,7 @@ impl Redirect {
     ///
     /// # Errors
     /// Returns an error with the path if the folder or the page cannot be created, or if the system
-    /// has no random numbers.
+    /// provides no random numbers.
     pub(super) fn new(parent: &Path, address: &str) -> io::Result<Self> {
         let name = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
         let folder = parent.join(format!("tracewell-{name:016x}"));
