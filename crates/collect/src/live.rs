@@ -206,7 +206,7 @@ impl<'a, 't> Live<'a, 't> {
         let Stage::Decoded(decoding) = &mut self.stage else { return Ok(()) };
         let Decoding { reading, sink } = decoding.as_mut();
         let state = reading.push(bytes, sink.as_mut());
-        // If a decoder requests more, it would keep the whole stream in memory.
+        // If a decoder requested more, it would keep the whole stream in memory.
         if matches!(state, Ok(State::Wanting)) && reading.pending() > MAX_WINDOW {
             self.finish(true)?;
             self.refuse("this format must be read as a whole, and the stream exceeds 64 MiB");
