@@ -20,13 +20,13 @@ use crate::verbs::template::Template;
   tracewell report trace.trx                     print events for people
   tracewell events trace.trx | jq .name          print events for programs
   tracewell analyze trace.dat                    show what the scheduler did
-  tracewell view trace.trx                       draw who ran when
+  tracewell view trace.trx                       draw which context ran when
   tracewell serve --open trace.trx               show the timeline in a browser
   tracewell collect --tcp board:6602 --follow    show events while a target sends them
   tracewell check expected.rules trace.trx       check rules
   tracewell diff old.trx new.trx                 show what changed between runs
   tracewell query --run worst-responses runs/    run an SQL query over many traces
-  tracewell ingest runs/ -o lake                 keep a fleet's traces for queries
+  tracewell ingest runs/ -o lake                 store many traces for queries
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 

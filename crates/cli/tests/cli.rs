@@ -34,7 +34,7 @@ fn run(arguments: &[&str], file: &Path) -> Output {
     program().args(arguments).arg(file).output().unwrap()
 }
 
-/// Returns the element for the only trace of a JSON document of this kind.
+/// Parses a JSON document of this kind about one trace, and returns the element for the trace.
 #[track_caller]
 fn only_trace(kind: &str, output: &Output) -> serde_json::Value {
     let mut document = validated(kind, &stdout(output));

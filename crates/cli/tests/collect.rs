@@ -279,7 +279,7 @@ fn earlier(folder: &Path) -> [PathBuf; 2] {
 fn a_source_that_cannot_be_opened_leaves_an_earlier_file() {
     let folder = tempfile::tempdir().unwrap();
     let absent = folder.path().join("absent").display().to_string();
-    // Give refused commands a long time limit, because they must end before it.
+    // Give refused commands a long time limit: they must end long before it.
     let run = |source: &[&str; 2], status| {
         let seconds = if status == 3 { "0.1" } else { "900" };
         let mut command = program(&["collect", "--seconds", seconds, "-o"]);

@@ -32,7 +32,8 @@ impl Folder {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Returns the element for the only trace of a JSON document, without the path.
+    /// Parses a JSON document about one trace, and returns the element for the trace, without the
+    /// path.
     fn json(&self, arguments: &[&str]) -> Value {
         let mut document: Value = serde_json::from_str(&self.text(arguments)).unwrap();
         let [trace] = document["traces"].as_array_mut().unwrap().as_mut_slice() else {

@@ -416,7 +416,7 @@ fn a_stream_in_shared_memory_is_followed() {
     let events = |progress: &Value| progress["events"].as_u64().unwrap();
     let first = live.until(|progress| progress["edition"] == 1 && progress["reading"] == false);
     (0..10).for_each(|length| stream.record(&SENT, (length,)));
-    // The server may also read the stream after only some of the events.
+    // The server may also have read the stream when it contained only some of the events.
     live.until(|progress| events(progress) == events(&first) + 10);
 }
 

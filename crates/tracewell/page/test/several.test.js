@@ -101,7 +101,7 @@ test("clocks of different rates share an axis in nanoseconds", () => {
     assert.deepEqual([...model([changing, changing], []).events.at].filter((_, i) => i % 2 === 0), [0, 1_000_000, 2_000_000]);
 });
 
-test("unknown rates share an axis in ticks, but not with known ones", () => {
+test("clocks of unknown rate share an axis in ticks, but not with clocks of known rate", () => {
     const unknown = content("u", [0, 10, 20], { rates: [] });
     assert.deepEqual([...model([unknown, unknown], [0, 1]).events.at], [0, 1, 10, 11, 20, 21]);
     assert.throws(() => model([content("x", [0, 1, 2]), unknown], []), /u: the clock's rate is unknown/);
