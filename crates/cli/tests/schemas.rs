@@ -46,7 +46,7 @@ fn run<I: IntoIterator<Item = S>, S: AsRef<std::ffi::OsStr>>(args: I) -> Output 
     Command::new(env!("CARGO_BIN_EXE_tracewell")).args(args).output().unwrap()
 }
 
-/// Traces in the repository, of every dialect.
+/// Traces of every dialect that the repository contains.
 fn traces() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let fixtures = root.join("crates/tracewell/tests/fixtures");

@@ -320,7 +320,7 @@ test("axe finds no serious fault, in both themes and all panels", options, async
     }
 });
 
-test("a large page is small on disk and in memory, and draws fast", options, async (context) => {
+test("the page of a large trace is small on disk and in memory, and draws fast", options, async (context) => {
     // The default is 50,000 events, because a program without optimisation is slow. With 2 million
     // events and no other load, the median must be below FRAME_MS. The project aims at 16 ms.
     const trace = temporary("large.trx");
