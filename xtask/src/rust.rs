@@ -18,11 +18,10 @@ pub(crate) struct Line {
 enum State {
     Code,
     LineComment,
-    /// A block comment. Within a block comment. Block comments can be nested; the number is the
-    /// depth of nesting.
+    /// A block comment. Block comments can be nested; the number is the depth of nesting.
     BlockComment(usize),
     Text,
-    /// Within a raw string, which ends with a quote and this number of `#`.
+    /// A raw string, which ends with a quote and this number of `#`.
     RawText(usize),
 }
 

@@ -23,8 +23,8 @@ pub struct Report {
     pub packets: u64,
     /// Number of records in these packets.
     pub records: u64,
-    /// Number of target resets. Number of resets, after which the sender starts again at its first
-    /// number with different packets. Missing, late and duplicate packets are counted separately
+    /// Number of target resets. After a reset, the sender starts again at its first number, with
+    /// different packets. Missing, late and duplicate packets are counted separately
     /// between resets.
     pub restarts: u64,
     /// Lowest and highest packet number since the last reset.

@@ -9,8 +9,8 @@ use crate::outcome::{Failure, Outcome};
 
 /// Add traces to a lake of Parquet files, for queries over the traces of many devices
 ///
-/// Starts the program tracewell-ingest with all arguments. It comes with tracewell-query. That
-/// program must be in the folder of this program, or in a folder of PATH. `tracewell ingest --help`
+/// Starts the program tracewell-ingest with all arguments. It comes with tracewell-query. It must
+/// be in the folder of this program, or in a folder of PATH. `tracewell ingest --help`
 /// lists its options.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]

@@ -42,7 +42,8 @@ fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// Writes one page. Use the synopsis from the help: a list of all options would be unreadable.
+/// Writes one page. Uses the synopsis of the help, because a list of all options would be
+/// unreadable.
 fn render(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned();

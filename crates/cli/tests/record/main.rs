@@ -1,5 +1,5 @@
-//! Tests `tracewell record`. Tests `tracewell record`: it saves the recorded events however the
-//! program ends, and returns the program's exit status. `files` tests the files that recordings
+//! Tests `tracewell record`. It saves the recorded events however the program ends, and returns the
+//! program's exit status. `files` tests the files that recordings
 //! leave, including those of recordings that fail.
 #![cfg(target_os = "linux")]
 
