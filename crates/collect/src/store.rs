@@ -105,7 +105,7 @@ impl<'a, 't> Storing<'a, 't> {
         }
         if let Some(view) = self.view {
             let complete = pass_on(batch, view);
-            // Report this once while the view lags behind, not for each batch.
+            // Report this once while the view is too slow, not for each batch.
             if !complete && !self.overrun {
                 (self.tell)(&Notice::DisplayOverrun);
             }
