@@ -11,8 +11,8 @@ use tracewell_wire::target::{Control, DEFINITIONS, Definition, Lookup, Packet};
 use super::FORMAT;
 use super::lanes::{Lanes, Origin};
 use super::rings::Ring;
-use super::rows::Rows;
 use super::sums::Sums;
+use crate::format::kernel::Kernel;
 use crate::format::{Confidence, Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -25,7 +25,7 @@ struct TargetDecoder {
     schema: Arc<Schema>,
     rate: Option<Rate>,
     lanes: Lanes,
-    rows: Rows,
+    kernel: Kernel,
     begun: bool,
     /// Number of bytes at the start that contain neither a line nor a dump.
     passed: usize,
@@ -38,13 +38,13 @@ struct TargetDecoder {
 /// Creates a decoder with the options of this format.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let rate: Option<Rate> = settings.options.parse("rate")?;
-    let mut rows = Rows::default();
-    rows.names.rate = rate;
+    let mut kernel = Kernel::default();
+    kernel.names.rate = rate;
     Ok(Box::new(TargetDecoder {
         schema: FORMAT.with_schemas(super::schema(), settings)?,
         rate,
         lanes: Lanes::default(),
-        rows,
+        kernel,
         begun: false,
         passed: 0,
         in_noise: false,
@@ -212,7 +212,7 @@ impl TargetDecoder {
         if !input.last {
             return Flow::Continue(Progress::More { consumed: at, wanted: HEADER });
         }
-        self.lanes.finish(&mut self.rows, out)?;
+        self.lanes.finish(&mut self.kernel, out)?;
         Flow::Continue(Progress::Done)
     }
 
@@ -239,14 +239,14 @@ impl TargetDecoder {
             }
             return Flow::Continue(());
         }
-        self.lanes.add(packet, offset, origin, &mut self.rows, out)
+        self.lanes.add(packet, offset, origin, &mut self.kernel, out)
     }
 
     fn define(&mut self, entry: &Definition, out: &mut Emitter<'_>) -> Flow {
-        if !self.rows.names.has(entry) {
+        if !self.kernel.names.has(entry) {
             self.definitions += 1;
             out.flush()?;
-            self.rows.names.define(entry, out.trace);
+            self.kernel.names.define(entry, out.trace);
         }
         Flow::Continue(())
     }
@@ -280,7 +280,7 @@ impl TargetDecoder {
         for (at, packet) in packets {
             self.packet(&packet, start + at as u64, Origin::Ring, out)?;
         }
-        self.lanes.finish(&mut self.rows, out)?;
+        self.lanes.finish(&mut self.kernel, out)?;
         if others > 0 {
             let message = format!("{others} slots contain no packet with a valid checksum");
             // The numbers of later packets show the number of lost events, except for the newest
@@ -291,7 +291,7 @@ impl TargetDecoder {
     }
 
     fn facts(&self, container: &'static str, trace: &mut Trace) {
-        let counts = self.rows.counts;
+        let counts = self.kernel.counts;
         let container = Fact { name: "container", value: 0, form: FactForm::Text(container) };
         trace.facts = vec![
             container,
