@@ -71,11 +71,8 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
     pub fn event(&self, core: u8, id: u8, arguments: [u64; 2]) {
         let [first, second] = arguments;
         let fields = [u64::from(core), first, second];
-        match id >> 6 {
-            count @ 0..=2 => {
-                self.record(id, fields.get(..=usize::from(count)).unwrap_or_default(), &[]);
-            }
-            _ => {}
+        if let count @ 0..=2 = id >> 6 {
+            self.record(id, fields.get(..=usize::from(count)).unwrap_or_default(), &[]);
         }
     }
 

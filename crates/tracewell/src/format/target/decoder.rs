@@ -165,7 +165,7 @@ impl Decoder for TargetDecoder {
             }
             self.begun = true;
             if self.passed > 0 {
-                self.noise(input.offset - self.passed as u64, self.passed, out);
+                self.noise(input.offset - self.passed as u64, self.passed, false, out);
             }
         }
         let progress = self.line(&input, out).continue_value().unwrap_or(Progress::Done);
@@ -185,7 +185,7 @@ impl TargetDecoder {
             let rest = input.bytes.get(at..).unwrap_or_default();
             let skip = sync(rest, input.last);
             if skip > 0 {
-                self.noise(input.offset + at as u64, skip, out);
+                self.noise(input.offset + at as u64, skip, false, out);
                 at += skip;
                 continue;
             }
@@ -203,8 +203,20 @@ impl TargetDecoder {
                 Lookup::Incomplete(wanted) if !input.last => {
                     return Flow::Continue(Progress::More { consumed: at, wanted });
                 }
-                Lookup::Incomplete(_) | Lookup::No => {
-                    self.noise(input.offset + at as u64, 1, out);
+                Lookup::Incomplete(_) => {
+                    // A reader that stops receiving cuts the last packet. In damaged bytes, a
+                    // length can be too large, and packets follow.
+                    let is_packet = |next: usize| {
+                        let rest = rest.get(next..).unwrap_or_default();
+                        matches!(Lookup::at(rest), Lookup::Packet(_))
+                    };
+                    let is_cut = !(1..rest.len()).any(is_packet);
+                    let bytes = if is_cut { rest.len() } else { 1 };
+                    self.noise(input.offset + at as u64, bytes, is_cut, out);
+                    at += bytes;
+                }
+                Lookup::No => {
+                    self.noise(input.offset + at as u64, 1, false, out);
                     at += 1;
                 }
             }
@@ -216,13 +228,14 @@ impl TargetDecoder {
         Flow::Continue(Progress::Done)
     }
 
-    /// Notes bytes that are not a packet. Reports adjacent ones once.
-    fn noise(&mut self, offset: u64, bytes: usize, out: &mut Emitter<'_>) {
+    /// Notes bytes that are not a packet. Reports adjacent ones once. `is_cut` is true for the
+    /// beginning of a packet at the end of the input.
+    fn noise(&mut self, offset: u64, bytes: usize, is_cut: bool, out: &mut Emitter<'_>) {
         self.skipped += bytes as u64;
         if std::mem::replace(&mut self.in_noise, true) {
             return;
         }
-        self.lanes.skipped(offset, out);
+        self.lanes.skipped(offset, is_cut, out);
     }
 
     fn packet(

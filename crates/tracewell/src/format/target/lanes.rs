@@ -91,10 +91,12 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Notes bytes before the next packet that are not a packet. Before the first packet, they are
-    /// the rest of a packet whose beginning the reader missed.
-    pub(super) fn skipped(&mut self, offset: u64, out: &mut Emitter<'_>) {
+    /// the rest of a packet whose beginning the reader missed. `is_cut` is true for the beginning of
+    /// a packet at the end of the input.
+    pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),
+            _ if is_cut => (Severity::Note, LossCause::Truncated, "the input ends within a packet"),
             _ => (Severity::Damage, LossCause::Damaged, "expected a packet with a valid checksum"),
         };
         out.trace.diagnostics.add(severity, offset, message);
