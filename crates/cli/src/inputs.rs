@@ -37,6 +37,11 @@ impl Inputs {
         self.files.extend(paths.into_iter().filter_map(known));
     }
 
+    /// Returns the paths of the files.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().map(|(path, _)| path)
+    }
+
     /// Fails if `output` is one of these files.
     pub(crate) fn refuse(&self, output: &Path) -> Result<(), Failure> {
         if output == Path::new("-") {
