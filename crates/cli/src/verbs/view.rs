@@ -14,12 +14,12 @@ use crate::args::{InputArgs, SelectionArgs};
 use crate::outcome::{Failure, Outcome, warn};
 use crate::{output, screen};
 
-/// Draw a chart of cores, contexts and locks over time, as text
+/// Draw a chart of cores, contexts, locks, state machines and queues over time, as text
 ///
-/// A row for each core, context, mutex and semaphore; a column for each part of the time. A context
-/// is running, ready, waiting or sleeping, if the trace records these states; its letter marks the
-/// locks that it holds. If a trace does not record when tasks get the processor, the row of each
-/// context shows numbers of events.
+/// A row for each core, context, mutex, semaphore, state machine and queue; a column for each part
+/// of the time. A context is running, ready, waiting or sleeping, if the trace records these
+/// states; its letter marks the locks that it holds. If a trace does not record when tasks get the
+/// processor, the row of each context shows numbers of events.
 ///
 /// If a state begins before the range or ends after it, only its part within the range is drawn.
 /// --context draws only the given contexts; --cpu draws only the given cores and the contexts that
@@ -87,7 +87,7 @@ impl View {
         let dates = shows_dates.then(|| self.selection.zone().zone()).transpose()?;
         let options = ChartOptions { width: width()?, ascii: self.ascii, selection, dates };
         let made = for_each_file(&self.files, &self.input, |input| {
-            let mut builder = TrackBuilder::default().without_machines();
+            let mut builder = TrackBuilder::default();
             let trace = input.read(&mut builder)?;
             // The whole trace has been read, even if the chart ends earlier.
             let whole = Selection { to: None, ..options.selection.clone() };
