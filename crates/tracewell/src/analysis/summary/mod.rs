@@ -123,8 +123,10 @@ impl Summary {
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined while they are together
     /// not longer than this. Of the marks, arrows and waits that are not longer, only one remains
-    /// per context within this number of ticks. With 0, the rows are exact.
+    /// per context within this number of ticks. With 0, the rows are exact. A range that ends before
+    /// it begins is taken as the tick at which it begins.
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
+        let range = range.start..range.end.max(range.start);
         let Self { rest, parts } = self;
         let locks = rest.locks.iter().enumerate().map(|(index, lock)| {
             let (mut lock, part) = (lock.clone(), parts.locks.get(index));
@@ -310,6 +312,17 @@ mod tests {
                     let time = |row: &Row<State>| row.time(0..span, span, |s| s == span_of.state);
                     assert_eq!(time(coarse), time(row), "{:?} at {resolution}", span_of.state);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_that_ends_before_it_begins_is_one_tick() {
+        for (exact, summary) in TRACES.map(both) {
+            for from in [exact.span / 2, exact.span, u64::MAX] {
+                let (reversed, tick) = (summary.tracks(from..0, 0), summary.tracks(from..from, 0));
+                assert_eq!(states(&reversed.contexts), states(&tick.contexts));
+                assert_eq!((&reversed.marks, &reversed.arrows), (&tick.marks, &tick.arrows));
             }
         }
     }

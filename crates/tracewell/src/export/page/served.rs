@@ -151,8 +151,8 @@ impl LargePage {
     }
 
     /// Returns the payload of a view: a range of ticks, divided into this number of parts. States
-    /// that are shorter than a part are combined with their neighbours. `listed` has the events of
-    /// the range.
+    /// that are shorter than a part are combined with their neighbours. A range that ends before it
+    /// begins is taken as the tick at which it begins. `listed` has the events of the range.
     ///
     /// # Errors
     /// Returns an error if the compression fails.
@@ -163,7 +163,8 @@ impl LargePage {
         listed: Option<ListedEvents>,
     ) -> std::io::Result<Vec<u8>> {
         let Self { trace, title, summary, machines, figures, noted, compression } = self;
-        let resolution = (range.end - range.start.min(range.end)) / parts.max(1);
+        let range = range.start..range.end.max(range.start);
+        let resolution = (range.end - range.start) / parts.max(1);
         let tracks = summary.tracks(range.clone(), resolution);
         // The sequence numbers of the shown changes give the approximate number of events.
         let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
@@ -258,6 +259,9 @@ mod tests {
         crate::open(path).unwrap().read(&mut listed).unwrap();
         assert!(listed.events.count > 10 && listed.events.count < page.trace.events);
         assert!(page.view(range, 10, Some(listed)).unwrap().len() > 100);
+        // A range that ends before it begins is a tick.
+        let from = page.trace.span / 2;
+        assert_eq!(page.view(from..0, 10, None).unwrap(), page.view(from..from, 10, None).unwrap());
     }
 
     #[test]
