@@ -205,6 +205,47 @@ fn arguments_of_ranges_of_events_are_known() {
 }
 
 #[test]
+fn an_unknown_name_in_a_condition_is_reported_in_each_verb() {
+    let cases = [
+        ("@context = contrl", "no context named 'contrl' in this trace; did you mean 'control'?"),
+        ("mutex != log_flie", "no object named 'log_flie' in this trace; did you mean 'log file'?"),
+        (
+            "@object = \"LOG file\"",
+            "no object named 'LOG file' in this trace; did you mean 'log file'?",
+        ),
+        (
+            "@name = TX_TRACE_MUTEX_GTE",
+            "no event named 'TX_TRACE_MUTEX_GTE' in this trace; did you mean 'TX_TRACE_MUTEX_GET'?",
+        ),
+        ("@label = tx_mutex_gte", "no event named 'tx_mutex_gte' in this trace; did you mean"),
+        ("new_state = slep", "no value named 'slep' in this trace; did you mean 'sleep'?"),
+        ("@id = tx_mutex_get", "@id is a number, found the name 'tx_mutex_get'"),
+    ];
+    for (condition, reported) in cases {
+        for verb in ["events", "report", "info", "analyze"] {
+            let output = run(&[verb, "t", "--where", condition]);
+            let shown = stderr(&output);
+            let said = format!("warning: t: where:1:1: {reported}");
+            assert!(shown.starts_with(&said), "{verb} {condition}: {shown}");
+        }
+    }
+    for condition in [
+        "@context = control | CONTR*",
+        "@context = 0x20000940",
+        "mutex = log_file",
+        "@object = \"log file\"",
+        "@name = TX_TRACE_MUTEX_GET",
+        "@label = tx_mutex_get",
+        "new_state = sleep",
+        "@id = 57",
+        "@text = nothing",
+    ] {
+        let output = run(&["events", "t", "--where", condition]);
+        assert_eq!(stderr(&output), "", "{condition}");
+    }
+}
+
+#[test]
 fn unknown_names_list_what_there_is() {
     for (arguments, expected) in [
         (["--context", "motor", "r"], "no context named 'motor' in this trace; its contexts are "),

@@ -93,7 +93,7 @@ struct Open {
 /// assert!(spans.figures().names.is_empty());
 /// # Ok::<(), tracewell::input::InputError>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Spans {
     rows: Vec<SpanFigures>,
     /// The row of each event id that begins spans; `None` if there are too many rows.
