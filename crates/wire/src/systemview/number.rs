@@ -98,10 +98,10 @@ mod tests {
             seed = seed
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            let continued = (1 << (seed >> 33) % 7) - 1;
+            let continued = (1_u32 << ((seed >> 33) % 7)) - 1;
             let mut bytes = (seed ^ seed >> 29).to_be_bytes();
             for (index, byte) in bytes.iter_mut().enumerate() {
-                *byte = *byte & 0x7F | (continued >> index & 1) << 7;
+                *byte = *byte & 0x7F | (((continued >> index) & 1) as u8) << 7;
             }
             let expected = read_last(&bytes);
             assert_eq!(read(&bytes), expected, "{bytes:X?}");

@@ -191,7 +191,7 @@ impl Events {
     }
 
     /// Handles an event of [`SHORT`] with these parameters. Such events are the most frequent ones.
-    #[inline]
+    #[inline(always)]
     fn short(
         &mut self,
         id: u32,
@@ -217,7 +217,7 @@ impl Events {
     }
 
     /// Updates the running contexts.
-    #[inline]
+    #[inline(always)]
     fn effect(&mut self, id: u32, value: u64, at: Place, out: &mut Emitter<'_>) {
         let core = self.cores.at(at.cpu);
         match id {

@@ -185,7 +185,9 @@ impl TargetDecoder {
             let rest = input.bytes.get(at..).unwrap_or_default();
             let skip = sync(rest, input.last);
             if skip > 0 {
-                self.noise(input.offset + at as u64, skip, false, out);
+                // The last byte may be the first of the two sync bytes of a packet that was cut.
+                let is_cut = rest == &SYNC[..1];
+                self.noise(input.offset + at as u64, skip, is_cut, out);
                 at += skip;
                 continue;
             }
