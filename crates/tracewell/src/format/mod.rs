@@ -21,6 +21,7 @@ mod nested;
 mod options;
 mod order;
 pub mod posix;
+mod recent_contexts;
 pub mod rkh;
 mod settings;
 pub mod shark;
