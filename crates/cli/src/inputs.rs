@@ -39,6 +39,11 @@ impl Inputs {
         }
     }
 
+    /// Returns the paths of the files.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().map(|(path, _)| path)
+    }
+
     /// Fails if `output` is one of these files, or in one of these folders.
     pub(crate) fn refuse(&self, output: &Path) -> Result<(), Failure> {
         if output == Path::new("-") {

@@ -19,7 +19,7 @@ pub enum ContextKind {
     Interrupt,
     /// The system before its scheduler started.
     Initialization,
-    /// The trace does not identify the context.
+    /// The trace does not identify the context, or the scheduler of the trace does not know it.
     Unknown,
     /// The system itself: idle loop, scheduler, and interrupts without a context of their own.
     System,

@@ -20,7 +20,7 @@ struct Slot {
 const NO_KEY: u64 = u64::MAX;
 
 /// The contexts of a trace, as of the current batch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Directory {
     kinds: Vec<ContextKind>,
     slots: Box<[Slot; SLOTS]>,
