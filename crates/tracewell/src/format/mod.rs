@@ -14,6 +14,7 @@ mod copies;
 pub mod ctf;
 mod decoder;
 mod files;
+mod kernel;
 mod names;
 pub mod native;
 mod nested;
