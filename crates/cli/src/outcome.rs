@@ -7,7 +7,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use tracewell::export::ExportError;
 use tracewell::input::InputError;
-use tracewell::model::{Diagnostic, Severity, SinkError, Trace};
+use tracewell::model::{Diagnostic, Diagnostics, Severity, SinkError};
 use tracewell::text::style::{ERROR, HEADING, WARNING, styled};
 use tracewell::text::{counted, shown_lines, shown_path};
 
@@ -200,16 +200,16 @@ impl Failure {
 
 /// Prints the diagnostics of an input on standard error: all of them if `verbose`, otherwise all
 /// except notes. Returns [`Outcome::Damaged`] if the input is damaged.
-pub(crate) fn report_diagnostics(path: &Path, trace: &Trace, verbose: bool) -> Outcome {
+pub(crate) fn report_diagnostics(path: &Path, diagnostics: &Diagnostics, verbose: bool) -> Outcome {
     let least = if verbose { Severity::Note } else { Severity::Hint };
-    for diagnostic in trace.diagnostics.iter().filter(|diagnostic| diagnostic.severity >= least) {
+    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.severity >= least) {
         print_diagnostic(path, diagnostic);
     }
-    match trace.diagnostics.more() {
+    match diagnostics.more() {
         0 => {}
         more => note!("{}: and {}", shown_path(path), counted(more, "more diagnostic")),
     }
-    match trace.diagnostics.worst() {
+    match diagnostics.worst() {
         Some(Severity::Damage) => Outcome::Damaged,
         _ => Outcome::Done,
     }

@@ -108,6 +108,28 @@ fn unknown_names_fail_if_strict() {
 }
 
 #[test]
+fn a_name_in_a_condition_that_the_trace_lacks_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let why = "no context named 'contrl' in this trace; did you mean 'control'?";
+    for (rules, column) in [
+        ("never tx_mutex_get(@context = contrl)\n", 7),
+        ("ignore tx_mutex_get(@context = contrl)\ntx_mutex_get\n", 8),
+    ] {
+        let output = check(folder.path(), rules, &["--strict"]);
+        assert_eq!(status(&output), Some(0), "{output:?}");
+        let said = format!("my.rules:1:{column}: warning: {why}\n");
+        assert!(stderr(&output).starts_with(&said), "{output:?}");
+    }
+    let rules = "never tx_mutex_get(mutex = log_flie)\n";
+    let document = validated("check", &stdout(&check(folder.path(), rules, &["--json"])));
+    let message = document["traces"][0]["warnings"][0]["message"].as_str().unwrap();
+    assert_eq!(message, "no object named 'log_flie' in this trace; did you mean 'log file'?");
+    let output = check(folder.path(), "never \"TX_MUTEX get\"\n", &[]);
+    let hint = "in format threadx; without quotation marks, case and '_' do not matter\n";
+    assert!(stderr(&output).contains(hint), "{output:?}");
+}
+
+#[test]
 fn programs_get_the_warnings() {
     let folder = tempfile::tempdir().unwrap();
     let rules = format!("{MISSPELT}never tx_queue_snd\n");

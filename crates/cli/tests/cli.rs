@@ -170,6 +170,8 @@ fn analyze_reports_a_period_for_an_unknown_task() {
     let output = run(&[&["analyze"], &options[..]].concat(), &trace);
     let reported = format!("warning: {}: no task 'ghost'\n", trace.display());
     assert_eq!((status(&output), stderr(&output)), (Some(0), reported));
+    let output = run(&["analyze", "--period", "pdi 3=10ms"], &trace);
+    assert!(stderr(&output).ends_with("no task 'pdi 3'; did you mean 'pid 3'?\n"), "{output:?}");
 }
 
 #[test]

@@ -258,6 +258,40 @@ fn a_folder_is_written_whole_and_never_replaces_content() {
     assert_eq!(files(folder.path()).len(), before.len() + 2, "only the folders are new");
 }
 
+#[test]
+fn no_output_may_be_in_the_folder_of_an_input() {
+    let folder = folder_of_inputs();
+    let made = run_in(folder.path(), &["convert", "t", "-o", "in.ctf"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    fs::write(folder.path().join("my.rules"), "tx_mutex_get\n").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("in.ctf", folder.path().join("link")).unwrap();
+    let trace = folder.path().join("in.ctf");
+    let before = files(&trace);
+    let commands: [&[&str]; 8] = [
+        &["report", "in.ctf", "-o", "in.ctf/new"],
+        &["report", "in.ctf", "-o", "in.ctf/metadata"],
+        &["events", "in.ctf", "-o", "in.ctf/index/new"],
+        &["events", "in.ctf", "--format", "csv", "-o", "out", "--losses", "in.ctf/new"],
+        &["convert", "in.ctf/", "--format", "ctf", "-o", "in.ctf/inner"],
+        &["convert", "in.ctf", "--format", "csv", "-o", "./in.ctf/new"],
+        &["check", "my.rules", "in.ctf", "--junit", "in.ctf/new"],
+        &["check", "--write", "in.ctf/new", "in.ctf"],
+    ];
+    for command in commands {
+        let output = run_in(folder.path(), command);
+        let reported = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {reported}");
+        assert!(reported.contains("is in the folder of an input (in.ctf"), "{reported}");
+        assert!(files(&trace) == before, "{command:?} changed the trace");
+    }
+    #[cfg(unix)]
+    {
+        let output = run_in(folder.path(), &["report", "link", "-o", "in.ctf/metadata"]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_removes_nothing() {

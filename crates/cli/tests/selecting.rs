@@ -134,13 +134,11 @@ fn other_unknown_names_are_reported_with_the_closest_one() {
 
 #[test]
 fn names_are_not_called_unknown_if_only_a_part_was_read() {
-    let output =
-        run(&["events", "--context", "control", "--context", "logger", "--head", "1", "t"]);
-    let reported = stderr(&output);
-    assert!(
-        reported.contains("'logger' in the part of this trace that was read")
-            || reported.is_empty()
-    );
+    for limit in [["--head", "1"], ["--to", "0"]] {
+        let reported = stderr(&run(&["events", "--context", "nobody", limit[0], limit[1], "t"]));
+        let expected = "no context named 'nobody' in the part of this trace that was read";
+        assert!(reported.contains(expected), "{limit:?}: {reported}");
+    }
     let output = run(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]);
     assert_eq!(stderr(&output), "", "it is a name of this format");
 }
@@ -204,6 +202,47 @@ fn arguments_of_ranges_of_events_are_known() {
     }
     let output = run(&["events", "t", "--where", "arg1 == 5", "--event", "tx_mutex_put"]);
     assert!(stderr(&output).contains("no selected event has an argument 'arg1'"), "{output:?}");
+}
+
+#[test]
+fn an_unknown_name_in_a_condition_is_reported_in_each_verb() {
+    let cases = [
+        ("@context = contrl", "no context named 'contrl' in this trace; did you mean 'control'?"),
+        ("mutex != log_flie", "no object named 'log_flie' in this trace; did you mean 'log file'?"),
+        (
+            "@object = \"LOG file\"",
+            "no object named 'LOG file' in this trace; did you mean 'log file'?",
+        ),
+        (
+            "@name = TX_TRACE_MUTEX_GTE",
+            "no event named 'TX_TRACE_MUTEX_GTE' in this trace; did you mean 'TX_TRACE_MUTEX_GET'?",
+        ),
+        ("@label = tx_mutex_gte", "no event named 'tx_mutex_gte' in this trace; did you mean"),
+        ("new_state = slep", "no value named 'slep' in this trace; did you mean 'sleep'?"),
+        ("@id = tx_mutex_get", "@id is a number, found the name 'tx_mutex_get'"),
+    ];
+    for (condition, reported) in cases {
+        for verb in ["events", "report", "info", "analyze"] {
+            let output = run(&[verb, "t", "--where", condition]);
+            let shown = stderr(&output);
+            let said = format!("warning: t: where:1:1: {reported}");
+            assert!(shown.starts_with(&said), "{verb} {condition}: {shown}");
+        }
+    }
+    for condition in [
+        "@context = control | CONTR*",
+        "@context = 0x20000940",
+        "mutex = log_file",
+        "@object = \"log file\"",
+        "@name = TX_TRACE_MUTEX_GET",
+        "@label = tx_mutex_get",
+        "new_state = sleep",
+        "@id = 57",
+        "@text = nothing",
+    ] {
+        let output = run(&["events", "t", "--where", condition]);
+        assert_eq!(stderr(&output), "", "{condition}");
+    }
 }
 
 #[test]

@@ -21,10 +21,11 @@ async function start() {
         await startSeveral(files, live);
         return;
     }
-    const content = await fetched("page");
+    // While the server reads the trace for the first time, this is the part that it has read.
+    const content = await fetched("page?so_far=1");
     const page = show(content, new ServerMarks(), view);
     live.follow(content.edition, async () => {
-        const next = await fetched("page");
+        const next = await fetched("page?so_far=1");
         page.update(next);
         return next.edition;
     });

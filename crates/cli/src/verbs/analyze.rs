@@ -10,7 +10,7 @@ use tracewell::analysis::critical_path::Question;
 use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
 use tracewell::report::analyses::{self, Analyses, Section};
-use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection};
+use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection, did_you_mean, nearest};
 use tracewell::text::shown_path;
 
 use super::follow::{StreamEnd, follow};
@@ -236,7 +236,9 @@ fn warn_unknown_tasks(path: &Path, trace: &Trace, wanted: &Wanted) {
     let mut unknown: Vec<_> = wanted.expected.keys().filter(|task| !is_there(task)).collect();
     unknown.sort_unstable();
     for task in unknown {
-        warn!("{}: no task '{task}'", shown_path(path));
+        let names = trace.contexts.iter().map(|(_, context)| context.name.as_str());
+        let meant = did_you_mean(nearest(task, names));
+        warn!("{}: no task '{task}'{meant}", shown_path(path));
     }
 }
 

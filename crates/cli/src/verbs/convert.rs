@@ -153,7 +153,7 @@ fn write(
             write(&mut input, options, &names, folder).map_err(failed)
         })?,
     };
-    Ok(report_diagnostics(input.path(), &trace, args.verbose))
+    Ok(report_diagnostics(input.path(), &trace.diagnostics, args.verbose))
 }
 
 /// Writes the entries of AIX logs, merged, as one log.

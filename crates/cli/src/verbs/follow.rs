@@ -124,7 +124,9 @@ pub(super) fn follow<'a>(
         selection.remark(trace);
     }
     match &trace {
-        Some(trace) => outcome = outcome.max(report_diagnostics(file, trace, args.verbose)),
+        Some(trace) => {
+            outcome = outcome.max(report_diagnostics(file, &trace.diagnostics, args.verbose))
+        }
         // If there is no trace and no error, the file was empty or its format is unknown.
         None if outcome == Outcome::Done => {
             let nothing = "no event of a known format was received";

@@ -91,7 +91,7 @@ pub(crate) fn for_each_file(
             progress::watch(&mut input);
             let trace = work(&mut input)?;
             made.files += 1;
-            Ok(report_diagnostics(input.path(), &trace, args.verbose))
+            Ok(report_diagnostics(input.path(), &trace.diagnostics, args.verbose))
         };
         let outcome = done().unwrap_or_else(|failure: Failure| {
             let first = run.first().cloned().unwrap_or_default();

@@ -14,11 +14,11 @@ use crate::args::{InputArgs, SelectionArgs};
 use crate::outcome::{Failure, Outcome, warn};
 use crate::{output, screen};
 
-/// Draw a chart of cores, contexts and locks over time, as text
+/// Draw a chart of cores, contexts, locks, state machines and queues over time, as text
 ///
-/// A row for each core, context, mutex and semaphore; a column for each part of the time. A context
-/// is running, ready, waiting or sleeping, as far as the trace records it; its letter marks the
-/// locks that it holds. A trace that does not record when tasks get the processor has a row of
+/// A row for each core, context, mutex, semaphore, state machine and queue; a column for each part
+/// of the time. A context is running, ready, waiting or sleeping, as far as the trace records it;
+/// its letter marks the locks that it holds. A trace that does not record when tasks get the processor has a row of
 /// numbers of events for each context.
 ///
 /// A state that begins before the range or ends after it is drawn only within the range. --context
@@ -86,7 +86,7 @@ impl View {
         let dates = shows_dates.then(|| self.selection.zone().zone()).transpose()?;
         let options = ChartOptions { width: width()?, ascii: self.ascii, selection, dates };
         let made = for_each_file(&self.files, &self.input, |input| {
-            let mut builder = TrackBuilder::default().without_machines();
+            let mut builder = TrackBuilder::default();
             let trace = input.read(&mut builder)?;
             // The whole trace was read, even if the chart ends earlier.
             let whole = Selection { to: None, ..options.selection.clone() };

@@ -7,7 +7,7 @@
 const SLOTS: usize = 256;
 
 /// The last keys with their results. A slot holds one key, and each key has one slot.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct KeySlots<K, V> {
     slots: Box<[Option<(K, V)>; SLOTS]>,
 }

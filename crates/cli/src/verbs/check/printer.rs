@@ -118,6 +118,7 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
             verdict = verdict.strict();
         }
         sources::report(source, &verdict.warnings);
+        sources::report(source, &verdict.absent);
         if !verdict.passed() {
             self.wrong.store(true, Ordering::Relaxed);
         }

@@ -311,7 +311,8 @@ impl Collect {
             let refused = shown.refused || shown.worst == Some(Severity::Damage);
             outcome = outcome.max(if refused { Outcome::Damaged } else { Outcome::Done });
             if let Some(trace) = &shown.trace {
-                outcome = outcome.max(report_diagnostics(name, trace, self.input.verbose));
+                outcome =
+                    outcome.max(report_diagnostics(name, &trace.diagnostics, self.input.verbose));
                 for warning in selection.unknown_names(trace) {
                     warn!("{}: {warning}", name.display());
                 }

@@ -10,11 +10,13 @@
 //! | `query` | the parameters of a request |
 //! | `redirect` | the private file that leads the browser to the address |
 //! | `content` | a trace: reads it, and again when it has changed |
+//! | `cache` | the summaries of large traces, in the user's folder for caches |
 //! | `shown` | all shown traces, and their progress |
 //!
 //! For requests, the server opens only the files of the command line and the file of the marks. It
 //! never opens a path from a request.
 
+mod cache;
 mod content;
 mod guard;
 mod http;
@@ -42,6 +44,7 @@ use std::time::Duration;
 use clap::Args;
 use tracewell::text::shown_path;
 
+use self::cache::Cache;
 use self::content::{Content, Traces};
 use self::guard::Guard;
 use self::http::Limits;
@@ -61,7 +64,9 @@ use crate::output;
 /// contains a secret: only programs that know it can read the trace. By default, only programs on
 /// this computer can connect.
 ///
-/// Marks that you set in the page are kept in FILE.marks.txt, the only file that is written.
+/// Marks that you set in the page are kept in FILE.marks.txt. The summary of a trace with more than
+/// 2,000,000 events is kept in the user's folder for caches, so that the next start need not read
+/// the trace.
 ///
 /// The page shows the timeline of `convert -o trace.html`. It follows a file that grows and a
 /// stream in shared memory. Several files are several trees on one time axis, each with an offset
@@ -90,6 +95,10 @@ pub(crate) struct Serve {
     /// loopback address
     #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
+
+    /// Neither use nor keep the summary of a large trace in the folder for caches
+    #[arg(long)]
+    no_cache: bool,
 
     #[command(flatten)]
     input: InputArgs,
@@ -149,11 +158,13 @@ impl Serve {
         let runs = self.files.chunks(length);
         let is_one_of_several = runs.len() > 1;
         let changes = Arc::<Changes>::default();
+        let cache = if self.no_cache { None } else { Cache::of_user() };
         let content = |files: &[PathBuf]| -> Result<Arc<Content>, Failure> {
             let traces = Traces::new(files, &self.input)?;
             self.input.warn_ineffective(&traces.open()?, files.len());
             let changes = Arc::clone(&changes);
-            Ok(Arc::new(Content::new(traces, is_one_of_several, changes)))
+            let cache = cache.clone();
+            Ok(Arc::new(Content::new(traces, is_one_of_several, cache, changes)))
         };
         let all = runs.map(content).collect::<Result<Vec<_>, _>>()?;
         Ok(Shown::new(all, Arc::clone(&changes)))

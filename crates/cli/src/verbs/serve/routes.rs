@@ -23,7 +23,7 @@ use std::time::Duration;
 use serde_json::json;
 use tracewell::analysis::scheduling::Wanted;
 use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::export::page;
+use tracewell::export::page::{self, ListedEvents, View};
 use tracewell::input::{Input, InputError};
 use tracewell::model::{Batch, Columns, Event, Flow, Loss, Sink, SinkError, Stop, Trace};
 use tracewell::report::analyses::{self, Analyses};
@@ -112,7 +112,11 @@ impl Routes {
                 Ok(Response::page(html.to_vec(), policy))
             }
             "api/v1/page" => {
-                let page = asked(&[])?.content.page();
+                let Asked { query, content, .. } = asked(&["so_far"])?;
+                let page = match query.number("so_far", 0, 1)? {
+                    1 => content.page_so_far(),
+                    _ => content.page(),
+                };
                 let (page, edition) = page.map_err(|error| Response::error(FAILED, error))?;
                 Ok(Response::new("application/octet-stream", page).of_edition(edition))
             }
@@ -155,21 +159,23 @@ impl Routes {
     /// Answers with the payload of a view. With `events=1`, it lists the events of the range.
     fn view(&self, asked: &Asked<'_>) -> Result<Response, Response> {
         let Asked { query, content, .. } = asked;
-        let Some((large, edition)) = content.large() else {
-            return Err(bad("api/v1/page has the whole trace"));
-        };
+        let whole = || bad("api/v1/page has the whole trace");
+        if !content.has_views() {
+            return Err(whole());
+        }
         let from = query.number("from", 0, u64::MAX)?;
         let to = query.number("to", u64::MAX, u64::MAX)?;
         let range = from..to.max(from);
         let parts = query.number("parts", page::PARTS, page::MAX_PARTS)?;
         let mut listed = None;
         if query.number("events", 0, 1)? == 1 {
-            let mut events = large.listed(range.clone());
-            self.read(content, |input| input.read(&mut events))?;
-            listed = Some(events);
+            let mut events = ListedEvents::new(range.clone());
+            let trace = self.read(content, |input| input.read(&mut events))?;
+            listed = Some(events.finish(&trace));
         }
-        let view = large.view(range, parts, listed);
+        let view = content.view(View { range: Some(range), parts, listed });
         let view = view.map_err(|error| Response::error(FAILED, error.to_string()))?;
+        let (view, edition) = view.ok_or_else(whole)?;
         Ok(Response::new("application/octet-stream", view).of_edition(edition))
     }
 

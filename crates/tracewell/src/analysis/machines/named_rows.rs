@@ -10,7 +10,7 @@ use crate::analysis::key_slots::KeySlots;
 use crate::model::Objects;
 
 /// Rows by the thing that they describe, in the order of the first mention.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
     /// Indices of rows by key. They are valid as long as no key was renamed.

@@ -5,7 +5,7 @@ use crate::analysis::key_slots::KeySlots;
 use crate::model::{ContextId, ContextKind, Event, MaybeContext, Trace};
 
 /// The contexts of a trace, as of the current batch.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     kinds: Vec<ContextKind>,
     slots: KeySlots<u64, MaybeContext>,
@@ -17,7 +17,8 @@ impl Directory {
     /// Prepares the lookups of a batch. Contexts do not change within a batch.
     pub(super) fn update(&mut self, trace: &Trace) {
         let contexts = &trace.contexts;
-        self.kinds.extend(contexts.iter().skip(self.kinds.len()).map(|(_, context)| context.kind));
+        let new = contexts.iter_from(self.kinds.len());
+        self.kinds.extend(new.map(|(_, context)| context.kind));
         if self.bindings != contexts.bindings() {
             self.bindings = contexts.bindings();
             self.slots.clear();

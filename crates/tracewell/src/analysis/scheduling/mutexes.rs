@@ -28,7 +28,7 @@ struct Row {
 }
 
 /// All mutexes, by key.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Mutexes {
     slots: KeySlots<u64, usize>,
     numbers: HashMap<u64, usize, RandomState>,
