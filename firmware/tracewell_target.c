@@ -36,11 +36,11 @@
 #error "TW_TARGET_CORES must be from 1 to 32"
 #endif
 
-/* The packets of one core: the open packet, which receives events, and the closed ones before it. */
+/* The packets of one core: the open packet, which receives events, and the closed packets before it. */
 struct lane {
     uint64_t time;     /* time of the last event in ticks */
     uint8_t *packet;   /* the open packet, or the last one */
-    uint32_t number;   /* number of the open packet, or of the next one */
+    uint32_t number;   /* number of the open packet, or of the next packet if none is open */
     uint32_t events;   /* number of the next event */
     uint32_t last;     /* the counter at the last event */
     uint32_t read;     /* number of the next packet to read */
@@ -104,7 +104,7 @@ TW_CALLED void close_packet(struct lane *lane)
 static void open_packet(struct lane *lane, uint32_t core)
 {
     close_packet(lane);
-    /* The reader loses the packet in this slot, because the new one overwrites it. */
+    /* The reader loses the packet in this slot, because the new packet overwrites it. */
     if ((lane->number - lane->read) >= tw.slots) {
         lane->read = lane->number - (tw.slots - 1u);
     }
@@ -115,7 +115,7 @@ static void open_packet(struct lane *lane, uint32_t core)
     seal(lane->packet, 0, lane->sum);
 }
 
-/* Returns the ticks since the last event of a core, and stores the time of this one. */
+/* Returns the ticks since the last event of a core, and stores the time of this event. */
 static uint32_t advance(struct lane *lane)
 {
     const uint32_t now = TW_TARGET_CLOCK();
@@ -391,7 +391,7 @@ void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t p
     if (lowest < tw.define_next) {
         tw.define_next = (uint16_t)lowest;
     }
-    /* A longer earlier name has further parts. */
+    /* If the earlier name was longer, it has further parts. */
     if (lowest != ENTRIES) {
         drop(kind & 0xFFu, number, part, 0);
     }
@@ -445,7 +445,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     if (tw.memory == (uint8_t *)0) {
         return 0;
     }
-    /* Also if the caller never takes all packets, names have to come again. */
+    /* Repeat the names even if the caller never reads all packets. */
     if (tw.since_repeat >= REPEAT) {
         tw.since_repeat = 0;
         tw.define_next = 0;
@@ -476,7 +476,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
             empty = 0;
             copy(&out[length], packet, bytes);
             state = TW_TARGET_LOCK();
-            /* `read` has changed if a new packet overwrote this one during the copy. */
+            /* `read` has changed if a new packet overwrote this packet during the copy. */
             if (lane->read == number) {
                 lane->read = number + 1u;
                 length += bytes;

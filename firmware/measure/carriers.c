@@ -1,5 +1,5 @@
 /* Sends the same packets by RTT and by semihosting. Semihosting writes them to host.bin, and then the
- * whole memory to ram.bin. crates/tracewell/tests/target_carriers.rs finds RTT's control block in it. */
+ * whole memory to ram.bin. crates/tracewell/tests/target_carriers.rs finds RTT's control block in that memory. */
 #include "board.h"
 #include "tracewell_target_send.h"
 

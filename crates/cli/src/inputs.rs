@@ -1,7 +1,7 @@
 //! Tracks the files that a command reads, so that it never overwrites one of them.
 //!
-//! Two paths can name the same file through hard or symbolic links, through different spellings, or
-//! through different case on a case-insensitive file system. If a trace is a folder, the command
+//! Two paths can name the same file: through hard or symbolic links, different spellings, or
+//! different case on a case-insensitive file system. If a trace is a folder, the command
 //! reads all files in it, so no output may be in the folder.
 
 use std::fs::{self, Metadata};

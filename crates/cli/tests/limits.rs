@@ -1,5 +1,5 @@
-//! Tests the messages for inputs and arguments that the program refuses: files of another kind,
-//! devices that never end, numbers that are too large, full disks, missing clocks.
+//! Tests the messages for inputs and arguments that the program refuses: files of the wrong kind,
+//! endless devices, numbers that are too large, full disks, unknown clock rates.
 
 mod program;
 

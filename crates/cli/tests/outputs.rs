@@ -1,5 +1,5 @@
-//! The output files of commands: commands never overwrite their inputs, write complete files or
-//! none, and leave no other files.
+//! Tests the output files of commands: commands never overwrite their inputs, write complete files
+//! or none, and leave no other files.
 
 mod program;
 #[cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// A folder with inputs of all kinds, and further paths to each of them.
+/// A folder with inputs of all kinds, and additional paths to each of them.
 fn folder_of_inputs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -77,7 +77,7 @@ fn no_command_writes_over_a_file_that_it_reads() {
             std::os::unix::fs::symlink("soft", at("softer")).unwrap();
             paths.extend(["hard".to_owned(), "softer".to_owned()]);
         }
-        // On a file system that ignores case this is the same file, otherwise a new one.
+        // On a file system that ignores case, this is the same file; otherwise it is a new file.
         let shout = input.to_uppercase();
         if at(&shout).exists() {
             paths.push(shout);

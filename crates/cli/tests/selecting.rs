@@ -1,4 +1,4 @@
-//! Tests the names that users type: their meaning in each verb, and the messages about unknown
+//! Tests names on the command line: their meaning in each verb, and the messages about unknown
 //! names.
 
 mod program;
@@ -147,7 +147,7 @@ fn names_are_not_called_unknown_if_only_a_part_was_read() {
 fn names_that_a_trace_records_late_are_valid_from_its_first_event_on() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("my.rules");
-    // The trace contains the name of this object three events later.
+    // The trace contains the name of this object only three events later.
     std::fs::write(&rules, "SM_INIT(ao = my, ist = S1)\nnext SM_TRN(tst = S1)\n").unwrap();
     let output = run(&["check", rules.to_str().unwrap(), "r"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -178,7 +178,7 @@ fn an_event_that_does_not_occur_is_reported_after_the_whole_trace() {
         let arguments = [&[verb][..], &names, &["t"]].concat();
         assert_eq!(warning(&arguments), absent("'tx_mutex_delete', '5000'"), "{verb}");
     }
-    // The events could follow the part that was read.
+    // The events could occur after the part that was read.
     assert_eq!(warning(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]), "");
     // An unknown name has its own warning.
     assert!(!warning(&["events", "--event", "tx_mutex_gte", "t"]).contains("do not occur"));
