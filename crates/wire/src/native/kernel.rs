@@ -157,6 +157,7 @@ mod tests {
     extern crate std;
 
     use std::string::String;
+    use std::vec::Vec;
 
     use super::super::image::TYPE_TEXT;
     use super::*;
