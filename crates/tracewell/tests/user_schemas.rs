@@ -59,6 +59,29 @@ fn an_event_of_a_format_may_be_called_by_its_label() {
 }
 
 #[test]
+fn parameters_of_systemview_beyond_a_description_are_reported_once() {
+    let text = "format = \"systemview\"\n[[event]]\nid = 700\nname = \"PAIR\"\nargs = [\"a\"]\n";
+    let read = |packets: &[u8]| {
+        let settings = Settings { format: Some("systemview".to_owned()), ..settings(&[text]) };
+        let bytes = [&[0; 10][..], &[10, 0], packets].concat();
+        let (trace, events) = read(Input::from_bytes("stream", bytes, settings).unwrap());
+        let warnings = trace.diagnostics.iter().map(|found| (found.offset, found.message.clone()));
+        let arguments = events.into_iter().skip(1).map(|(_, arguments)| arguments);
+        (arguments.collect::<Vec<_>>(), warnings.collect::<Vec<_>>())
+    };
+    // Packets of event 700: the id, the length of the parameters, the parameters and the delta.
+    let (one, two) = ([0xBC, 5, 1, 7, 4], [0xBC, 5, 2, 1, 2, 3]);
+    assert_eq!(read(&one), (vec!["a=7".to_owned()], Vec::new()));
+    let warning =
+        "event 700 has more parameters than its description, which are not shown".to_owned();
+    let (arguments, warnings) = read(&[&two[..], &two, &one].concat());
+    assert_eq!(
+        (arguments.as_slice(), warnings),
+        (&["a=1", "a=1", "a=7"].map(str::to_owned)[..], vec![(Some(12), warning)])
+    );
+}
+
+#[test]
 fn a_file_names_user_events_of_threadx_and_gives_them_a_meaning() {
     let text = r#"
         format = "threadx"
