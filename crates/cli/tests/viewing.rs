@@ -1,5 +1,5 @@
-//! Tests the charts of `view`. Every line must fit, and anything that a chart cannot show must
-//! cause an error or a warning.
+//! Tests the charts of `view`. Every line must fit the width, and anything that a chart cannot show
+//! must cause an error or a warning.
 
 mod program;
 
@@ -11,7 +11,7 @@ fn view(arguments: &[&str]) -> Output {
     run(&[&["view"], arguments].concat())
 }
 
-/// Returns a trace of each dialect for which the project has one.
+/// Returns a trace of each dialect, if the project contains one.
 const TRACES: [&str; 4] = [
     "examples/scheduling.trx",
     "examples/hooks.twx",
@@ -44,7 +44,7 @@ fn ascii_charts_are_ascii_and_have_the_same_rows() {
     }
 }
 
-/// A chart of a range shows the same states as this range in a wider chart.
+/// A chart of a range must show the same states as the same range in a wider chart.
 #[test]
 fn a_part_of_the_time_is_drawn_alone() {
     let row = |arguments: &[&str], name: &str| {

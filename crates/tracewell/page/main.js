@@ -1,4 +1,4 @@
-// Starts a page that contains its trace, or that a server sends.
+// Starts a page that contains its trace, or a page that a server sends.
 
 import { Live } from "./live.js";
 import { named, show } from "./page.js";
@@ -40,7 +40,7 @@ async function startSeveral(titles, live) {
     const contents = await Promise.all(titles.map((_, file) => fetched(`page?file=${file}`)));
     const editions = contents.map(({ edition }) => edition);
     const several = new Several(contents, titles);
-    const none = async () => Promise.reject(new Error("several files have no views of parts"));
+    const none = async () => Promise.reject(new Error("views of parts need a page with a single file"));
     const page = show(several.content(offsetsIn(location.hash.slice(1))), null, none, several);
     const sum = () => editions.reduce((all, edition) => all + edition, 0);
     live.follow(sum(), async () => {

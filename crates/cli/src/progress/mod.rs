@@ -1,12 +1,14 @@
 //! Progress of long work on a terminal: the finished part, the rate, and the remaining time.
 //!
-//! The lines are on standard error and disappear before anything else is printed. This file has
-//! the progress of verbs that read traces. `live` shows the progress of `collect` and `record`,
-//! and `lines` draws.
+//! The lines are on standard error and disappear before any other output. This file
+//! contains the progress of verbs that read traces. `live` shows the progress of `collect` and
+//! `record`, and `lines` draws the lines.
 
 mod lines;
 mod live;
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
@@ -23,7 +25,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Time between two updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Decides when a progress line appears: not for short operations, and not too often.
+/// Decides when a progress line appears, so that short operations show none and updates are not too
+/// frequent.
 #[derive(Debug)]
 pub(crate) struct Pace {
     start: Instant,
@@ -32,7 +35,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Begins work. No progress is shown unless standard error is a terminal.
+    /// Begins work. Progress is shown only if standard error is a terminal.
     pub(crate) fn start() -> Self {
         let shows = is_possible();
         let start = Instant::now();
@@ -56,9 +59,16 @@ impl Pace {
     }
 }
 
-/// Returns true if standard error is a terminal and the user does not object to progress.
+/// Returns true if standard error is a terminal that can replace lines, and no option forbids
+/// progress.
 pub(crate) fn is_possible() -> bool {
-    screen::allows_progress() && io::stderr().is_terminal()
+    screen::allows_progress() && io::stderr().is_terminal() && replaces_lines(env::var_os("TERM"))
+}
+
+/// Returns true if a terminal of this kind, the value of `TERM`, can replace lines. Windows and
+/// some services do not set the variable.
+fn replaces_lines(kind: Option<OsString>) -> bool {
+    kind.is_none_or(|kind| kind != "dumb")
 }
 
 /// Returns true if standard output is a file or `/dev/null`, so that nothing written to it can
@@ -106,7 +116,7 @@ fn percent(part: u64, whole: u64) -> u64 {
     (100 * u128::from(part) / u128::from(whole.max(1))) as u64
 }
 
-/// Returns an amount of data in the unit in which it has few digits: `12.3 MB`.
+/// Returns an amount of data in the unit that needs few digits: `12.3 MB`.
 pub(crate) fn data(bytes: u64) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
     match units.into_iter().find(|(scale, _)| bytes >= *scale) {
@@ -115,7 +125,7 @@ pub(crate) fn data(bytes: u64) -> String {
     }
 }
 
-/// Returns a time in seconds as people read a clock: `7 s`, `2:05`, `1:00:00`.
+/// Returns a time in seconds in the form of a clock: `7 s`, `2:05`, `1:00:00`.
 pub(crate) fn span(seconds: u64) -> String {
     let (hours, minutes) = (seconds / 3600, seconds / 60);
     match (hours, minutes) {
@@ -142,6 +152,13 @@ mod tests {
         let advance = Advance { bytes: 1000, events: 2000 };
         let line = reading(advance, None, Duration::from_secs(2));
         assert_eq!(line, "2,000 events, 1,000/s");
+    }
+
+    #[test]
+    fn a_dumb_terminal_has_no_progress() {
+        let kinds = [None, Some("xterm"), Some("dumb")];
+        let replaced = kinds.map(|kind| replaces_lines(kind.map(OsString::from)));
+        assert_eq!(replaced, [true, true, false]);
     }
 
     #[test]

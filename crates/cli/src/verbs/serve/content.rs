@@ -1,4 +1,5 @@
-//! The trace that the server shows. A thread reads it, and reads it again when its files change.
+//! The trace that the server shows. A thread reads the trace, and reads it again when its files
+//! change.
 
 use std::fs;
 use std::io;
@@ -107,7 +108,7 @@ struct State {
     progress: Progress,
     /// The payload of the page.
     page: Option<Arc<Vec<u8>>>,
-    /// The page from which requests get views, if the trace is too large for one payload.
+    /// The page that makes views for requests, if the trace is too large for one payload.
     large: Option<Arc<LargePage>>,
     /// The document of `info --json`.
     info: Option<Value>,
@@ -133,7 +134,7 @@ type SoFar = Result<(Vec<u8>, u64), View>;
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) traces: Traces,
-    /// True if the server shows other traces, too.
+    /// True if the server also shows other traces.
     is_one_of_several: bool,
     cache: Option<Cache>,
     state: Mutex<State>,
@@ -145,11 +146,11 @@ pub(super) struct Content {
     changes: Arc<Changes>,
 }
 
-/// Minimum time from the end of one reading to the start of the next.
+/// Minimum time from the end of one reading to the start of the next reading.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Minimum length of the pause after a reading, as a multiple of the reading's duration. With 4,
-/// the server spends at most one fifth of the time on reading a growing trace.
+/// the server spends at most one fifth of its time on reading a growing trace.
 const MIN_PAUSE: u32 = 4;
 
 /// Time between two reports of progress.
@@ -278,7 +279,7 @@ impl Content {
         }
     }
 
-    /// Returns the progress of reading, and as `info` the facts of the trace.
+    /// Returns the progress of reading, with the facts of the trace under the key `info`.
     pub(super) fn trace(&self) -> Value {
         let state = self.state();
         let mut trace = state.progress.json();
@@ -296,7 +297,7 @@ impl Content {
         self.state().outcome.unwrap_or(Outcome::Done)
     }
 
-    /// Reads the trace, and again each time it has changed, until the process ends.
+    /// Reads the trace now, and again after each change, until the process ends.
     pub(super) fn read(self: &Arc<Self>, verbose: bool) {
         let _ended = Ended(self);
         let mut first = true;
@@ -310,8 +311,8 @@ impl Content {
                 Ok(in_memory) => in_memory,
                 Err(failure) => {
                     let message = failure.message().to_owned();
-                    // Report only a failure of the first reading on standard error, because another
-                    // program may replace the trace often.
+                    // Report a failure on standard error only for the first reading, because
+                    // another program may replace the trace often.
                     let outcome = first.then(|| failure.report());
                     self.change(|state| {
                         state.progress.reading = false;
@@ -380,8 +381,8 @@ impl Content {
         }
     }
 
-    /// Reads the trace once. Stores its summary if `key` is its key in the cache. Returns true if the trace can change while its file keeps its size and
-    /// modification time.
+    /// Reads the trace once. Stores its summary if `key` is its key in the cache. Returns true if
+    /// the content can change although the size and modification time of the file do not.
     fn read_once(
         self: &Arc<Self>,
         verbose: bool,
@@ -439,7 +440,7 @@ impl Content {
             progress.failure = None;
             state.shows_part = false;
             state.info = info.ok();
-            // The page loads the payload of each new edition, so an equal payload keeps its
+            // The page loads the payload of each new edition, so an unchanged payload keeps its
             // edition.
             if state.page.as_deref() != Some(&page) {
                 state.page = Some(Arc::new(page));
@@ -486,7 +487,7 @@ impl StoredFacts {
 const SEVERITIES: [Severity; 4] =
     [Severity::Note, Severity::Hint, Severity::Warning, Severity::Damage];
 
-/// Reports a failure when the thread that reads the trace ends, which happens only on a panic.
+/// Reports a failure when the thread that reads the trace ends, which happens only if it panics.
 struct Ended<'a>(&'a Content);
 
 impl Drop for Ended<'_> {
@@ -494,7 +495,7 @@ impl Drop for Ended<'_> {
         self.0.change(|state| {
             state.progress.reading = false;
             state.progress.failure =
-                Some("the reader failed: standard error has its message".to_owned());
+                Some("the reader failed: see its message on standard error".to_owned());
         });
         self.0.answer(|_| None);
     }

@@ -125,10 +125,12 @@ impl Summary {
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined while they are together
     /// not longer than this. Of the marks, arrows and waits that are not longer, only one remains
-    /// per context within this number of ticks. With 0, the rows are exact.
+    /// per context within this number of ticks. With 0, the rows are exact. A range that ends before
+    /// it begins is taken as the tick at which it begins.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
+        let range = range.start..range.end.max(range.start);
         let Self { rest, parts } = self;
         let locks = rest.locks.iter().enumerate().map(|(index, lock)| {
             let none = LockPart::default();
@@ -386,6 +388,17 @@ mod tests {
         let shown = halfway.builder.finish(&trace).tracks(0..exact.span, 0);
         assert_eq!(states(&shown.contexts), states(&exact.contexts));
         assert_eq!((&shown.marks, &shown.arrows), (&exact.marks, &exact.arrows));
+    }
+
+    #[test]
+    fn a_range_that_ends_before_it_begins_is_one_tick() {
+        for (exact, summary) in TRACES.map(both) {
+            for from in [exact.span / 2, exact.span, u64::MAX] {
+                let (reversed, tick) = (summary.tracks(from..0, 0), summary.tracks(from..from, 0));
+                assert_eq!(states(&reversed.contexts), states(&tick.contexts));
+                assert_eq!((&reversed.marks, &reversed.arrows), (&tick.marks, &tick.arrows));
+            }
+        }
     }
 
     #[test]

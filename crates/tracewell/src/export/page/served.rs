@@ -163,7 +163,8 @@ fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
 /// The part of a trace that a payload shows.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The shown ticks; `None` for the whole trace.
+    /// The shown ticks; `None` for the whole trace. A range that ends before it begins is taken as
+    /// the tick at which it begins.
     pub range: Option<Range<u64>>,
     /// Number of parts into which the range is divided. States that are shorter than a part are
     /// combined with their neighbours.
@@ -246,7 +247,8 @@ impl Facts {
         let View { range, parts, listed } = view;
         let is_whole = range.as_ref().is_none_or(|range| *range == (0..*span));
         let range = range.clone().unwrap_or(0..*span);
-        let resolution = (range.end - range.start.min(range.end)) / (*parts).max(1);
+        let range = range.start..range.end.max(range.start);
+        let resolution = (range.end - range.start) / (*parts).max(1);
         let tracks = summary.tracks(range.clone(), resolution);
         // The sequence numbers of the shown changes give the approximate number of events.
         let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
@@ -410,6 +412,11 @@ pub(super) mod tests {
             columns.iter().find(|(name, _)| name == "event.ticks").unwrap().1
         };
         assert_eq!((events(&whole), events(&part) > 10), (0, true));
+        // A range that ends before it begins is a tick.
+        let from = page.facts.span / 2;
+        let view =
+            |range| page.view(&View { range: Some(range), parts: 10, listed: None }).unwrap();
+        assert_eq!(view(from..0), view(from..from));
     }
 
     /// Asks for a view after each event.

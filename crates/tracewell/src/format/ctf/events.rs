@@ -32,6 +32,9 @@ pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
         for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
             for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
                 compiled.known = maker.event(event, class, schema);
+                if !compiled.known.who.is_plain() {
+                    compiled.plain = None;
+                }
             }
         }
     }
