@@ -2,8 +2,8 @@
 //! of its trace does not read the trace.
 //!
 //! A summary belongs to one state of its files: their paths, sizes and times of change, the
-//! options, and the program that made it. Each trace has one file, whose name depends on the paths and
-//! options. Summaries that are damaged or belong to another state are replaced.
+//! options, and the program that made it. Each trace has one file, whose name depends on the paths
+//! and options. Summaries that are damaged or belong to another state are replaced.
 //!
 //! Programs write to a file of their own and rename it, so that several can use the cache at the
 //! same time. No error of the cache is an error of the server.
