@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(facts["events"], 5);
         let view = View { parts: 100, ..View::default() };
         assert_eq!(found.view(&view).unwrap(), page.view(&view).unwrap());
-        let other = Key::new(&[trace.clone()], 1, &json!(["rate=2MHz"])).unwrap();
+        let other = Key::new(std::slice::from_ref(&trace), 1, &json!(["rate=2MHz"])).unwrap();
         assert!(cache.load(&other).is_none(), "other options");
         fs::write(&trace, "abcd").unwrap();
         let after = key(&trace);
