@@ -7,6 +7,8 @@
 mod lines;
 mod live;
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
@@ -56,9 +58,16 @@ impl Pace {
     }
 }
 
-/// Returns true if standard error is a terminal and the user does not object to progress.
+/// Returns true if standard error is a terminal that can replace lines, and the user does not
+/// object to progress.
 pub(crate) fn is_possible() -> bool {
-    screen::allows_progress() && io::stderr().is_terminal()
+    screen::allows_progress() && io::stderr().is_terminal() && replaces_lines(env::var_os("TERM"))
+}
+
+/// Returns true if a terminal of this kind, the value of `TERM`, can replace lines. Windows and
+/// some services do not set the variable.
+fn replaces_lines(kind: Option<OsString>) -> bool {
+    kind.is_none_or(|kind| kind != "dumb")
 }
 
 /// Returns true if standard output is a file or `/dev/null`, so that nothing written to it can
@@ -142,6 +151,13 @@ mod tests {
         let advance = Advance { bytes: 1000, events: 2000 };
         let line = reading(advance, None, Duration::from_secs(2));
         assert_eq!(line, "2,000 events, 1,000/s");
+    }
+
+    #[test]
+    fn a_dumb_terminal_has_no_progress() {
+        let kinds = [None, Some("xterm"), Some("dumb")];
+        let replaced = kinds.map(|kind| replaces_lines(kind.map(OsString::from)));
+        assert_eq!(replaced, [true, true, false]);
     }
 
     #[test]

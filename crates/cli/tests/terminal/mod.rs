@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// The program, without variables that change its output.
+/// The program, for a terminal of a known kind, without variables that change its output.
 pub(crate) fn tracewell(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     command.args(arguments);
@@ -16,6 +16,7 @@ pub(crate) fn tracewell(arguments: &[&str]) -> Command {
     for variable in variables.into_iter().chain(colors) {
         command.env_remove(variable);
     }
+    command.env("TERM", "xterm");
     command
 }
 
