@@ -6,8 +6,8 @@
  * from vQueueAddToRegistry().
  *
  * The macros expand in the kernel's own files, where the private structures are known. Tasks have the
- * kernel's number (uxTCBNumber). The macros give queues, timers, event groups and stream buffers a
- * number, in the field that the kernel provides for tools. The recorder records ticks and sleep only
+ * kernel's number (uxTCBNumber). The macros assign numbers to queues, timers, event groups and stream buffers, in the
+ * field that the kernel provides for tools. The recorder records ticks and sleep only
  * if TW_TARGET_GROUPS contains TW_TICKS, and allocations only if it contains TW_MEMORY.
  */
 #ifndef TRACEWELL_FREERTOS_H
@@ -91,11 +91,11 @@ static inline uint32_t tw_freertos_is_idle(const char *name, const char *idle)
 #define traceTASK_NOTIFY_TAKE(index) TW_EVENT(TW_NOTIFY_TAKE, pxCurrentTCB->ulNotifiedValue[index], 0)
 #define traceTASK_NOTIFY_WAIT(index) TW_EVENT(TW_NOTIFY_TAKE, pxCurrentTCB->ulNotifiedValue[index], 0)
 
-/* Queues, semaphores and mutexes. The kernel has one structure for them, with a type. */
+/* Queues, semaphores and mutexes. The kernel uses one structure for all of them, with a field for the type. */
 #define TW_QUEUE_NUMBER(queue) ((uint32_t)(queue)->uxQueueNumber)
 #define TW_IS_MUTEX(queue) (((queue)->ucQueueType == 1u) || ((queue)->ucQueueType == 4u))
 #define TW_IS_SEMAPHORE(queue) (((queue)->ucQueueType == 2u) || ((queue)->ucQueueType == 3u))
-/* For a mutex 1 if it is recursive, for all others the capacity. */
+/* For a mutex, 1 if it is recursive; for all others, the capacity. */
 #define TW_QUEUE_VALUE(queue) \
     (TW_IS_MUTEX(queue) ? (((queue)->ucQueueType == 4u) ? 1u : 0u) : (uint32_t)(queue)->uxLength)
 #define TW_QUEUE_KIND(queue) \
@@ -219,7 +219,7 @@ static inline uint32_t tw_freertos_is_idle(const char *name, const char *idle)
 #define traceMALLOC(address, size) TW_EVENT(TW_ALLOCATE, (uintptr_t)(address), size)
 #define traceFREE(address, size) TW_EVENT(TW_FREE, (uintptr_t)(address), size)
 
-/* Interrupts. The kernel's port can call these macros for its tick only. Other handlers must call
+/* Interrupts. The kernel's port can call these macros only for its tick. Other handlers must call
  * traceISR_ENTER() at their start, and at their end one of the exits if the port does not call it. */
 #define traceISR_ENTER() TW_EVENT(TW_INTERRUPT_ENTER, TW_FREERTOS_INTERRUPT(), 0)
 #define traceISR_EXIT() TW_EVENT(TW_INTERRUPT_EXIT, 0, 0)

@@ -22,6 +22,8 @@
 #define REPEAT      64u
 #define DEFINITIONS 255u
 #define DELETED     1u
+#define LARGER_IS_URGENT 0x200u /* the flag of TW_SYSTEM, in the form of TW_IDLE_TASK */
+#define CLOSED      SLOT /* no event has room after this many bytes */
 #define SLOT        ((uint32_t)TW_TARGET_SLOT)
 #define ENTRIES     ((uint32_t)TW_TARGET_ENTRIES)
 #define CORES       ((uint32_t)TW_TARGET_CORES)
@@ -34,15 +36,15 @@
 #error "TW_TARGET_CORES must be from 1 to 32"
 #endif
 
-/* The packets of one core: the open packet, which receives events, and the closed ones before it. */
+/* The packets of one core: the open packet, which receives events, and the closed packets before it. */
 struct lane {
     uint64_t time;     /* time of the last event in ticks */
-    uint8_t *packet;   /* the open packet; a null pointer if none is open */
-    uint32_t number;   /* number of the open packet, or of the next one */
+    uint8_t *packet;   /* the open packet, or the last one */
+    uint32_t number;   /* number of the open packet, or of the next packet if none is open */
     uint32_t events;   /* number of the next event */
     uint32_t last;     /* the counter at the last event */
     uint32_t read;     /* number of the next packet to read */
-    uint16_t length;   /* bytes of the payload of the open packet */
+    uint16_t length;   /* bytes of the payload of the open packet; CLOSED if none is open */
     uint16_t sum;      /* checksum of the open packet */
     uint16_t refused;  /* events refused since the last packet was opened */
 };
@@ -55,7 +57,7 @@ static struct {
     uint32_t objects;        /* numbers that tw_target_number() has returned */
     uint32_t define_number;  /* number of the next packet of definitions */
     uint16_t define_next;    /* index of the next definition to read */
-    uint16_t since_repeat;   /* packets that were read since the definitions were repeated */
+    uint8_t since_repeat;    /* packets that were read since the definitions were repeated; at most REPEAT */
     uint8_t session;
     uint8_t read_core;       /* tw_target_read() copies the next packet from this core */
 } tw;
@@ -87,16 +89,14 @@ static uint32_t header_to(uint8_t *to, uint32_t core, uint32_t number, uint32_t 
     put32(&to[8], first);
     put32(&to[12], (uint32_t)lane->time);
     put32(&to[16], (uint32_t)(lane->time >> 32));
-    put16(&to[20], refused);
-    to[22] = tw.session;
-    to[23] = (uint8_t)CORES;
+    put32(&to[20], refused | ((uint32_t)tw.session << 16) | (CORES << 24));
     return crc_of(0xFFFFu, to, CHECKED);
 }
 
-static void close_packet(struct lane *lane)
+TW_CALLED void close_packet(struct lane *lane)
 {
-    if (lane->packet != (uint8_t *)0) {
-        lane->packet = (uint8_t *)0;
+    if (lane->length != CLOSED) {
+        lane->length = (uint16_t)CLOSED;
         lane->number++;
     }
 }
@@ -104,7 +104,7 @@ static void close_packet(struct lane *lane)
 static void open_packet(struct lane *lane, uint32_t core)
 {
     close_packet(lane);
-    /* The reader loses the packet in this slot, because the new one overwrites it. */
+    /* The reader loses the packet in this slot, because the new packet overwrites it. */
     if ((lane->number - lane->read) >= tw.slots) {
         lane->read = lane->number - (tw.slots - 1u);
     }
@@ -115,7 +115,7 @@ static void open_packet(struct lane *lane, uint32_t core)
     seal(lane->packet, 0, lane->sum);
 }
 
-/* Returns the ticks since the last event of a core, and stores the time of this one. */
+/* Returns the ticks since the last event of a core, and stores the time of this event. */
 static uint32_t advance(struct lane *lane)
 {
     const uint32_t now = TW_TARGET_CLOCK();
@@ -144,7 +144,7 @@ static void commit(struct lane *lane, const uint8_t *end, uint32_t sum)
 static uint32_t make_room(struct lane *lane, uint32_t core, uint32_t ticks, uint32_t length)
 {
     const uint32_t needed = HEADER + 1u + size_of(ticks) + length;
-    if ((lane->packet == (uint8_t *)0) || ((lane->length + needed) > SLOT)) {
+    if ((lane->length + needed) > SLOT) {
         open_packet(lane, core);
         ticks = 0;
     }
@@ -170,7 +170,7 @@ void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
         uint8_t *to;
 
         /* Compute the length only if the longest event would not fit. */
-        if ((lane->packet == (uint8_t *)0) || ((HEADER + lane->length + MAX_EVENT) > SLOT)) {
+        if ((HEADER + lane->length + MAX_EVENT) > SLOT) {
             const uint32_t length = ((count > 0u) ? size_of(first) : 0u) + ((count > 1u) ? size_of(second) : 0u);
             ticks = make_room(lane, core, ticks, length);
             sum = lane->sum;
@@ -245,13 +245,13 @@ void tw_target_text(uint32_t channel, const char *text)
     uint8_t block[1u + MAX_BLOCK + 10u];
     uint8_t *const first = &block[1];
     uint8_t *to = number_to(first, channel);
-    const uint32_t end = most();
-    const uint32_t limit = (uint32_t)(to - first) + MAX_BLOCK;
+    uint32_t room = most() - (uint32_t)(to - first);
 
     if (!passes(TW_TEXT)) {
         return;
     }
-    while ((*text != '\0') && ((uint32_t)(to - first) < end) && ((uint32_t)(to - first) < limit)) {
+    room = (room < MAX_BLOCK) ? room : MAX_BLOCK;
+    for (; (*text != '\0') && (room > 0u); room--) {
         *to++ = (uint8_t)*text++;
     }
     add_block(TW_ID(TW_TEXT), block, (uint32_t)(to - first));
@@ -267,11 +267,9 @@ void tw_target_user(uint32_t event, const int32_t *arguments, uint32_t count)
         return;
     }
     for (uint32_t i = 0; (i < count) && (i < MAX_USER); i++) {
-        uint8_t number[MAX_NUMBER];
-        const uint32_t length = (uint32_t)(number_to(number, zigzag(arguments[i])) - number);
-        if (((uint32_t)(to - first) + length) <= most()) {
-            copy(to, number, length);
-            to = &to[length];
+        const uint32_t value = zigzag(arguments[i]);
+        if (((uint32_t)(to - first) + size_of(value)) <= most()) {
+            to = number_to(to, value);
         }
     }
     add_block(TW_ID(TW_USER), block, (uint32_t)(to - first));
@@ -321,21 +319,23 @@ static uint8_t *entry(uint32_t index)
 /* Returns the entry for a part of a name: its own, else an unused one, else a deleted one, else ENTRIES. */
 static uint32_t find_entry(uint32_t kind, uint32_t number, uint32_t part)
 {
-    uint32_t unused = ENTRIES;
-    uint32_t deleted = ENTRIES;
+    uint32_t best = ENTRIES;
+    uint32_t rank = 0; /* 1 if the best entry so far is deleted, 2 if it is unused */
     for (uint32_t i = 0; i < ENTRIES; i++) {
         const uint8_t *const at = entry(i);
+        uint32_t found = (uint32_t)at[2] & DELETED;
         if ((at[0] == kind) && (at[1] == part) && (get32(&at[4]) == number)) {
             return i;
         }
-        if ((at[0] == 0u) && (unused == ENTRIES)) {
-            unused = i;
+        if (at[0] == 0u) {
+            found = 2;
         }
-        if ((at[0] != 0u) && ((at[2] & DELETED) != 0u) && (deleted == ENTRIES)) {
-            deleted = i;
+        if (found > rank) {
+            best = i;
+            rank = found;
         }
     }
-    return (unused != ENTRIES) ? unused : deleted;
+    return best;
 }
 
 /* Clears the entries of a task or object whose part is at least `part`. If `flags` is not 0, sets these
@@ -355,9 +355,9 @@ static void drop(uint32_t kind, uint32_t number, uint32_t part, uint32_t flags)
     }
 }
 
-static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, uint32_t flags,
-                   const char *name)
+void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, const char *name)
 {
+    const uint32_t flags = kind >> 8;
     uint32_t lowest = ENTRIES;
     uint32_t part = 0;
     if (tw.memory == (uint8_t *)0) {
@@ -368,7 +368,7 @@ static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t prio
     }
     const uint32_t state = TW_TARGET_LOCK();
     do {
-        const uint32_t index = find_entry(kind, number, part);
+        const uint32_t index = find_entry(kind & 0xFFu, number, part);
         uint8_t *to;
         if (index == ENTRIES) {
             put32(&tw.memory[20], get32(&tw.memory[20]) + 1u);
@@ -376,7 +376,7 @@ static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t prio
             break;
         }
         to = entry(index);
-        put32(to, kind | (part << 8) | (flags << 16) | (priority << 24));
+        put32(to, (kind & 0xFFu) | (part << 8) | (flags << 16) | (priority << 24));
         put32(&to[4], number);
         put32(&to[8], value);
         for (uint32_t i = 0; i < NAME; i++) {
@@ -391,16 +391,11 @@ static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t prio
     if (lowest < tw.define_next) {
         tw.define_next = (uint16_t)lowest;
     }
-    /* A longer earlier name has further parts. */
+    /* If the earlier name was longer, it has further parts. */
     if (lowest != ENTRIES) {
-        drop(kind, number, part, 0);
+        drop(kind & 0xFFu, number, part, 0);
     }
     TW_TARGET_UNLOCK(state);
-}
-
-void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, const char *name)
-{
-    define(kind & 0xFFu, number, value, priority & 0xFFu, kind >> 8, name);
 }
 
 void tw_target_remove(uint32_t kind, uint32_t number)
@@ -437,8 +432,7 @@ static uint32_t read_definitions(uint8_t *out)
     tw.define_next = (uint16_t)(next + count);
     TW_TARGET_UNLOCK(state);
     sum = crc_of(sum, &out[HEADER], count * ENTRY);
-    put16(&out[24], count * ENTRY);
-    put16(&out[26], sum);
+    put32(&out[24], (count * ENTRY) | (sum << 16));
     return HEADER + (count * ENTRY);
 }
 
@@ -451,7 +445,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     if (tw.memory == (uint8_t *)0) {
         return 0;
     }
-    /* Also if the caller never takes all packets, names have to come again. */
+    /* Repeat the names even if the caller never reads all packets. */
     if (tw.since_repeat >= REPEAT) {
         tw.since_repeat = 0;
         tw.define_next = 0;
@@ -482,11 +476,11 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
             empty = 0;
             copy(&out[length], packet, bytes);
             state = TW_TARGET_LOCK();
-            /* `read` has changed if a new packet overwrote this one during the copy. */
+            /* `read` has changed if a new packet overwrote this packet during the copy. */
             if (lane->read == number) {
                 lane->read = number + 1u;
                 length += bytes;
-                if (tw.since_repeat != 0xFFFFu) {
+                if (tw.since_repeat < REPEAT) {
                     tw.since_repeat++;
                 }
             }
@@ -497,7 +491,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     return length;
 }
 
-/* Returns the number after the newest valid packet of a core, in memory that survived a reset. */
+/* Returns the number after the newest valid packet of a core, which is in memory that survived a reset; else 0. */
 static uint32_t next_number(uint32_t core)
 {
     uint32_t newest = 0;
@@ -520,15 +514,15 @@ static uint32_t next_number(uint32_t core)
     return newest;
 }
 
-/* Writes the first 20 bytes of the control block. */
+/* Writes the first 20 bytes of the control block. The checksum at their end makes them valid. */
 static void control_to(uint8_t *to, uint32_t session)
 {
     put32(to, 0x41545754u); /* TWTA */
     put32(&to[4], 0x54454752u); /* RGET */
     put32(&to[8], 1u | (CORES << 8) | (SLOT << 16));
     put32(&to[12], tw.slots | (ENTRIES << 16));
-    put16(&to[16], session);
-    put16(&to[18], crc_of(0xFFFFu, to, 18));
+    put32(&to[16], session);
+    put32(&to[16], session | (crc_of(0xFFFFu, to, 18) << 16));
 }
 
 int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_options *options)
@@ -552,26 +546,22 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     for (uint32_t i = 0; i < 20u; i++) {
         kept &= (control[i] == to[i]) ? 1u : 0u;
     }
-    /* If a dump is taken now, a decoder must not find an invalid ring in it. */
-    clear(to, 8);
     if (kept != 0u) {
         tw.session = (uint8_t)(to[16] + 1u);
-        clear(&to[8], SLOTS_AT - 8u);
-    } else {
-        clear(to, SLOTS_AT + (CORES * tw.slots * SLOT));
     }
+    /* This clears the first bytes first. If a dump is taken now, a decoder must not find an invalid ring in it. */
+    clear(to, SLOTS_AT + ((kept != 0u) ? 0u : (CORES * tw.slots * SLOT)));
     now = TW_TARGET_CLOCK();
     for (uint32_t core = 0; core < CORES; core++) {
         struct lane *const lane = &tw.lanes[core];
-        lane->packet = (uint8_t *)0;
+        lane->length = (uint16_t)CLOSED;
         lane->last = now;
-        lane->number = (kept != 0u) ? next_number(core) : 0u;
+        lane->number = next_number(core);
         lane->read = lane->number;
     }
-    define(TW_SYSTEM, 0, options->rate, 0, (options->larger_is_urgent != 0u) ? 2u : 0u, options->kernel);
-    control_to(control, tw.session);
-    copy(&to[8], &control[8], 12);
-    copy(to, control, 8);
+    tw_target_define(TW_SYSTEM | ((options->larger_is_urgent != 0u) ? LARGER_IS_URGENT : 0u), 0, options->rate, 0,
+                     options->kernel);
+    control_to(to, tw.session);
     tw.filter = 0xFFFFFFFFu;
     tw_target_event(TW_START, 0, 0);
     return 0;

@@ -150,11 +150,11 @@
 #define TW_QUEUE_SEND TW_CODE(TW_MESSAGES, 0x85u)
 /* A message is sent to the front. Arguments: queue, messages before. */
 #define TW_QUEUE_SEND_FIRST TW_CODE(TW_MESSAGES, 0x86u)
-/* A message replaces the one in a queue. Arguments: queue, messages before. */
+/* A message replaces the message in a queue. Arguments: queue, messages before. */
 #define TW_QUEUE_OVERWRITE TW_CODE(TW_MESSAGES, 0x87u)
 /* A message is received. Arguments: queue, messages before. */
 #define TW_QUEUE_RECEIVE TW_CODE(TW_MESSAGES, 0x88u)
-/* A message is read and stays. Arguments: queue, messages. */
+/* A message is read and stays in the queue. Arguments: queue, messages. */
 #define TW_QUEUE_PEEK TW_CODE(TW_MESSAGES, 0x89u)
 /* The running task begins to wait for bits. Arguments: event group, bits. */
 #define TW_GROUP_WAIT TW_CODE(TW_MESSAGES, 0x8Au)
@@ -228,12 +228,12 @@ struct tw_target_options {
  */
 int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_options *options);
 
-/* Sets the groups of events to record, among those that are compiled in. */
+/* Sets the groups of events that are recorded, among the groups that are compiled in. */
 void tw_target_set_filter(uint32_t groups);
 
 /*
- * Stores the name of a task, object or event. docs/target.md specifies `value` and `priority`. Cuts
- * the name after 160 bytes. If the table of names is full, drops the definition and counts it.
+ * Stores the name of a task, object or event. docs/target.md specifies `value` and `priority`. Truncates the name after
+ * 160 bytes. If the table of names is full, drops the definition and counts it.
  */
 void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, const char *name);
 
@@ -243,7 +243,7 @@ void tw_target_remove(uint32_t kind, uint32_t number);
 /* Records an event without a block. Its code determines the number of arguments. Prefer TW_EVENT(). */
 void tw_target_event(uint32_t code, uint32_t first, uint32_t second);
 
-/* Records a text. Cuts it if it does not fit into a packet or has more than 64 bytes. */
+/* Records a text. Truncates the text if it does not fit into a packet or has more than 64 bytes. */
 void tw_target_text(uint32_t channel, const char *text);
 
 /* Records an event that the application has defined, with at most 8 arguments. */
@@ -262,7 +262,7 @@ void tw_target_refuse(void);
 void tw_target_flush(void);
 
 /*
- * Copies whole packets that were not read yet into `out`, and returns their length in bytes. `size`
+ * Copies whole packets that have not been read yet into `out`, and returns their length in bytes. `size`
  * must be at least TW_TARGET_SLOT. Only one caller at a time may read. Recording continues during
  * the call.
  */

@@ -16,16 +16,12 @@
 #define TW_INLINE static inline
 #endif
 
-TW_CALLED void put16(uint8_t *to, uint32_t value)
+TW_CALLED void put32(uint8_t *to, uint32_t value)
 {
     to[0] = (uint8_t)value;
     to[1] = (uint8_t)(value >> 8);
-}
-
-TW_CALLED void put32(uint8_t *to, uint32_t value)
-{
-    put16(to, value);
-    put16(&to[2], value >> 16);
+    to[2] = (uint8_t)(value >> 16);
+    to[3] = (uint8_t)(value >> 24);
 }
 
 TW_CALLED uint32_t get32(const uint8_t *from)

@@ -28,14 +28,21 @@ static inline uint32_t tw_lock(void)
 #define TW_TARGET_LOCK()      tw_lock()
 #define TW_TARGET_UNLOCK(s)   __asm volatile("msr primask, %0" : : "r"(s) : "memory")
 #elif defined(__riscv)
+/* Newer compilers accept instructions for control registers only with the extension Zicsr, but -march=rv32imac
+ * does not name it. Every core that takes interrupts has it. */
+#if defined(__riscv_zicsr) || (defined(__clang__) && (__clang_major__ < 17)) || (__GNUC__ < 12 && !defined(__clang__))
+#define TW_ZICSR(instruction) instruction
+#else
+#define TW_ZICSR(instruction) ".option push\n\t.option arch, +zicsr\n\t" instruction "\n\t.option pop"
+#endif
 static inline uint32_t tw_lock(void)
 {
     unsigned long state;
-    __asm volatile("csrrci %0, mstatus, 8" : "=r"(state) : : "memory");
+    __asm volatile(TW_ZICSR("csrrci %0, mstatus, 8") : "=r"(state) : : "memory");
     return (uint32_t)(state & 8u);
 }
 #define TW_TARGET_LOCK()      tw_lock()
-#define TW_TARGET_UNLOCK(s)   __asm volatile("csrs mstatus, %0" : : "r"(s) : "memory")
+#define TW_TARGET_UNLOCK(s)   __asm volatile(TW_ZICSR("csrs mstatus, %0") : : "r"(s) : "memory")
 #else
 #error "define TW_TARGET_LOCK() and TW_TARGET_UNLOCK(state) for this target"
 #endif

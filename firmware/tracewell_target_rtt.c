@@ -9,7 +9,7 @@
  */
 #include "tracewell_target_send.h"
 
-/* Orders memory accesses: a debugger, too, sees those before the barrier first. */
+/* Orders memory accesses: a debugger also sees the accesses before the barrier first. */
 #if defined(__GNUC__)
 #define BARRIER() __sync_synchronize()
 #else
@@ -42,7 +42,7 @@ static uint8_t down[4];
 
 void tw_rtt_init(void)
 {
-    /* The constant is reversed: a debugger would take a copy of the id for a control block. */
+    /* The constant is reversed, because a debugger would mistake a copy of the id for a control block. */
     static const char backwards[16] = {0, 0, 0, 0, 0, 0, 'T', 'T', 'R', ' ', 'R', 'E', 'G', 'G', 'E', 'S'};
     const struct channel to_host = {"Tracewell", up, (uint32_t)sizeof up, 0, 0, 0};
     const struct channel to_target = {"", down, (uint32_t)sizeof down, 0, 0, 0};

@@ -24,7 +24,7 @@ static intptr_t call(intptr_t operation, const uintptr_t *block)
 #elif defined(__riscv)
     register intptr_t a0 __asm("a0") = operation;
     register const uintptr_t *a1 __asm("a1") = block;
-    /* The three instructions must not be compressed. The debugger recognises them together. */
+    /* The three instructions must not be compressed, because the debugger recognises them as a sequence. */
     __asm volatile(".balign 16\n\t.option push\n\t.option norvc\n\tslli x0, x0, 0x1f\n\tebreak\n\t"
                    "srai x0, x0, 7\n\t.option pop"
                    : "+r"(a0) : "r"(a1) : "memory");

@@ -43,13 +43,13 @@ uint32_t tw_send_piece(const uint8_t **bytes);
 /* Reports that the first `bytes` bytes of the piece were sent. */
 void tw_send_done(uint32_t bytes);
 
-/* Passes packets to `send` until none is left or `send` accepts fewer bytes than were passed to it.
- * Returns the number of bytes that it accepted. */
+/* Passes packets to `send` until none is left or `send` accepts fewer bytes than it was offered. Returns the number of
+ * bytes that it accepted. */
 uint32_t tw_send(tw_send_function send);
 
 /*
- * Does the same as tw_send(). If this has sent all bytes, and at least `ticks` of the clock have passed
- * since the last flush, also flushes and sends the open packets. Call it in the idle task.
+ * Does the same as tw_send(). If all bytes were sent, and at least `ticks` of the clock have passed since the last
+ * flush, also flushes and sends the open packets. Call it in the idle task.
  */
 uint32_t tw_send_idle(tw_send_function send, uint32_t ticks);
 

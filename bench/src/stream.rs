@@ -17,7 +17,7 @@ static PAIR: EventType<(u32, u32)> = EventType::new(FAMILY, "pair", &["first", "
 
 /// Events per measurement: half a millisecond, so that most measurements are not interrupted on a
 /// busy machine.
-const EVENTS: u32 = 50_000;
+pub const EVENTS: u32 = 50_000;
 
 /// Returns the time per event in nanoseconds.
 pub(crate) fn timed(mut event: impl FnMut(u32)) -> f64 {

@@ -155,7 +155,7 @@ static void dispatch(unsigned signal)
     }
 }
 
-/* Post an event and remove it. Only targets that are configured for senders record the sender. */
+/* Post an event and get it. Only targets that are configured for senders record the sender. */
 static void post(unsigned signal, uint32_t sender)
 {
     TW_TRC_BEGIN_AO_SIG(TW_TE_SMA_FIFO, PRIORITY, signal)
@@ -197,7 +197,7 @@ static int start(void)
     TW_FILTER_OFF_EVENT(TW_RKH_ALL);
     TW_FILTER_OFF_ALL_SMA();
     TW_FILTER_OFF_ALL_SIGNALS();
-    /* Filter out the counts, because state machines record many events. */
+    /* Filter out the counts, because state machines record many of them. */
     TW_FILTER_ON_EVENT(TW_TE_SM_NENEX);
     return code;
 }

@@ -79,7 +79,7 @@ static int device_interrupt(uint32_t number)
 
     REQUIRE(tw_threadx_isr_enter(&kernel, &interrupted, &isr));
     REQUIRE(tw_threadx_insert(&kernel, &interrupted, THREAD_RESUME, resume, TX_CLASS_INTERNAL, &entry));
-    /* The kernel determines the next thread after it recorded the event. */
+    /* The kernel determines the next thread after it has recorded the event. */
     REQUIRE(tw_threadx_patch(&kernel, &entry, 4, CONTROL));
     return tw_threadx_isr_exit(&kernel, &interrupted, &isr);
 }

@@ -1,5 +1,5 @@
 /* A program to trace: it controls the level of a tank with a valve. `pump STEPS` runs one step every ten
- * milliseconds. It records events whether it is traced or not. examples/c/watch.c is its controller. */
+ * milliseconds. It calls the recorder whether it is traced or not. examples/c/watch.c is its controller. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "pump.h"

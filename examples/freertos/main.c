@@ -1,5 +1,5 @@
 /* A FreeRTOS program on a Cortex-M3 (QEMU's machine mps2-an385) with Tracewell's recorder. Two tasks
- * share a mutex, so that the more urgent one waits for the less urgent one while a third task runs.
+ * share a mutex, so the more urgent task waits for the less urgent task while a third task runs.
  * Tasks share a queue and a stream buffer. A timer notifies a task, which then deletes itself, and
  * sets a bit for which another task waits. The idle task sends the trace over the serial line. After
  * 200 ms, the program saves the ring (trace.bin) and its own log of switches (switches.bin) by
@@ -104,16 +104,16 @@ static void finish(void)
     }
 }
 
-/* The kernel calls it in its idle task. */
+/* The kernel calls this function in its idle task. */
 void vApplicationIdleHook(void)
 {
-    tw_send_idle(uart_send, 1250000); /* 50 ms: how old the events of an open packet may become */
+    tw_send_idle(uart_send, 1250000); /* 50 ms: maximum age of the events in an open packet */
     if (finished) {
         finish();
     }
 }
 
-/* Works for about this many ticks of the counter. While another task runs, the work does not go on. */
+/* Works for about this many ticks of the counter. While another task runs, the work makes no progress. */
 static void work(uint32_t ticks)
 {
     for (volatile uint32_t i = 0; i < ticks / 10; i++) {

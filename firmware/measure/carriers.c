@@ -1,5 +1,5 @@
 /* Sends the same packets by RTT and by semihosting. Semihosting writes them to host.bin, and then the
- * whole memory to ram.bin. crates/tracewell/tests/target_carriers.rs finds RTT's control block in it. */
+ * whole memory to ram.bin. crates/tracewell/tests/target_carriers.rs finds RTT's control block in that memory. */
 #include "board.h"
 #include "tracewell_target_send.h"
 
@@ -20,10 +20,17 @@ static uint32_t send_twice(const uint8_t *bytes, uint32_t length)
     return tw_semihosting_write(bytes, tw_rtt_write(bytes, length));
 }
 
-/* Reads all bytes, as a debugger does: sets the reader's index to the writer's index. */
+/* Reads all bytes, as a debugger does: sets the reader's index to the writer's index. With
+ * WAIT_FOR_DEBUGGER, waits until a debugger has done this. */
 static void read_all(void)
 {
+#ifdef WAIT_FOR_DEBUGGER
+    const volatile uint32_t *const indices = &_SEGGER_RTT[9];
+    while (indices[0] != indices[1]) {
+    }
+#else
     _SEGGER_RTT[10] = _SEGGER_RTT[9];
+#endif
 }
 
 int main(void)
@@ -46,6 +53,9 @@ int main(void)
     tw_target_flush();
     (void)tw_send(send_twice);
     tw_semihosting_close();
+#ifdef WAIT_FOR_DEBUGGER
+    read_all();
+#endif
     if (tw_semihosting_open("ram.bin") != 0) {
         return 1;
     }

@@ -1,5 +1,5 @@
-/* The configuration of cost.c. The clock is the counter of the board. With TW_MEASURE_LOCKS, cost.c
- * measures the time for which it is locked. */
+/* The configuration of cost.c. The clock is the counter of the board. With TW_MEASURE_LOCKS, cost.c measures the time
+ * for which the lock is held. */
 #include "board.h"
 
 #define TW_TARGET_CLOCK() BOARD_COUNTER

@@ -1,8 +1,8 @@
-//! Makes a book from `docs/` with mdbook: `docs/SUMMARY.md` has its chapters, `docs/book.toml` its
-//! settings.
+//! Makes a book from `docs/` with mdbook: `docs/SUMMARY.md` lists its chapters, and
+//! `docs/book.toml` contains its settings.
 //!
-//! Pages link to files outside `docs/`, such as examples. A book does not contain these files, so
-//! each link becomes the path of its file in the repository.
+//! Pages link to files outside `docs/`, such as examples. The book does not contain these files, so
+//! each link is replaced with the path of the file in the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) fn make(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a fault for each page that is not a chapter. `files` has the names and texts of all
+/// Returns a fault for each page that is not a chapter. `files` contains the names and texts of all
 /// files.
 pub(crate) fn check(files: &[(String, String)]) -> Vec<String> {
     let summary = files.iter().find(|(name, _)| name == SUMMARY);
@@ -56,7 +56,7 @@ fn pages(docs: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(pages)
 }
 
-/// Replaces the links of a page to files outside `docs/` by the paths of these files.
+/// Replaces a page's links to files outside `docs/` with the paths of these files.
 fn inside(name: &str, text: &str) -> String {
     let mut text = text.to_owned();
     for link in links(&text.clone()).iter().filter(|link| link.target.starts_with("../")) {

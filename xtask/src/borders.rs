@@ -1,8 +1,8 @@
-//! Rules about imports: a module must not import from a higher tier of `tracewell`, and files must
-//! not import each other in a circle.
+//! Rules about imports: a module must not import from a higher tier of `tracewell`, and imports
+//! between files must not form a circle.
 //!
-//! A file belongs to the module of its path. This module resolves each path in the code to a file,
-//! through `pub use` if necessary. Tests may import anything, so they are ignored.
+//! The path of a file determines its module. This module resolves each path in the code to a file,
+//! through `pub use` if necessary. Tests may import anything, so the rules ignore them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ const TIERS: [&[&str]; 7] = [
 /// tier.
 const ALSO_FORBIDDEN: [(&str, &str); 1] = [("template", "model")];
 
-/// The Rust files of one crate without tests, by path in the repository.
+/// The Rust files of one crate, without the tests, by path in the repository.
 pub(crate) struct Crate<'a> {
     /// Folder of the sources, such as `crates/wire/src`.
     folder: &'a str,
@@ -107,10 +107,10 @@ impl<'a> Crate<'a> {
         module.to_vec()
     }
 
-    /// Returns the modules that each module names, except itself, with the first line that names
-    /// each.
+    /// Returns, for each module, the other modules that it names, each with the first line that
+    /// names it.
     ///
-    /// The crate's root and its re-exports are ignored, because the root lists all modules.
+    /// Ignores the crate's root and its re-exports, because the root lists all modules.
     fn edges(&self) -> BTreeMap<&[String], BTreeMap<Vec<String>, usize>> {
         let mut edges: BTreeMap<&[String], BTreeMap<Vec<String>, usize>> = BTreeMap::new();
         for (module, file) in &self.files {

@@ -1,5 +1,5 @@
 //! Builds crates for a target, with the options that `dist` and `page` share. The results contain
-//! no path of the machine on which they were built.
+//! no paths of the machine that built them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Parses the options. Returns `None` if they are invalid. `output` is the default folder for
-    /// the results.
+    /// Parses the options. Returns `None` if they are invalid. `output` is the default for the
+    /// folder of the results.
     pub(crate) fn parse(
         output: PathBuf,
         mut arguments: impl Iterator<Item = String>,
@@ -33,7 +33,7 @@ impl Options {
         Some(options)
     }
 
-    /// Builds a package without symbols for a target, and returns the folder with the results.
+    /// Builds a package for a target, without symbols, and returns the folder with the results.
     /// `target_dir` is the default of `--target-dir`.
     ///
     /// # Errors

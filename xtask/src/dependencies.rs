@@ -1,10 +1,12 @@
-//! Rules about dependencies: the size of each crate's tree, and crates that must not be in it.
+//! Rules about dependencies: the size of each crate's dependency tree, and crates that must not be
+//! in it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Maximum number of crates in the tree of a crate, including itself and crates of this workspace.
+/// Maximum number of crates in the dependency tree of a crate, including the crate itself and
+/// crates of this workspace.
 const LIMITS: [(&str, usize); 9] = [
     ("tracewell-capi", 6),
     ("tracewell-posix", 4),
@@ -17,7 +19,7 @@ const LIMITS: [(&str, usize); 9] = [
     ("tracewell-cli", 80),
 ];
 
-/// Query engines, which are too large for the program.
+/// Query engines, which are too large for this program.
 const ENGINES: [&str; 3] = ["arrow", "parquet", "datafusion"];
 
 /// Returns a fault for each tree that breaks a rule.

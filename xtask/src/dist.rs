@@ -11,9 +11,9 @@
 //! tracewell_VERSION_amd64.deb, .deb.sha256
 //! ```
 //!
-//! Both packages are reproducible: the same commit gives the same bytes. Files are sorted, belong
-//! to root, and have the time of `SOURCE_DATE_EPOCH`, or else of the commit; the program contains
-//! no path of the machine that built it.
+//! Both packages are reproducible: the same commit produces the same bytes. Files are sorted,
+//! belong to root, and have the time in `SOURCE_DATE_EPOCH`, or otherwise the time of the commit;
+//! the program contains no path of the machine that built it.
 //!
 //! GNU tar, gzip, sha256sum and dpkg-deb make the files.
 
@@ -121,7 +121,8 @@ fn pack(folder: &Path, name: &str, archive: &Path, epoch: &str) -> Result<(), St
     Ok(())
 }
 
-/// Writes the checksum of a file next to it, in the form of sha256sum, and returns it.
+/// Writes the checksum of a file into a file next to it, in the form of sha256sum, and returns the
+/// checksum.
 fn checksum(folder: &Path, file: &Path) -> Result<String, String> {
     let name = file.file_name().unwrap_or_default();
     let line = run(Command::new("sha256sum").current_dir(folder).arg(name))?;
@@ -160,7 +161,7 @@ fn debian_tree(layout: &Path, tree: &Path, version: &str, epoch: &str) -> Result
     run(Command::new("gzip").arg("-9n").args(&compressed))?;
     copyright(layout, &share.join("doc/tracewell/copyright"))?;
     control(tree, version)?;
-    // dpkg-deb changes only the times after `epoch`, so set the time of all files here.
+    // dpkg-deb changes only times that are later than `epoch`, so set the time of all files here.
     run(Command::new("find")
         .arg(tree)
         .args(["-exec", "touch", "--no-dereference"])
@@ -202,7 +203,8 @@ Description: event traces of real-time and embedded software
     write(&tree.join("DEBIAN/control"), text.as_bytes())
 }
 
-/// Returns the size of a folder as Debian counts it, in KiB: files rounded up, folders as one.
+/// Returns the size of a folder in KiB, as Debian counts it: the size of each file is rounded up,
+/// and each folder counts as 1 KiB.
 fn installed_size(folder: &Path) -> Result<u64, String> {
     let mut size = 1;
     for entry in fs::read_dir(folder).map_err(|error| fault(folder, &error))? {

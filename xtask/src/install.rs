@@ -11,9 +11,9 @@
 //! PREFIX/share/man/man3/*.3
 //! ```
 //!
-//! The installed shared library is built in a separate target folder, because it has a name for the
-//! dynamic linker. The library in `target/` has no such name, so that programs can use it at its
-//! path.
+//! The installed shared library contains a name for the dynamic linker, so it is built in a
+//! separate target folder. The library in `target/` contains no such name, so programs can use it
+//! at its path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,13 +64,13 @@ impl Options {
         options.prefix.is_absolute().then_some(options)
     }
 
-    /// Returns the folder to install into: the prefix below the destination.
+    /// Returns the folder in which to install: the prefix below the destination.
     fn place(&self) -> PathBuf {
         self.destination.join(self.prefix.strip_prefix("/").unwrap_or(&self.prefix))
     }
 }
 
-/// Builds and installs the library, and prints what was installed.
+/// Builds and installs the library, and prints the installed files.
 pub(crate) fn install(root: &Path, options: &Options) -> Result<(), String> {
     let source = root.join("crates/capi");
     let version = Version::of(root, "tracewell-capi")?;
@@ -88,7 +88,7 @@ pub(crate) fn install(root: &Path, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints what was installed into `place`, and how programs find the shared library.
+/// Prints what was installed in `place`, and how programs find the shared library.
 fn print(place: &Path, options: &Options, version: &Version, pages: usize) {
     let library = options.prefix.join("lib");
     let (folder, library) = (place.display(), library.display());
@@ -139,9 +139,9 @@ fn libraries(built: &Path, place: &Path, version: &Version) -> Result<(), String
 
 /// Renames the sections of Rust's standard library that contain LLVM's intermediate code.
 ///
-/// A linker that optimises programs (`clang -flto`) uses intermediate code if it exists, and fails
-/// if a later LLVM produced the code. The new name has the length of the old name, so no offset
-/// changes.
+/// A linker that optimises programs (`clang -flto`) uses intermediate code if there is any, and
+/// fails if a later LLVM produced that code. The new name has the same length as the old name, so
+/// no offset changes.
 fn hide_bitcode(archive: &Path) -> Result<(), String> {
     const OLD: &[u8] = b".llvmbc\0";
     const NEW: &[u8] = b".rustbc\0";

@@ -1,5 +1,5 @@
-//! Links between pages: every relative link of a Markdown file leads to a file of the repository,
-//! and its anchor to a heading there. Links to other hosts are not followed.
+//! Checks links between pages: every relative link in a Markdown file must lead to a file of the
+//! repository, and its anchor to a heading in that file. Links to other hosts are not checked.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -54,7 +54,7 @@ fn fault(
     }
 }
 
-/// Returns the path of a link's file in the repository.
+/// Returns the repository path of the file to which a link leads.
 pub(crate) fn resolve(page: &str, file: &str) -> String {
     let mut path = PathBuf::from(page);
     path.pop();
@@ -90,7 +90,7 @@ pub(crate) fn links(text: &str) -> Vec<Link<'_>> {
     links
 }
 
-/// Returns the anchors of a page's headings, as the usual renderers make them.
+/// Returns the anchors that usual renderers generate for a page's headings.
 fn anchors(text: &str) -> Vec<String> {
     let mut in_block = false;
     let mut anchors: Vec<String> = Vec::new();

@@ -8,7 +8,8 @@
 //! | `tracewell.wasm` | the crate `tracewell-web` |
 //! | `scheduling.trx` | the sample |
 //!
-//! `html.rs` in `export/page` makes the other pages, which contain script and style in one file.
+//! `html.rs` in `export/page` makes the other pages, which contain the script and the style in the
+//! same file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,11 +22,11 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// The folder with the sources of all pages.
 const SOURCES: &str = "crates/tracewell/page";
 
-/// The module that starts all other pages. In the static page, `drop.js` replaces it.
+/// The module that starts all other pages. In the static page, `drop.js` takes its place.
 const OTHER_START: &str = "main.js";
 
-/// The content security policy: the page loads only its own files. The policy does not permit
-/// WebAssembly, because the reader runs in the worker, which has its own policy.
+/// The content security policy: the page loads only its own files. The policy does not need to
+/// permit WebAssembly, because the reader runs in the worker, which has its own policy.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; \
                       connect-src 'self'; worker-src 'self'; base-uri 'none'; \
                       form-action 'none'";

@@ -1,14 +1,14 @@
 //! Splits Rust source into code, comments and strings, and finds the paths that code names.
 //!
-//! This is not a complete parser. It recognises comments, literals and `use` trees, which is enough
-//! for the checks, and needs no dependency.
+//! This is not a complete parser. It recognises comments, literals and `use` trees. This is enough
+//! for the checks and needs no dependency.
 
 /// One line of a source file, split into code, comment and strings. Columns are not preserved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     /// The text outside comments and strings.
     pub(crate) code: String,
-    /// The comment with its marker, if the line has one.
+    /// The comment with its marker, if the line contains one.
     pub(crate) comment: String,
     /// The contents of the string literals.
     pub(crate) strings: String,
@@ -21,7 +21,7 @@ enum State {
     /// A block comment. Block comments can be nested; the number is the depth of nesting.
     BlockComment(usize),
     Text,
-    /// A raw string that ends with a quote and this number of `#`.
+    /// A raw string, which ends with a quote and this number of `#`.
     RawText(usize),
 }
 
@@ -87,7 +87,7 @@ fn code(rest: &[char], line: &mut Line) -> (State, usize) {
             let marks = rest[1..].iter().take_while(|char| **char == '#').count();
             return (State::RawText(marks), marks + 2);
         }
-        // A character literal. If there is no closing quote, it is a lifetime.
+        // A character literal. If there is no closing quote, the token is a lifetime.
         ('\'', Some('\\')) => {
             let end = rest.iter().skip(3).position(|char| *char == '\'').unwrap_or(0);
             return (State::Code, end + 4);
@@ -120,14 +120,14 @@ pub(crate) struct Named {
     pub(crate) alias: Option<String>,
 }
 
-/// Returns every path in the code: one per leaf of each `use` tree, and each path of two or more
-/// segments elsewhere.
+/// Returns every path in the code: the path of each leaf of each `use` tree, and elsewhere each
+/// path with two or more segments.
 pub(crate) fn paths(lines: &[Line]) -> Vec<Named> {
     let tokens = tokens(lines);
     let mut found = Vec::new();
     let mut at = 0;
     while let Some((line, token)) = tokens.get(at) {
-        // Not `use<'a>`, which is a bound.
+        // Skip `use<'a>`, which is a bound.
         let is_import = token == "use" && tokens.get(at + 1).is_none_or(|(_, next)| next != "<");
         if is_import {
             at = tree(&tokens, at + 1, &[], *line, &mut found);
@@ -214,8 +214,7 @@ fn tokens(lines: &[Line]) -> Vec<(usize, String)> {
     tokens
 }
 
-/// Removes the code of `#[cfg(test)]` items, so that checks apply only to code that is built for
-/// users.
+/// Removes the code of `#[cfg(test)]` items, so that the checks apply only to code for users.
 pub(crate) fn without_tests(lines: &mut [Line]) {
     let mut at = 0;
     while at < lines.len() {

@@ -10,10 +10,10 @@ use crate::links;
 use crate::rust;
 use crate::words;
 
-/// Sources of the crate whose modules have tiers.
+/// The folder with the sources of the crate whose modules have tiers.
 const LIBRARY: &str = "crates/tracewell/src";
 
-/// Crates in which no two files may name each other.
+/// Crates in which imports between files must not form a circle.
 const WITHOUT_CIRCLES: &[&str] = &[
     "crates/wire/src",
     "crates/record/src",
@@ -87,7 +87,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"] {
         paths.push(root.join(page));
     }
-    // Binary files (traces, corpora) are ignored.
+    // Ignore binary files (traces, corpora).
     let read = |path: &PathBuf| {
         let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
         Some((name, fs::read_to_string(path).ok()?))
@@ -149,7 +149,7 @@ fn is_unsafe(line: &rust::Line) -> bool {
     line.code.split(|char| !rust::is_word(char)).any(|word| word == "unsafe")
 }
 
-/// Returns a fault for each file in the list that contains no unsafe code, or does not exist.
+/// Returns a fault for each file in the list that does not exist or contains no unsafe code.
 fn unneeded_permissions(files: &[(String, String)]) -> Vec<String> {
     let is_needed = |permitted: &&&str| {
         let mut texts = files.iter().filter(|(name, _)| name == **permitted);

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The version of a crate, as used in file names.
+/// The version of a crate, in the form for file names.
 pub(crate) struct Version {
     pub(crate) whole: String,
     pub(crate) major: String,
@@ -57,7 +57,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Makes an empty folder. Removes an old folder of that name with its content.
+/// Makes an empty folder. Removes an existing folder with its content.
 pub(crate) fn empty(folder: &Path) -> Result<(), String> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| fault(folder, &error))?;
@@ -65,7 +65,7 @@ pub(crate) fn empty(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| fault(folder, &error))
 }
 
-/// Makes a symbolic link; an existing file at its path is replaced.
+/// Makes a symbolic link, and replaces an existing file at its path.
 pub(crate) fn link(target: &str, path: &Path) -> Result<(), String> {
     let _ = fs::remove_file(path);
     symlink(target, path).map_err(|error| fault(path, &error))
@@ -78,7 +78,8 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Runs a command and returns its standard output. An error contains the standard error output.
+/// Runs a command and returns its standard output. If the command fails, the error contains its
+/// output on standard error.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {

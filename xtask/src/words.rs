@@ -7,10 +7,11 @@ use std::path::Path;
 
 use crate::rust::{self, Line};
 
-/// Pages to which the patterns do not apply: one quotes them, the other is the change log.
+/// Pages to which the patterns do not apply: CONTRIBUTING.md, which quotes them, and the change
+/// log.
 const EXEMPT: &[&str] = &["CHANGELOG.md", "CONTRIBUTING.md"];
 
-/// Columns of a Rust line. Lines with strings and rows of tables may be wider.
+/// Columns of a Rust line. Lines with strings, and rows of tables, may be wider.
 const MAX_COLUMNS: usize = 100;
 
 /// A pattern and its replacement.
@@ -93,7 +94,7 @@ fn rust_faults(name: &str, lines: &[Line]) -> Vec<String> {
         let next = lines[number + 1..].iter().find(|line| !is_attribute(line));
         let is_public = next.is_some_and(|next| next.code.trim_start().starts_with("pub "));
         if is_public && opening.split_whitespace().count() <= 2 {
-            fault("documentation of two words: say what it is".to_owned());
+            fault("documentation of two words: describe the item".to_owned());
         }
     }
     faults

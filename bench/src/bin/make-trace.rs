@@ -1,6 +1,7 @@
 //! Generates a large trace. `make-trace SIZE FILE [big] [64]` writes a ThreadX dump, optionally for
-//! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE rkh|shark|native` writes
-//! an RKH stream, a S.Ha.R.K. file, or a log of a native stream. SIZE is a number such as 1GiB.
+//! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE rkh|shark|systemview|native`
+//! writes an RKH stream, a S.Ha.R.K. file, a SystemView stream, or a log of a native stream.
+//! `make-trace SIZE FOLDER ctf` writes a CTF trace with one stream. SIZE is a number such as 1GiB.
 //! Two runs write the same bytes, but two logs differ, because a log is recorded during the run.
 #![forbid(unsafe_code)]
 
@@ -9,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use tracewell_bench::{rkh, shark, size, stream, trace};
+use tracewell_bench::{ctf, rkh, shark, size, stream, systemview, trace};
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::Width;
 
@@ -17,9 +18,15 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [bytes, file, choices @ ..] = arguments.as_slice() else { return usage() };
     let Some(bytes) = size(bytes) else { return usage() };
+    let in_memory = usize::try_from(bytes).unwrap_or(usize::MAX);
     if *choices == ["rkh"] {
-        let (stream, _) = rkh::stream(usize::try_from(bytes).unwrap_or(usize::MAX));
-        return ended(std::fs::write(file, stream), file);
+        return ended(std::fs::write(file, rkh::stream(in_memory).0), file);
+    }
+    if *choices == ["systemview"] {
+        return ended(std::fs::write(file, systemview::stream(in_memory).0), file);
+    }
+    if *choices == ["ctf"] {
+        return ended(ctf::write(Path::new(file), 1, in_memory).map(|_| ()), file);
     }
     if *choices == ["native"] {
         // If no event is lost, an event takes 24 bytes of the log.
@@ -51,7 +58,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: make-trace SIZE FILE [big] [64] | SIZE FILE rkh|shark|native   (SIZE such as 64KiB, 256MiB, 1GiB)"
+        "usage: make-trace SIZE FILE [big] [64] | SIZE FILE rkh|shark|systemview|native | SIZE FOLDER ctf   (SIZE such as 64KiB, 256MiB, 1GiB)"
     );
     ExitCode::from(2)
 }

@@ -51,12 +51,12 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "NAME", value_parser = Suggested::formats())]
     pub(crate) format_in: Option<String>,
 
-    /// Set what the file does not record, such as rate=100MHz; see `tracewell formats`
+    /// Set facts that the file does not contain, such as rate=100MHz; see `tracewell formats`
     #[arg(short = 'O', value_name = "KEY=VALUE", hide_possible_values = true)]
     #[arg(value_parser = Suggested::input_options())]
     pub(crate) options: Vec<String>,
 
-    /// Name user events of ThreadX, by a file in TraceX's custom event format (.trxc)
+    /// Name user events of ThreadX with a file in TraceX's custom event format (.trxc)
     #[arg(long, value_name = "FILE")]
     pub(crate) custom_events: Vec<PathBuf>,
 
@@ -65,12 +65,12 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) names: Option<PathBuf>,
 
-    /// Name events, their arguments and their meanings by a schema file; may be repeated
+    /// Name events and their arguments, and set their meanings, with a schema file; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Vec<PathBuf>,
 
-    /// Name threads, objects and addresses by the symbols of the program that recorded the trace,
-    /// from its ELF file
+    /// Name threads, objects and addresses after the symbols in the ELF file of the program that
+    /// recorded the trace
     #[arg(long, value_name = "FILE")]
     pub(crate) elf: Option<PathBuf>,
 
@@ -82,7 +82,7 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     pub(crate) no_config: bool,
 
-    /// Print notes about the input as well, not only warnings and damage
+    /// Print notes about the input in addition to warnings and damage
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
@@ -107,7 +107,7 @@ impl InputArgs {
         inputs.add(&self.elf);
         let mut configs = Configs::default();
         for trace in traces.iter().filter(|_| !self.no_config) {
-            // The error of a wrong configuration is reported when its settings are used.
+            // If the configuration is wrong, the error is reported when its settings are used.
             if let Ok(Some(project)) = configs.of(trace) {
                 inputs.add(project.files());
             }
@@ -115,7 +115,8 @@ impl InputArgs {
         inputs
     }
 
-    /// Adds the settings of the configuration file of a trace, which may consist of several files.
+    /// Adds the settings from the configuration file for a trace, which may consist of several
+    /// files.
     pub(crate) fn configured(
         &self,
         mut settings: Settings,
@@ -134,7 +135,7 @@ impl InputArgs {
     }
 
     /// Returns a setting that the configuration files of all traces share. `option` is the argument
-    /// that would replace it.
+    /// that replaces the setting.
     pub(crate) fn shared<T: PartialEq + Default>(
         &self,
         traces: &[PathBuf],
@@ -177,7 +178,7 @@ impl InputArgs {
         }
     }
 
-    /// Returns the settings from these arguments. Reads the files of names.
+    /// Returns the settings from these arguments. Reads the files with names.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {
@@ -236,8 +237,8 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "NAME")]
     object: Vec<String>,
 
-    /// Select events whose arguments meet an expression such as 'sig == 3 && ao == "motor"'; may be
-    /// repeated, and all must be met
+    /// Select events whose arguments meet an expression such as 'sig == 3 && ao == "motor"'; if
+    /// repeated, all must be met
     #[arg(long = "where", value_name = "EXPR")]
     expressions: Vec<String>,
 
@@ -258,7 +259,7 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "N")]
     head: Option<u64>,
 
-    /// Select at most the last N of them
+    /// Select at most the last N of the events that the other options select
     #[arg(long, value_name = "N")]
     tail: Option<usize>,
 
@@ -299,7 +300,7 @@ impl SelectionArgs {
     }
 
     /// Returns the names of the given options that select single events. Options that select times,
-    /// contexts or processors are not among them.
+    /// contexts or processors are not included.
     pub(crate) fn of_single_events(&self) -> Vec<&'static str> {
         let options = [
             ("--event", !self.event.is_empty()),
@@ -325,7 +326,7 @@ impl SelectionArgs {
     }
 
     /// Returns the selection that these arguments describe. Fails if `--to` names a format. Warns
-    /// of a time zone that no date uses.
+    /// if a time zone is given but no date uses it.
     pub(crate) fn selection(&self) -> Result<Selection, Failure> {
         self.selection_showing(false)
     }
@@ -373,7 +374,7 @@ impl SelectionArgs {
         let is_date = |moment: &Moment| matches!(moment, Moment::Date(_));
         let has_date = self.from.iter().chain(to).any(is_date);
         self.zone.check(has_date || shows_dates)?;
-        // A wrong zone of the system matters only for dates.
+        // A wrong time zone of the system matters only for dates.
         let zone = if has_date { self.zone.zone()? } else { Zone::utc() };
         let from = self.from.as_ref().map(|from| from.bound("--from", &zone)).transpose()?;
         let to = to.map(|to| to.bound("--to", &zone)).transpose()?;
@@ -404,7 +405,7 @@ pub(crate) fn cpus(option: &str, text: &str) -> Result<NumberList, Failure> {
     })
 }
 
-/// A parser that accepts every text and suggests values to completions and the help. The verb
+/// A parser that accepts every text, and suggests values for completions and the help. The verb
 /// reports an unknown value, with the nearest name.
 #[derive(Clone)]
 pub(crate) struct Suggested(Vec<&'static str>);
@@ -453,7 +454,7 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Warns of each given option that has no effect. Each element of `options` contains: true if the
+/// Warns of each given option that has no effect. An element of `options` contains true if the
 /// option is given, the name of the option, and the reason.
 pub(crate) fn warn_ineffective(options: &[(bool, &str, &str)]) {
     for (_, option, why) in options.iter().filter(|(is_given, ..)| *is_given) {

@@ -20,13 +20,13 @@ use crate::verbs::template::Template;
   tracewell report trace.trx                     print events for people
   tracewell events trace.trx | jq .name          print events for programs
   tracewell analyze trace.dat                    show what the scheduler did
-  tracewell view trace.trx                       draw who ran when
+  tracewell view trace.trx                       draw which context ran when
   tracewell serve --open trace.trx               show the timeline in a browser
   tracewell collect --tcp board:6602 --follow    show events while a target sends them
   tracewell check expected.rules trace.trx       check rules
   tracewell diff old.trx new.trx                 show what changed between runs
-  tracewell query --run worst-responses runs/    ask questions in SQL over many traces
-  tracewell ingest runs/ -o lake                 keep a fleet's traces for queries
+  tracewell query --run worst-responses runs/    run an SQL query over many traces
+  tracewell ingest runs/ -o lake                 store many traces for queries
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
@@ -92,7 +92,7 @@ impl Verb {
         done.unwrap_or_else(Failure::report)
     }
 
-    /// Returns true if the output may be long and the verb needs no signal to end.
+    /// Returns true if the output may be long and the verb ends without a signal.
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]
@@ -137,7 +137,7 @@ fn link(arguments: &[OsString]) -> Option<&str> {
     arguments.first().map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str)
 }
 
-/// Parses the arguments of a verb that is called as a separate program.
+/// Parses the arguments of a verb that the user called as a separate program.
 fn alone<T: clap::Args>(name: &'static str, arguments: &[OsString]) -> Result<T, clap::Error> {
     let command = clap::Command::new(name).version(env!("CARGO_PKG_VERSION"));
     let matches = T::augment_args(command).try_get_matches_from(arguments)?;

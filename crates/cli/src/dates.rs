@@ -1,4 +1,4 @@
-//! Arguments for dates and times: the time zone, the times of a selection, the form of times.
+//! Arguments for dates and times: the time zone, the times in a selection, and the form of times.
 
 use clap::{Args, ValueEnum};
 use tracewell::select::{Bound, MomentError, did_you_mean, nearest};
@@ -10,7 +10,8 @@ use crate::outcome::{Failure, warn};
 /// The time zone of dates.
 #[derive(Debug, Args)]
 pub(crate) struct ZoneArgs {
-    /// Read and write dates in this time zone, such as Europe/Berlin or +02:00, not the system's
+    /// Read and write dates in this time zone, such as Europe/Berlin or +02:00, instead of the
+    /// system's
     #[arg(long, value_name = "NAME", conflicts_with = "utc")]
     zone: Option<String>,
 
@@ -30,7 +31,7 @@ impl ZoneArgs {
         }
     }
 
-    /// Checks the name of a given zone. Warns if no date depends on it.
+    /// Checks the name of a given zone. Warns if no date depends on the zone.
     pub(crate) fn check(&self, has_dates: bool) -> Result<(), Failure> {
         if !self.utc && self.zone.is_none() {
             return Ok(());
@@ -63,7 +64,7 @@ pub(crate) enum TimeStyle {
 }
 
 impl TimeStyle {
-    /// Returns the form, with dates in this zone. A zone that is wrong matters only for dates.
+    /// Returns the form, with dates in this zone. A wrong zone matters only for dates.
     pub(crate) fn form(self, zone: &ZoneArgs) -> Result<TimeForm, Failure> {
         Ok(match self {
             Self::Relative => TimeForm::Relative,
@@ -82,7 +83,7 @@ pub(crate) enum Moment {
     Date(String),
 }
 
-/// Parses a time. A date is parsed again when the time zone is known.
+/// Parses a time. A date is parsed again after the time zone is known.
 pub(crate) fn moment(text: &str) -> Result<Moment, MomentError> {
     match Bound::parse_in(text, &Zone::utc())? {
         Bound::WallClock(_) => Ok(Moment::Date(text.to_owned())),

@@ -21,7 +21,7 @@ impl Document {
         Self(Mutex::new(DocumentWriter::new(out, schema)))
     }
 
-    /// Returns the writer. While a sink holds it, the other sinks wait.
+    /// Returns the writer. While a sink holds the document, the other sinks wait.
     pub(crate) fn writer(&self) -> MutexGuard<'_, StdoutWriter> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,8 +1,8 @@
 //! Creates files and folders that appear only when they are complete. Each is written under a
 //! temporary name in the same folder and renamed at the end.
 //!
-//! A dropped draft leaves nothing. If a signal ends the command, drafts created with
-//! [`Ending::Removed`] leave no file either. An existing file stays until the rename.
+//! A dropped draft leaves no file. If a signal ends the command, drafts created with
+//! [`Ending::Removed`] leave no file either. An existing file stays in place until the rename.
 
 #[cfg(target_os = "linux")]
 use std::ffi::OsStr;
@@ -26,8 +26,8 @@ pub(crate) enum Ending {
 }
 
 /// A file that is written under a temporary name and replaces its target later. If the target is a
-/// symbolic link, the link stays and its target is replaced. An existing pipe or device is written
-/// to directly.
+/// symbolic link, the link stays and its target is replaced. The command writes to an existing pipe
+/// or device directly.
 #[derive(Debug)]
 pub(crate) struct Draft {
     /// Path of the file after the rename.
@@ -40,8 +40,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Creates the draft, with the permissions of the file that it will replace. That file must be
-    /// writable, and must not be an input of the command.
+    /// Creates the draft, with the permissions of the file that it will replace. The replaced file
+    /// must be writable, and must not be an input of the command.
     pub(crate) fn create(
         path: &Path,
         inputs: &Inputs,
@@ -70,7 +70,7 @@ impl Draft {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        // A rename would replace a link itself.
+        // A rename would replace the link itself.
         let target = end_of_links(path);
         if there.is_some() {
             // A rename would succeed even if the file is not writable, as it needs only a writable
@@ -78,13 +78,12 @@ impl Draft {
             File::options().write(true).open(&target)?;
         }
         let (partial, file) = {
-            // Hold the lock, so that a signal takes effect before the draft exists or after it is
-            // listed.
+            // Hold the lock, so that a signal takes effect either before the draft exists or after
+            // it is listed.
             let mut unfinished = unfinished();
             let made = create_partial(&target, |path| {
                 let file = File::create_new(path)?;
-                // The lock shows that the draft is in use, so that a later `record` does not
-                // remove it.
+                // The lock shows that the draft is in use, so a later `record` does not remove it.
                 let _ = file.try_lock();
                 Ok(file)
             })?;
@@ -104,7 +103,7 @@ impl Draft {
 
     /// Renames the draft to its target.
     pub(crate) fn commit(&mut self) -> io::Result<()> {
-        // Hold the lock, so that a signal takes effect before or after the rename.
+        // Hold the lock, so that a signal takes effect either before or after the rename.
         let mut unfinished = unfinished();
         if let Some(partial) = &self.partial {
             fs::rename(partial, &self.target)?;
@@ -114,7 +113,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Renames the draft to its target. If the renaming fails, keeps the file under its temporary
+    /// Renames the draft to its target. If the rename fails, keeps the file under its temporary
     /// name, so no recorded data is deleted. The error message contains this name.
     pub(crate) fn commit_or_keep(&mut self) -> Result<(), Failure> {
         self.commit().map_err(|error| {
@@ -143,7 +142,7 @@ impl Draft {
         self.replaces && self.partial.is_some()
     }
 
-    /// Does the same as [`Draft::commit_or_keep`], but with another target.
+    /// Does the same as [`Draft::commit_or_keep`], but renames the draft to this target.
     pub(crate) fn commit_as(&mut self, target: &Path) -> Result<(), Failure> {
         target.clone_into(&mut self.target);
         self.commit_or_keep()
@@ -203,8 +202,8 @@ impl DraftFolder {
     pub(crate) fn commit(&mut self) -> io::Result<()> {
         let mut unfinished = unfinished();
         if let Some(partial) = &self.partial {
-            // Remove the empty folder, because some systems do not rename a folder to an existing
-            // one.
+            // Remove the empty folder, because some systems do not rename a folder to the path of
+            // an existing folder.
             match fs::remove_dir(&self.target) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => fs::rename(partial, &self.target)?,
@@ -243,8 +242,8 @@ fn remove(partial: &Path) {
 /// Maximum number of attempts to remove a folder.
 const MAX_REMOVALS: usize = 100;
 
-/// Drafts that a signal removes. The lock is held while a draft is created or renamed, and when a
-/// signal ends the process.
+/// Drafts that a signal removes. A thread holds the lock while it creates or renames a draft, and
+/// while a signal ends the process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -275,8 +274,8 @@ fn create_partial<T>(
     }
 }
 
-/// Returns the id of the process that created a draft of `path`, if `name` is the name of a draft
-/// in the same folder.
+/// If `name` is the name of a draft of `path` in the same folder, returns the id of the process
+/// that created the draft.
 #[cfg(target_os = "linux")]
 pub(crate) fn process_of_partial(path: &Path, name: &OsStr) -> Option<u32> {
     let rest = name.as_encoded_bytes().strip_prefix(path.file_name()?.as_encoded_bytes())?;
@@ -319,7 +318,7 @@ mod interrupt {
                 signal_hook::consts::SIGTERM,
                 signal_hook::consts::SIGHUP,
             ]);
-            // If this fails, drafts stay after a signal. Writing continues anyway.
+            // If this fails, drafts remain after a signal. Writing continues anyway.
             let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) else { return };
             let wait = move || {
                 let Some(signal) = signals.forever().next() else { return };

@@ -1,5 +1,5 @@
-//! The options with which `report` and `trcrpt` select events like AIX's trcrpt: hook ids, groups
-//! of hook ids, processes, dates.
+//! The options with which `report` and `trcrpt` select events in the same way as AIX's trcrpt: hook
+//! ids, groups of hook ids, processes, dates.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::small_file;
 /// The events to show.
 #[derive(Debug, Args)]
 pub(crate) struct HookSelection {
-    /// Show only these events: hook ids such as 134 or 1*, or a file with a list of them
+    /// Show only these events: hook ids such as 134 or 1*, or a file with a list of hook ids
     #[arg(short = 'd', long = "ids", value_name = "LIST")]
     ids: Vec<String>,
 
@@ -62,18 +62,18 @@ pub(crate) enum Elements {
 }
 
 impl HookSelection {
-    /// Returns true if a group is named.
+    /// Returns true if an option names a group.
     pub(crate) fn names_groups(&self) -> bool {
         !(self.groups.is_empty() && self.without_groups.is_empty())
     }
 
-    /// Returns true if events are selected by anything except a date.
+    /// Returns true if an option other than a date selects events.
     pub(crate) fn is_any(&self) -> bool {
         let lists = [&self.ids, &self.without_ids, &self.processes];
         self.names_groups() || lists.iter().any(|list| !list.is_empty())
     }
 
-    /// Returns true if events are selected by date.
+    /// Returns true if a date selects events.
     pub(crate) fn has_dates(&self) -> bool {
         self.start.is_some() || self.end.is_some()
     }
@@ -85,7 +85,8 @@ impl HookSelection {
         }
     }
 
-    /// Adds these options to a selection. Groups are those of `group_file`, or the shipped ones.
+    /// Adds these options to a selection. The groups come from `group_file`, or from the shipped
+    /// file.
     pub(crate) fn add_to(
         &self,
         selection: &mut Selection,
@@ -109,8 +110,8 @@ impl HookSelection {
     }
 }
 
-/// Reads the elements of lists, separated by commas or blanks. An element that is the path of a
-/// file is replaced by the list in that file.
+/// Reads the elements of lists, separated by commas or blanks. If an element is the path of a file,
+/// it is replaced with the list in that file.
 pub(crate) fn lists_of(lists: &[String]) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     for element in lists.iter().flat_map(|list| elements(list)) {
@@ -155,7 +156,7 @@ fn ids_of_groups(names: &[String], known: &[Group]) -> Result<Vec<IdOrName>, Fai
     Ok(all)
 }
 
-/// Returns the groups of a file, or the shipped ones. Lines with errors are reported and skipped.
+/// Returns the groups of a file, or the shipped groups. Lines with errors are reported and skipped.
 fn known_groups(file: Option<&Path>) -> Result<Vec<Group>, Failure> {
     let (name, text) = match file {
         None => ("templates/groups".into(), SHIPPED_GROUPS.to_owned()),
@@ -187,7 +188,7 @@ fn date(text: &str) -> Result<Bound, String> {
     }
     let part = |at: usize| text[at..at + 2].parse::<i8>().unwrap_or(0);
     let [month, day, hour, minute, second, year] = [0, 2, 4, 6, 8, 10].map(part);
-    // As in POSIX, the years 69 to 99 are those of the last century.
+    // As in POSIX, the years 69 to 99 belong to the 20th century.
     let year = if year < 69 { 2000 + i16::from(year) } else { 1900 + i16::from(year) };
     let date = [year, i16::from(month), i16::from(day)];
     utc(date, [hour, minute, second]).map(Bound::WallClock).ok_or_else(error)

@@ -1,7 +1,8 @@
 //! Tracks the files that a command reads, so that it never overwrites one of them.
 //!
-//! Two paths can name the same file through hard or symbolic links, through different spellings, or
-//! through different case on a case-insensitive file system.
+//! Two paths can name the same file: through hard or symbolic links, different spellings, or
+//! different case on a case-insensitive file system. If a trace is a folder, the command
+//! reads all files in it, so no output may be in the folder.
 
 use std::fs::{self, Metadata};
 #[cfg(unix)]
@@ -16,11 +17,12 @@ use crate::outcome::Failure;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inputs {
     files: Vec<(PathBuf, Identity)>,
+    folders: Vec<(PathBuf, Identity)>,
 }
 
 impl Inputs {
     /// Returns the files at these paths; `-` is standard input. Skips all paths except those of
-    /// existing regular files, because only these can be overwritten.
+    /// existing regular files and folders, because only these can be overwritten.
     pub(crate) fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let mut inputs = Self::default();
         inputs.add(paths);
@@ -29,20 +31,46 @@ impl Inputs {
 
     /// Adds the files at these paths.
     pub(crate) fn add<P: AsRef<Path>>(&mut self, paths: impl IntoIterator<Item = P>) {
-        let known = |path: P| {
+        for path in paths {
             let path = path.as_ref();
-            let identity = if path == Path::new("-") { of_stdin() } else { of_path(path) };
-            Some((path.to_owned(), identity?))
-        };
-        self.files.extend(paths.into_iter().filter_map(known));
+            let file = if path == Path::new("-") { of_stdin() } else { of_path(path) };
+            self.files.extend(file.map(|identity| (path.to_owned(), identity)));
+            self.folders.extend(of_folder(path).map(|identity| (path.to_owned(), identity)));
+        }
     }
 
-    /// Fails if `output` is one of these files.
+    /// Returns the paths of the files.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().map(|(path, _)| path)
+    }
+
+    /// Fails if `output` is one of these files, or in one of these folders.
     pub(crate) fn refuse(&self, output: &Path) -> Result<(), Failure> {
         if output == Path::new("-") {
             return self.refuse_stdout();
         }
+        self.refuse_in_folder(output)?;
         self.refuse_file(output, of_path(output))
+    }
+
+    fn refuse_in_folder(&self, output: &Path) -> Result<(), Failure> {
+        if self.folders.is_empty() {
+            return Ok(());
+        }
+        // The output and some of the folders above it may not exist yet.
+        let Ok(output_path) = std::path::absolute(output) else { return Ok(()) };
+        let existing = output_path.ancestors().find_map(|path| fs::canonicalize(path).ok());
+        let above = existing.iter().flat_map(|path| path.ancestors()).filter_map(of_folder);
+        let above: Vec<_> = above.collect();
+        match self.folders.iter().find(|(_, folder)| above.contains(folder)) {
+            None => Ok(()),
+            Some((input, _)) => Err(Failure::usage(format!(
+                "{}: is in the folder of an input ({}) and would become a part of it: name \
+                 another output",
+                shown_path(output),
+                shown_path(input)
+            ))),
+        }
     }
 
     /// Fails if standard output is redirected into one of these files.
@@ -88,6 +116,19 @@ fn of_path(path: &Path) -> Option<Identity> {
 fn of_path(path: &Path) -> Option<Identity> {
     let is_file = |metadata: &Metadata| metadata.is_file();
     fs::metadata(path).ok().filter(is_file).and_then(|_| fs::canonicalize(path).ok())
+}
+
+/// Returns the identity of an existing folder.
+#[cfg(unix)]
+fn of_folder(path: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(path).ok()?;
+    metadata.is_dir().then(|| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn of_folder(path: &Path) -> Option<Identity> {
+    fs::canonicalize(path).ok().filter(|path| path.is_dir())
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use tracewell::export::ExportError;
 use tracewell::input::InputError;
-use tracewell::model::{Diagnostic, Severity, SinkError, Trace};
+use tracewell::model::{Diagnostic, Diagnostics, Severity, SinkError};
 use tracewell::text::style::{ERROR, HEADING, WARNING, styled};
 use tracewell::text::{counted, shown_lines, shown_path};
 
@@ -20,7 +20,8 @@ macro_rules! warn_line {
 }
 pub(crate) use warn_line as warn;
 
-/// Prints a note. The arguments are those of [`warn!`], but a note needs no action.
+/// Prints a note. The arguments are the same as for [`warn!`], but a note requires no action by the
+/// user.
 macro_rules! note_line {
     ($($text:tt)*) => {
         $crate::outcome::print_message(&format!("note: {}", format_args!($($text)*)))
@@ -37,7 +38,8 @@ pub(crate) fn print_message(message: &str) {
     if crate::screen::has_color_in_messages() {
         let words = [("error:", ERROR), ("warning:", WARNING), ("note:", HEADING)];
         let found = words.iter().filter_map(|(word, style)| Some((shown.find(word)?, word, style)));
-        // Colour only the first of these words: if another one follows, it is part of the message.
+        // Colour only the first of these words: if another of them follows, it is part of the
+        // message.
         if let Some((_, word, style)) = found.min_by_key(|(at, ..)| *at) {
             shown = shown.replacen(word, &styled(word, *style, true), 1);
         }
@@ -50,7 +52,7 @@ pub(crate) fn print_message(message: &str) {
 pub(crate) enum Outcome {
     /// All inputs were read completely.
     Done,
-    /// A rule was broken, or a template has errors.
+    /// A rule was violated, or a template has errors.
     Wrong,
     /// The arguments cannot be used.
     Usage,
@@ -100,7 +102,7 @@ impl Failure {
         Self { outcome: Outcome::Usage, message: message.to_string() }
     }
 
-    /// Returns a failure for a broken rule or a template with errors.
+    /// Returns a failure for a violated rule or a template with errors.
     pub(crate) fn wrong(message: impl Display) -> Self {
         Self { outcome: Outcome::Wrong, message: message.to_string() }
     }
@@ -130,7 +132,7 @@ impl Failure {
         &self.message
     }
 
-    /// Returns the same failure with a place before the message.
+    /// Returns the same failure, with a place added before the message.
     pub(crate) fn within(self, place: &str) -> Self {
         Self { message: format!("{place}: {}", self.message), ..self }
     }
@@ -170,8 +172,8 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
-    /// Returns the failure of reading an input into a sink. The sink writes to `path`, and the
-    /// error is that of the input or of the sink.
+    /// Returns the failure of reading an input into a sink. The sink writes to `path`; the error
+    /// comes from the input or from the sink.
     pub(crate) fn reading(error: InputError, path: &Path) -> Self {
         match error {
             InputError::Sink(error) => Self::sink(path, &error),
@@ -200,16 +202,16 @@ impl Failure {
 
 /// Prints the diagnostics of an input on standard error: all of them if `verbose`, otherwise all
 /// except notes. Returns [`Outcome::Damaged`] if the input is damaged.
-pub(crate) fn report_diagnostics(path: &Path, trace: &Trace, verbose: bool) -> Outcome {
+pub(crate) fn report_diagnostics(path: &Path, diagnostics: &Diagnostics, verbose: bool) -> Outcome {
     let least = if verbose { Severity::Note } else { Severity::Hint };
-    for diagnostic in trace.diagnostics.iter().filter(|diagnostic| diagnostic.severity >= least) {
+    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.severity >= least) {
         print_diagnostic(path, diagnostic);
     }
-    match trace.diagnostics.more() {
+    match diagnostics.more() {
         0 => {}
         more => note!("{}: and {}", shown_path(path), counted(more, "more diagnostic")),
     }
-    match trace.diagnostics.worst() {
+    match diagnostics.worst() {
         Some(Severity::Damage) => Outcome::Damaged,
         _ => Outcome::Done,
     }

@@ -1,5 +1,5 @@
-//! Writes results to standard output, to a file that appears only when it is complete, or to an
-//! existing pipe or device, which is never replaced.
+//! Writes results to standard output, to a file that appears only when it is complete, or directly
+//! to an existing pipe or device.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -54,14 +54,14 @@ fn folded(text: &str, width: Option<usize>) -> std::borrow::Cow<'_, str> {
     folded.into()
 }
 
-/// Number of spaces by which the continuation of a folded line is indented further.
+/// Number of additional spaces by which the continuation of a folded line is indented.
 const CONTINUED: usize = 4;
 
 /// A writer of text that folds its lines.
 pub(crate) struct Folding<W> {
     out: W,
     width: Option<usize>,
-    /// The beginning of a line whose end has not been written yet.
+    /// The beginning of a line whose end has not arrived yet.
     line: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Standard output, which a pager shows if it is a terminal.
+//! Standard output; if it is a terminal, a pager shows the output.
 //!
 //! The pager starts at the first output. Until then, progress lines can use the terminal, and a
 //! command without output starts no pager.
@@ -89,11 +89,11 @@ fn start() -> Option<Pager> {
     let mut command = Command::new(name);
     command.args(words).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
-        // If the user has set no options for `less`, let it end if everything fits on the screen,
-        // and show colours.
+        // If the user has set no options for `less`, make it show colours, and end at once if
+        // everything fits on the screen.
         command.env("LESS", "FRX");
     }
-    // Do this before the pager starts, so that no Ctrl-C in the pager can end the command.
+    // Do this before the pager starts, so that a Ctrl-C in the pager never ends the command.
     let ends_by_interrupt = leave_interrupts();
     match command.spawn() {
         Ok(mut child) => {
@@ -111,8 +111,8 @@ fn start() -> Option<Pager> {
     }
 }
 
-/// Ignores Ctrl-C until the returned flag is set, so that only the pager handles it. Otherwise the
-/// command would end, and the pager would continue without a parent.
+/// Ignores Ctrl-C until the returned flag is set, so that only the pager handles it. Otherwise
+/// Ctrl-C would end the command, and the pager would continue without a parent.
 fn leave_interrupts() -> Arc<AtomicBool> {
     let ends = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]

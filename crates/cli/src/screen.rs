@@ -1,4 +1,4 @@
-//! The screen: its options, its width, its colours. `pager` shows long output, `progress` the
+//! The screen: its options, its width and its colours. `pager` shows long output, `progress` the
 //! progress line.
 
 use std::io::{self, IsTerminal};
@@ -29,7 +29,7 @@ pub(crate) struct ScreenArgs {
     no_progress: bool,
 }
 
-/// Minimum width of a screen in columns. Less cannot hold a time.
+/// Minimum width of a screen in columns. A narrower screen has no room for a time.
 const MIN_WIDTH: i64 = 20;
 
 /// When to use colours.
@@ -60,12 +60,12 @@ fn args() -> &'static ScreenArgs {
     ARGS.get_or_init(ScreenArgs::default)
 }
 
-/// Returns true if the user does not object to a pager.
+/// Returns true if no option forbids a pager.
 pub(crate) fn allows_pager() -> bool {
     !args().no_pager
 }
 
-/// Returns true if the user does not object to progress lines.
+/// Returns true if no option forbids progress lines.
 pub(crate) fn allows_progress() -> bool {
     !args().no_progress
 }

@@ -1,6 +1,7 @@
-//! The template files inside the program, which options name as `@threadx`.
+//! The template files inside the program, which options name in the form `@threadx`.
 //!
-//! A file whose name begins with `@` is still reachable by a longer path, such as `./@threadx`.
+//! To name a file of the system whose name begins with `@`, use a longer path, such as
+//! `./@threadx`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ pub(crate) fn title(source: &Source) -> &str {
     source.line(0).trim_start_matches(['#', ' '])
 }
 
-/// A parser for paths of template files. It suggests the names of shipped ones to completions.
+/// A parser for paths of template files. It suggests the names of shipped template files for
+/// completions.
 #[derive(Clone)]
 pub(crate) struct TemplatePath;
 

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::fs;
 
-/// Returns those of the `wanted` signals that are not ignored. If a parent such as `nohup` ignores
+/// Returns the signals in `wanted` that are not ignored. If a parent such as `nohup` ignores
 /// a signal, this process must ignore the signal too.
 pub(crate) fn not_ignored(wanted: &[c_int]) -> Vec<c_int> {
     let ignored = ignored();

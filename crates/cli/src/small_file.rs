@@ -1,7 +1,7 @@
 //! Reads files that people write: names, templates, rules, schemas, lists.
 //!
-//! They are read as a whole, so their length is limited. The first bytes must be text, so an
-//! endless device is refused before it fills the memory.
+//! The program reads them as a whole, so their length is limited. The first bytes must be text, so
+//! the program refuses an endless device before its data fills the memory.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -63,7 +63,7 @@ pub(crate) fn read_schema(path: &Path) -> Result<Arc<Extension>, Failure> {
     file.map(Arc::new).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Reads a configuration file. It must be a regular file, because the user did not name it.
+/// Reads a configuration file. The file must be regular, because the user did not name it.
 pub(crate) fn read_config(path: &Path) -> Result<Vec<u8>, Failure> {
     let metadata = std::fs::metadata(path).map_err(|error| Failure::io(path, &error))?;
     if !metadata.is_file() {
@@ -83,7 +83,7 @@ pub(crate) fn is_binary(path: &Path) -> bool {
     is_read && !is_compressed && check_text(&start).is_err()
 }
 
-/// Returns true if the file is compressed. A command must not replace a compressed file by plain
+/// Returns true if the file is compressed. A command must not replace a compressed file with plain
 /// text.
 pub(crate) fn is_compressed(path: &Path) -> Result<bool, Failure> {
     let mut start = Vec::new();
@@ -102,15 +102,16 @@ fn open(path: &Path) -> Result<File, Failure> {
     File::open(path).map_err(|error| Failure::io(path, &error))
 }
 
-/// Reads up to `limit` bytes. The bytes must be text, unless `binary` accepts the first ones. Files
-/// of gzip and zstd are decompressed.
+/// Reads up to `limit` bytes. The bytes must be text, unless `binary` accepts the first bytes.
+/// Decompresses files of gzip and zstd.
 fn limited(
     path: &Path,
     mut file: impl Read,
     limit: u64,
     binary: fn(&[u8]) -> bool,
 ) -> Result<Vec<u8>, Failure> {
-    // Read a part first, so that a trace of gigabytes that is named by mistake is refused quickly.
+    // Read a part first, so that the program quickly refuses a trace of gigabytes that the user
+    // named by mistake.
     let mut start = Vec::new();
     part(path, &mut file, START, &mut start)?;
     let Some(compression) = Compression::recognise(&start) else {
@@ -138,8 +139,8 @@ fn rest(
     if !binary(&bytes) {
         check_text(&bytes).map_err(|error| Failure::damaged(path, &error))?;
     }
-    // Read up to `limit` bytes after the start, which is more than the limit allows. So a file that
-    // is too long is detected.
+    // Read up to `limit` bytes after the start. Together with the start, this can exceed the limit,
+    // so a file that is too long is detected.
     part(path, file, limit, &mut bytes)?;
     if bytes.len() as u64 > limit {
         let message = format!("expected at most {} MiB of text, found more", limit >> 20);

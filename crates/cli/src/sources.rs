@@ -10,7 +10,7 @@ use tracewell::text::{counted, shown_path};
 use crate::outcome::{Failure, Outcome, note, print_message};
 use crate::{screen, shipped, small_file};
 
-/// Reads template files like [`read`].
+/// Reads template files in the same way as [`read`].
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
     paths.iter().map(|path| read(path)).collect()
 }
@@ -20,8 +20,8 @@ pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
     if shipped::is_name(path) { shipped::read(path) } else { read_file(path) }
 }
 
-/// Reads a template file or an update file; `-` is standard input. A file in the format of
-/// `compress` (`.Z`) is decompressed, because AIX ships templates in this form.
+/// Reads a template file or an update file; `-` is standard input. Decompresses a file in the
+/// format of `compress` (`.Z`), because AIX ships templates in this form.
 pub(crate) fn read_file(path: &Path) -> Result<Source, Failure> {
     let mut bytes = small_file::read_compressible(path)?;
     if lzw::is_compressed(&bytes) {
@@ -41,8 +41,8 @@ fn source(path: &Path, bytes: &[u8]) -> Result<Source, Failure> {
     Ok(Source::from_bytes(shown_path(path).to_string(), bytes))
 }
 
-/// Maximum number of errors reported per file. A file with more is probably not a template or rules
-/// file.
+/// Maximum number of errors reported per file. A file with more errors is probably not a template
+/// or rules file.
 const MAX_ERRORS: usize = 20;
 
 /// Maximum number of warnings reported per file.

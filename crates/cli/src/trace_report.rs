@@ -69,8 +69,8 @@ impl Request {
         })
     }
 
-    /// Prints the report of one trace. Without template files in the request, the templates of the
-    /// trace's format are used in place of `program`.
+    /// Prints the report of one trace. If the request names no template files, uses the templates
+    /// of the trace's format in place of `program`.
     pub(crate) fn print(
         &self,
         input: &mut Input,
@@ -78,7 +78,8 @@ impl Request {
         program: &Program,
         out: &mut dyn Write,
     ) -> Result<Trace, Failure> {
-        // Templates named by the user replace those of the format instead of adding to them.
+        // Templates that the user names replace the templates of the format; they are not added to
+        // them.
         let own = if self.templates.is_empty() { input.format().shipped_template() } else { None };
         let own = own.map(|source| Program::of(&[source]).program);
         let program = own.as_ref().unwrap_or(program);
@@ -103,7 +104,7 @@ impl Request {
         }
         input.set_threads(self.threads);
         let mut report = TrcReport::new(out, program, settings);
-        // A selection by name needs names that a trace may define at its end.
+        // A selection by name needs all names, and a trace may define names as late as at its end.
         let read = read_selected(input, &mut report, &selection);
         let mut trace = read.map_err(|error| Failure::reading(error, self.output_path()))?;
         selection.remark(&mut trace);
@@ -128,7 +129,7 @@ impl Request {
 
     /// Returns the width of the screen; `None` if lines are not folded.
     pub(crate) fn width(&self) -> Option<usize> {
-        // A report in a file is not read on this screen, so the screen's width does not apply.
+        // The width of this screen does not apply to a report in a file.
         if self.output.is_some() { screen::chosen_width() } else { screen::width() }
     }
 }

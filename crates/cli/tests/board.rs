@@ -1,9 +1,9 @@
-//! Tests the path from a board to a result. QEMU runs the example of FreeRTOS, `collect --follow`
-//! receives the bytes of its serial line, and `check` compares the trace with rules. A second build
-//! of the example has a priority inversion, which the rules detect.
+//! Tests the whole path from a board to the result of `check`. QEMU runs the example of FreeRTOS,
+//! `collect --follow` receives the bytes of its serial line, and `check` compares the trace with
+//! rules. A second build of the example causes a priority inversion, which the rules detect.
 //!
-//! If the kernel's sources, the cross compiler or QEMU are missing, the test is skipped; in CI it
-//! fails.
+//! If the kernel's sources, the cross compiler or QEMU are missing, the test is skipped; in CI, it
+//! fails instead.
 #![cfg(unix)]
 
 #[allow(dead_code, unreachable_pub, reason = "other tests use the other parts")]

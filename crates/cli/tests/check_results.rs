@@ -1,5 +1,5 @@
-//! Tests the results of `tracewell check` that programs read: every rule in JSON and JUnit,
-//! annotations of GitHub, and `--quiet`.
+//! Tests the output of `tracewell check` for programs: every rule in JSON and JUnit, annotations
+//! for GitHub, and `--quiet`.
 
 mod program;
 mod validation;
@@ -36,8 +36,8 @@ fn check(folder: &Path, options: &[&str], traces: &[&Path]) -> Output {
     command.arg("check").args(options).arg("my.rules").args(traces).output().unwrap()
 }
 
-/// Returns the number of posted messages and the number of taken messages. If several waiting
-/// messages have the same signal, one SMA_GET takes all of them and counts once.
+/// Returns the number of posted messages and the number of received messages. If several waiting
+/// messages have the same signal, one SMA_GET receives all of them, and counts only once.
 fn exchanged() -> (usize, usize) {
     let mut events = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     let arguments = ["events", "--event", "SMA_FIFO", "--event", "SMA_GET"];
@@ -127,7 +127,7 @@ fn junit_has_a_case_per_rule_and_an_error_for_an_unreadable_trace() {
     assert!(failure.text().unwrap().contains("my.rules:9:5: error: expected this next"), "{xml}");
     assert!(cases[3].children().any(|n| n.has_tag_name("skipped")), "{xml}");
     assert!(cases[0].children().all(|n| !n.is_element()), "{xml}");
-    // A file that the command reads is not overwritten.
+    // The command does not overwrite a file that it reads.
     let output = check(folder.path(), &["--junit", "my.rules"], &[&trace()]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert_eq!(std::fs::read_to_string(folder.path().join("my.rules")).unwrap(), RULES);

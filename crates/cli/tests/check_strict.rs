@@ -1,5 +1,5 @@
 //! Tests misspelt rules: the messages about unknown names and undecided rules in each form of
-//! `tracewell check`, and `--strict`, with which they are failures.
+//! `tracewell check`, and `--strict`, which makes both count as failures.
 
 mod program;
 mod validation;
@@ -46,7 +46,7 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
     );
     assert!(printed.contains("\nFAILED: 0 of 1 rule held in 1096 events"), "{printed}");
     assert!(!printed.contains("waiting since"), "{printed}");
-    // A rule with another name, and a rule that the trace decides.
+    // One rule has an unknown name, and the trace decides the other rule.
     let rules = "never SM from tx_thread_delete\nnever tx_thread_delete until user_event_4097(arg1 = 999)\n";
     let printed = stdout(&check(folder.path(), rules, &[]));
     let none = "my.rules:1:1: rule not decided: no event begins its range: the trace has no event \
@@ -62,7 +62,7 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
 #[test]
 fn the_summary_counts_rules_and_answers() {
     let folder = tempfile::tempdir().unwrap();
-    // Of several resumes without an answer between them, the first one waits.
+    // If several resumes have no answer between them, the time limit counts from the first of them.
     let selection = "@id = 4097 || thread = control";
     let named = ["--event", "thread_resumes", "--event", "4097", "--where", selection];
     let events = run(&[&["events", "examples/scheduling.trx"], &named[..]].concat());
@@ -105,6 +105,28 @@ fn unknown_names_fail_if_strict() {
         status(&check(folder.path(), "never user_event_4097(arg1 = 999)\n", &["--strict"])),
         Some(0)
     );
+}
+
+#[test]
+fn a_name_in_a_condition_that_the_trace_lacks_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let why = "no context named 'contrl' in this trace; did you mean 'control'?";
+    for (rules, column) in [
+        ("never tx_mutex_get(@context = contrl)\n", 7),
+        ("ignore tx_mutex_get(@context = contrl)\ntx_mutex_get\n", 8),
+    ] {
+        let output = check(folder.path(), rules, &["--strict"]);
+        assert_eq!(status(&output), Some(0), "{output:?}");
+        let said = format!("my.rules:1:{column}: warning: {why}\n");
+        assert!(stderr(&output).starts_with(&said), "{output:?}");
+    }
+    let rules = "never tx_mutex_get(mutex = log_flie)\n";
+    let document = validated("check", &stdout(&check(folder.path(), rules, &["--json"])));
+    let message = document["traces"][0]["warnings"][0]["message"].as_str().unwrap();
+    assert_eq!(message, "no object named 'log_flie' in this trace; did you mean 'log file'?");
+    let output = check(folder.path(), "never \"TX_MUTEX get\"\n", &[]);
+    let hint = "in format threadx; without quotation marks, case and '_' do not matter\n";
+    assert!(stderr(&output).contains(hint), "{output:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Tests `tracewell check`: every example in its guide prints the output in the guide, and the verb
-//! handles files and exit statuses as documented.
+//! Tests `tracewell check`: every example in its guide prints the output that the guide shows, and
+//! the verb handles files and exit statuses as documented.
 
 mod program;
 #[cfg(unix)]
@@ -210,7 +210,7 @@ fn a_broken_rule_is_reported_while_the_stream_runs() {
         let mut child = checking(folder.path(), arguments).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(&std::fs::read(trace("ahsm-a.bin")).unwrap()).unwrap();
-        // The command prints this although the pipe is still open.
+        // The command prints this line although the pipe is still open.
         assert_eq!(first_line(&mut child), "live.rules:1:1: error: forbidden event\n");
         drop(pipe);
         let output = child.wait_with_output().unwrap();

@@ -1,5 +1,5 @@
-//! Tests the program from outside: output, errors and exit status. Golden outputs are in
-//! `tests/golden/`; `BLESS=1 cargo test` writes them. Check the difference.
+//! Tests the program as a user runs it: output, errors and exit status. Golden outputs are in
+//! `tests/golden/`; `BLESS=1 cargo test` renews them. Check the difference.
 
 mod bless;
 mod program;
@@ -34,7 +34,7 @@ fn run(arguments: &[&str], file: &Path) -> Output {
     program().args(arguments).arg(file).output().unwrap()
 }
 
-/// Returns the element for the only trace of a JSON document of this kind.
+/// Parses a JSON document of this kind about one trace, and returns the element for the trace.
 #[track_caller]
 fn only_trace(kind: &str, output: &Output) -> serde_json::Value {
     let mut document = validated(kind, &stdout(output));
@@ -43,7 +43,7 @@ fn only_trace(kind: &str, output: &Output) -> serde_json::Value {
     traces[0].take()
 }
 
-/// A file in a folder of its own.
+/// A file in a separate folder.
 fn written(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.trx");
@@ -151,7 +151,7 @@ fn analyze_shows_the_sections_that_are_asked_for() {
     assert!(!text.contains("\nTASK") && !text.contains("\nmore: "), "{text}");
     let none = "\n--show stacks: the trace has no such figures\n";
     assert!(shown("stacks").contains(none) && !shown("all").contains("no such figures"));
-    // Each section that the summary names exists.
+    // Every section that the summary names must exist.
     let summary = stdout(&run(&["analyze"], &trace));
     let more = summary.lines().find_map(|line| line.strip_prefix("more: --show ")).unwrap();
     let (named, _) = more.split_once(" or --show all").unwrap();
@@ -170,6 +170,8 @@ fn analyze_reports_a_period_for_an_unknown_task() {
     let output = run(&[&["analyze"], &options[..]].concat(), &trace);
     let reported = format!("warning: {}: no task 'ghost'\n", trace.display());
     assert_eq!((status(&output), stderr(&output)), (Some(0), reported));
+    let output = run(&["analyze", "--period", "pdi 3=10ms"], &trace);
+    assert!(stderr(&output).ends_with("no task 'pdi 3'; did you mean 'pid 3'?\n"), "{output:?}");
 }
 
 #[test]
@@ -202,7 +204,7 @@ fn analyze_reads_a_dialect_whose_events_name_their_thread() {
 fn analyze_shows_no_execution_if_events_only_name_their_thread() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rkh = root.join("../tracewell/tests/fixtures/rkh/ahsm-a.bin");
-    // The hooks of this trace contain their thread, but none of them records a switch between
+    // The hooks in this trace state their thread, but none of them records a switch between
     // threads.
     let aix = root.join("../../examples/hooks.twx");
     for (trace, needed) in [(rkh, "events of task switches"), (aix, "the hooks 106 and 10C")] {
@@ -247,12 +249,12 @@ fn joined_files_are_one_trace() {
     let of = |trace: &serde_json::Value| (trace["file"].clone(), trace["format"].clone());
     let single: Vec<_> = single["traces"].as_array().unwrap().iter().map(of).collect();
     assert_eq!(single, files.map(|file| (file.to_str().into(), "shark".into())));
-    // A dump that is joined with itself has the same events as the dump.
+    // If a dump is joined with itself, the result has the same events as the dump.
     let dumps = [fixture("tiny.trx"), fixture("tiny.trx")];
     let joined = program().args(["info", "--json", "--join"]).args(dumps).output().unwrap();
     let json = only_trace("info", &joined);
     assert_eq!((&json["events"], &json["options"]["dumps"]), (&197.into(), &2.into()));
-    // For a format whose files cannot be joined, the message says so.
+    // If files of a format cannot be joined, the message states this.
     let stream = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../tracewell/tests/fixtures/rkh/ahsm-overrun.bin");
     let output = program().args(["info", "--join"]).args([&stream, &stream]).output().unwrap();
@@ -546,8 +548,8 @@ fn the_short_help_of_report_is_half_of_the_long_one() {
     assert!(lines("-h") * 2 <= lines("--help"), "{} {}", lines("-h"), lines("--help"));
 }
 
-/// Starts `tracewell collect` with these arguments, and returns it with the address on which it
-/// listens.
+/// Starts `tracewell collect` with these arguments. Returns the process, and the address at which
+/// it listens.
 fn collecting(arguments: &[&str], file: &Path) -> (std::process::Child, String) {
     let mut child = program()
         .args(["collect", "--udp", "127.0.0.1:0", "-o"])
@@ -637,8 +639,8 @@ fn alone() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Makes a program out of a file. Another process writes it: a program that this process has open
-/// for writing is "busy" as long as the child of any other test holds the inherited descriptor.
+/// Makes a file executable. Another process writes the file. If this process had the file open for
+/// writing, it would be "busy" as long as a child of any other test held the inherited descriptor.
 #[cfg(unix)]
 fn install(from: &Path, to: &Path) {
     let status = Command::new("install").args(["-m", "755"]).arg(from).arg(to).status().unwrap();
@@ -661,7 +663,7 @@ fn verbs_of_other_programs_say_how_to_get_them() {
         );
         assert_eq!((status(&output), stderr(&output)), (Some(4), expected));
 
-        // A program beside it gets all arguments, and its status is passed on.
+        // A program next to `tracewell` gets all arguments, and `tracewell` returns its status.
         let script = folder.path().join("script");
         std::fs::write(&script, "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 7\n").unwrap();
         install(&script, &folder.path().join(format!("tracewell-{verb}")));

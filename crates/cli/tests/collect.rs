@@ -66,7 +66,7 @@ impl Collecting {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits for the end of the program. Returns status, standard output and the remaining
+    /// Waits until the program ends. Returns its status, its standard output and the remaining
     /// messages.
     fn end(mut self) -> (Option<i32>, String, String) {
         let Output { status, stdout, .. } = self.child.wait_with_output().unwrap();
@@ -88,7 +88,7 @@ fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |data| data.len())
 }
 
-/// Sends a file with a second `tracewell`, which ends after the last byte.
+/// Sends a file with a second `tracewell` process, which ends after the last byte.
 fn send(file: &str, to: impl Into<Stdio>) {
     let bytes = length(Path::new(file)).to_string();
     let mut target = program(&["collect", "--file", file, "--bytes", &bytes, "-o", "-"]);
@@ -279,7 +279,7 @@ fn earlier(folder: &Path) -> [PathBuf; 2] {
 fn a_source_that_cannot_be_opened_leaves_an_earlier_file() {
     let folder = tempfile::tempdir().unwrap();
     let absent = folder.path().join("absent").display().to_string();
-    // Give refused commands a long time limit, because they must end by themselves.
+    // Give refused commands a long time limit: they must end long before it.
     let run = |source: &[&str; 2], status| {
         let seconds = if status == 3 { "0.1" } else { "900" };
         let mut command = program(&["collect", "--seconds", seconds, "-o"]);
@@ -325,7 +325,7 @@ fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
     let address = collecting.address();
     assert_eq!(there(), [b"earlier", b"earlier"]);
     let mut target = TcpStream::connect(address).unwrap();
-    // The entry of the connection, after the header.
+    // The entry for the connection, after the header.
     wait_for("the connection", || length(&kept[1]) == 32);
     assert_eq!(there()[0], b"");
     target.write_all(b"new").unwrap();

@@ -1,5 +1,5 @@
-//! Tests `tracewell diff`: its forms, its exit status and its errors. The library tests the
-//! comparison itself.
+//! Tests `tracewell diff`: its forms, its exit status and its errors. Tests in the library cover
+//! the comparison itself.
 
 mod program;
 mod validation;

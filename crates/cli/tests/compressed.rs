@@ -1,4 +1,5 @@
-//! Compressed traces and templates through the program: files, pipes, messages, exit statuses.
+//! Tests how the program reads compressed traces and templates: files, pipes, messages, exit
+//! statuses.
 
 mod program;
 

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A project: a folder with `.git`, whose folder `runs` has traces.
+/// A project: a folder with `.git`, and traces in its folder `runs`.
 struct Folder(TempDir);
 
 impl Folder {
@@ -53,7 +53,7 @@ fn options_of_the_command_line_win_over_the_configuration() {
     assert!(folder.clock(&["runs/a.trx"]).contains(" 100000000 ticks per second"));
     assert!(folder.clock(&["-O", "rate=1kHz", "runs/a.trx"]).contains(" 1000 ticks per second"));
     assert!(folder.clock(&["--no-config", "runs/a.trx"]).contains("rate unknown"));
-    // A file in the folder of the trace hides those in its parents.
+    // A configuration file in the folder of the trace hides those in the parent folders.
     folder.write("runs/tracewell.toml", "");
     assert!(folder.clock(&["runs/a.trx"]).contains("rate unknown"));
 }
@@ -158,7 +158,7 @@ fn rules_and_templates_of_the_configuration_replace_arguments() {
     let lines = folder.run(&["report", "--layout", "lines", "runs/a.trx"]);
     assert_eq!(stderr(&lines), "");
     assert!(String::from_utf8(lines.stdout).unwrap().contains("tx_mutex_get"));
-    // Two projects with different rules have no common ones.
+    // Two projects with different rules have no common rules.
     folder.write("runs/tracewell.toml", "");
     let mixed = folder.run(&["check", "runs/a.trx", "b.trx"]);
     assert_eq!(mixed.status.code(), Some(2));
@@ -176,7 +176,8 @@ fn names_are_files_relative_to_the_configuration() {
     let typed = [&arguments[..1], &["--no-config", "--names", "calls.names"], &arguments[1..]];
     let typed = folder.run(&typed.concat());
     assert_eq!(named.stdout, typed.stdout);
-    // The names of a configuration are for many traces. Only names that are typed must occur.
+    // The names in a configuration are for many traces, so only names on the command line must
+    // occur.
     let warning = "warning: runs/h.twx: names are given for 4 numbers, but none of them is a system \
                    call of this trace\n";
     assert_eq!(stderr(&typed), warning);

@@ -14,7 +14,7 @@ fn run(arguments: &[&str]) -> Output {
 
 fn run_on(trace: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    // A zone by its rules needs no database.
+    // A time zone that is given by its rules needs no database.
     command.env("TZ", "EST5EDT,M3.2.0,M11.1.0").stdin(Stdio::null());
     command.args(arguments).arg(example(trace)).output().unwrap()
 }
@@ -110,7 +110,7 @@ fn a_zone_or_form_without_effect_is_reported() {
                     only dates of --from, --to and --time absolute have a zone\n";
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), reported));
     let output = run(&["report", "--layout", "trcrpt", "--time", "delta"]);
-    assert!(stderr(&output).contains("--time has no effect: the layout trcrpt has"));
+    assert!(stderr(&output).contains("--time has no effect: the layout trcrpt uses"));
     assert_eq!(stderr(&run(&["info", "--zone", "UTC"])), "");
 }
 

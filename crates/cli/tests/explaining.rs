@@ -1,5 +1,6 @@
-//! Tests the distributions of times and the explanations of single times that `analyze` prints. The
-//! expected outputs are in `tests/golden/`. `BLESS=1 cargo test` writes them; review the diff.
+//! Tests two outputs of `analyze`: the distributions of times, and the explanations of single
+//! times. The expected outputs are in `tests/golden/`. `BLESS=1 cargo test` writes them; review the
+//! diff.
 
 mod bless;
 mod validation;
@@ -71,7 +72,7 @@ fn documents_have_distributions_and_explanations() {
     };
     assert_eq!((sum(&why["parts"]), sum(&why["sums"])), (68_555, 68_555));
     assert_eq!(why["parts"][1]["chain"][0]["object"], "mutex log file");
-    // Without the options, the document has neither buckets nor an explanation.
+    // Without the options, the document contains neither buckets nor an explanation.
     let document = json(&[], &trace);
     assert!(document.get("why").is_none() && document["distributions"][0].get("buckets").is_none());
 }

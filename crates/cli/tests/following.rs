@@ -1,5 +1,5 @@
-//! Tests the reading of streams and files that grow: a signal ends the reading, and the results
-//! cover the part that was read.
+//! Tests how verbs read streams and growing files: a signal ends the reading, and the results cover
+//! the part that was read.
 #![cfg(target_os = "linux")]
 
 mod program;
@@ -54,8 +54,8 @@ fn has_read(child: &Child, file: &Path, end: usize) -> bool {
     position == Some(end)
 }
 
-/// Writes the trace into a pipe and sends the signal. After it has read the second part, the reader
-/// handles signals, because it has recognised the format in the first part. The last part may still
+/// Writes the trace into a pipe and sends the signal. Once it has read the second part, the reader
+/// handles signals, because it recognised the format in the first part. The last part may still
 /// be in the pipe when the signal arrives.
 fn write_and_end(pipe: &mut (impl Write + AsFd), child: &Child, signal: Signal) {
     let bytes = fs::read(trace()).unwrap();
@@ -75,7 +75,7 @@ fn of_file(arguments: &[&str]) -> Output {
     tracewell(arguments).arg(trace()).output().unwrap()
 }
 
-/// Returns this output as if the trace had another path.
+/// Returns this output with the path of the trace replaced.
 fn named(output: &Output, path: &Path) -> String {
     let file = |path: &Path| format!("\"file\": \"{}\"", path.display());
     stdout(output).replace(&file(&trace()), &file(path))
@@ -90,7 +90,7 @@ fn a_signal_ends_a_running_stream_and_its_figures_so_far_are_printed() {
         let mut pipe = child.stdin.take().unwrap();
         write_and_end(&mut pipe, &child, signal);
         let output = child.wait_with_output().unwrap();
-        // The pipe must be open until here, because its end would end the command.
+        // Keep the pipe open until here, because its end would end the command.
         drop(pipe);
         let whole = of_file(&arguments);
         assert_eq!(output.status.code(), whole.status.code(), "{output:?}");

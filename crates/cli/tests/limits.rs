@@ -1,5 +1,5 @@
-//! Tests the messages for inputs and arguments that the program refuses: files of another kind,
-//! devices that never end, numbers that are too large, full disks, missing clocks.
+//! Tests the messages for inputs and arguments that the program refuses: files of the wrong kind,
+//! endless devices, numbers that are too large, full disks, unknown clock rates.
 
 mod program;
 
@@ -33,6 +33,22 @@ fn a_picture_is_reported_once_as_not_a_text_file() {
     ] {
         let output = run(verb);
         assert_eq!((status(&output), stderr(&output)), (Some(3), reported.clone()), "{verb:?}");
+    }
+}
+
+/// Rust's formatting has at most 65,535 columns for a field, and panics beyond.
+#[test]
+fn a_name_of_any_length_fits_into_tables_and_charts() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "x".repeat(70_000);
+    let names = (1..30).map(|pid| format!("{pid} {name}\n")).collect::<String>();
+    let names = written(folder.path(), "long.names", names);
+    let trace = "crates/tracewell/tests/fixtures/shark/a_linear.dat";
+    for verb in [&["analyze", "--show", "all"][..], &["analyze", "--json"], &["info"], &["view"]] {
+        let output = run(&[verb, &["--names", &names, trace]].concat());
+        assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()), "{verb:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(verb == ["view"] || text.contains(&name), "{verb:?}");
     }
 }
 

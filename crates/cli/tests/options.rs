@@ -1,5 +1,5 @@
-//! Tests that options without effect are reported with the reason, and that the command does
-//! everything else.
+//! Tests that the command reports options without effect and the reason, and otherwise works as
+//! usual.
 
 mod program;
 
@@ -264,7 +264,8 @@ fn an_option_that_has_a_new_name_names_it() {
     }
 }
 
-/// Errors in the command line and errors in a trace have the same form, and name what was typed.
+/// Errors in the command line and errors in a trace have the same form, and contain the text that
+/// the user typed.
 #[test]
 fn a_message_begins_with_its_kind_and_then_the_option_or_the_file() {
     let cases: [(&[&str], &str); 12] = [

@@ -1,5 +1,5 @@
-//! The output files of commands: commands never overwrite their inputs, write complete files or
-//! none, and leave no other files.
+//! Tests the output files of commands: commands never overwrite their inputs, write complete files
+//! or none, and leave no other files.
 
 mod program;
 #[cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// A folder with inputs of all kinds, and further paths to each of them.
+/// A folder with inputs of all kinds, and additional paths to each of them.
 fn folder_of_inputs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -77,7 +77,7 @@ fn no_command_writes_over_a_file_that_it_reads() {
             std::os::unix::fs::symlink("soft", at("softer")).unwrap();
             paths.extend(["hard".to_owned(), "softer".to_owned()]);
         }
-        // On a file system that ignores case this is the same file, otherwise a new one.
+        // On a file system that ignores case, this is the same file; otherwise it is a new file.
         let shout = input.to_uppercase();
         if at(&shout).exists() {
             paths.push(shout);
@@ -256,6 +256,40 @@ fn a_folder_is_written_whole_and_never_replaces_content() {
         assert!(files(&at(output)) == written, "{output} changed");
     }
     assert_eq!(files(folder.path()).len(), before.len() + 2, "only the folders are new");
+}
+
+#[test]
+fn no_output_may_be_in_the_folder_of_an_input() {
+    let folder = folder_of_inputs();
+    let made = run_in(folder.path(), &["convert", "t", "-o", "in.ctf"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    fs::write(folder.path().join("my.rules"), "tx_mutex_get\n").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("in.ctf", folder.path().join("link")).unwrap();
+    let trace = folder.path().join("in.ctf");
+    let before = files(&trace);
+    let commands: [&[&str]; 8] = [
+        &["report", "in.ctf", "-o", "in.ctf/new"],
+        &["report", "in.ctf", "-o", "in.ctf/metadata"],
+        &["events", "in.ctf", "-o", "in.ctf/index/new"],
+        &["events", "in.ctf", "--format", "csv", "-o", "out", "--losses", "in.ctf/new"],
+        &["convert", "in.ctf/", "--format", "ctf", "-o", "in.ctf/inner"],
+        &["convert", "in.ctf", "--format", "csv", "-o", "./in.ctf/new"],
+        &["check", "my.rules", "in.ctf", "--junit", "in.ctf/new"],
+        &["check", "--write", "in.ctf/new", "in.ctf"],
+    ];
+    for command in commands {
+        let output = run_in(folder.path(), command);
+        let reported = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {reported}");
+        assert!(reported.contains("is in the folder of an input (in.ctf"), "{reported}");
+        assert!(files(&trace) == before, "{command:?} changed the trace");
+    }
+    #[cfg(unix)]
+    {
+        let output = run_in(folder.path(), &["report", "link", "-o", "in.ctf/metadata"]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    }
 }
 
 #[cfg(target_os = "linux")]

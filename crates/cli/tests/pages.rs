@@ -1,5 +1,5 @@
 //! Runs every console block of the README and of `docs/` and compares the output, so that pages
-//! show what the program prints. `console` describes the blocks. The folder of a page has the
+//! show what the program prints. `console` describes the blocks. The folder of a page contains the
 //! repository's `examples`, and the shipped templates in `templates`.
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use program::root;
 
-/// Minimum number of commands. If the test finds fewer commands, it does not find all of them.
+/// Minimum number of commands. If the test finds fewer commands, it has missed some.
 const MIN_COMMANDS: usize = 30;
 
 /// Pages whose commands need `tracewell-query`. A test of the workspace `query` runs them.
@@ -29,7 +29,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// A folder to run a page's commands in.
+/// A folder in which the commands of a page run.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     symlink(root().join("examples"), folder.path().join("examples")).unwrap();

@@ -12,7 +12,7 @@ use std::process::Output;
 use program::{root, run};
 use tracewell::text::is_plain;
 
-/// An escape sequence, a direction mark, a character without width, and a C1 control character.
+/// An escape sequence, a direction mark, a zero-width character, and a C1 control character.
 const HOSTILE: &str = "\x1b[31m\u{202e}gpj\u{200b}\u{9b}0m";
 
 /// Asserts that the output is plain text, and returns it.

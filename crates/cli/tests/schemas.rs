@@ -1,5 +1,5 @@
-//! The JSON Schemas in docs/schemas/ are those of the types that the program writes, and its
-//! documents about traces of every dialect fit them. `BLESS=1` renews the schemas.
+//! Tests that the JSON Schemas in docs/schemas/ match the types that the program writes, and that
+//! its documents about traces of every dialect match the schemas. `BLESS=1` renews the schemas.
 
 mod validation;
 
@@ -46,7 +46,7 @@ fn run<I: IntoIterator<Item = S>, S: AsRef<std::ffi::OsStr>>(args: I) -> Output 
     Command::new(env!("CARGO_BIN_EXE_tracewell")).args(args).output().unwrap()
 }
 
-/// Traces of every dialect that the repository has.
+/// Traces of every dialect that the repository contains.
 fn traces() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let fixtures = root.join("crates/tracewell/tests/fixtures");

@@ -1,4 +1,5 @@
-//! Text on screens: its width, its colours, the pager. `terminal` runs commands on a terminal.
+//! Tests text on screens: its width, its colours, and the pager. `terminal` runs commands on a
+//! terminal.
 #![cfg(target_os = "linux")]
 
 mod program;
@@ -35,7 +36,8 @@ fn traces() -> Vec<Vec<String>> {
     traces
 }
 
-/// Runs the program in the root of the repository, and not on the terminal that runs the test.
+/// Runs the program in the root of the repository, without access to the terminal that runs the
+/// test.
 fn run(arguments: &[&str]) -> Output {
     tracewell(arguments).current_dir(root()).stdin(Stdio::null()).output().unwrap()
 }
@@ -44,7 +46,7 @@ fn run(arguments: &[&str]) -> Output {
 fn no_line_is_wider_than_the_screen() {
     let folder = tempdir().unwrap();
     let rules = folder.path().join("some.rules");
-    // Every trace breaks these rules, and one line is wider than the screens of this test.
+    // Every trace violates these rules, and one line is wider than the screens of this test.
     let long = format!("NO_SUCH_EVENT {}# end\n", " ".repeat(150));
     std::fs::write(&rules, long + "never *\n").unwrap();
     let check = ["check", rules.to_str().unwrap()];
@@ -121,7 +123,7 @@ fn a_folded_report_has_every_word_of_the_unfolded_one() {
     let trace = ["-O", "rate=100MHz", "examples/scheduling.trx"];
     let words = |options: &[&str]| -> Vec<String> {
         let screen = stdout(&run(&[&["report"], options, &trace[..]].concat()));
-        // On a screen, long names are cut and counts have groups of digits.
+        // On a screen, long names are truncated, and the digits of counts are grouped.
         let words = screen.lines().flat_map(|line| line.split_whitespace().map(str::to_owned));
         words.filter(|word| word.contains('=') || word.contains('.')).collect()
     };
@@ -138,7 +140,7 @@ fn a_pipe_gets_unfolded_text_unless_columns_is_exported() {
     let with =
         |columns| tracewell(&report).current_dir(root()).env("COLUMNS", columns).output().unwrap();
     assert!((61..=90).contains(&widest(with("90"))));
-    // A value that is not a width is ignored.
+    // The program ignores a value that is not a width.
     assert!(widest(with("narrow")) > 120);
     let machine = tracewell(&["events", "examples/scheduling.trx", "--head", "3"])
         .current_dir(root())
@@ -220,7 +222,7 @@ fn a_terminal_gets_a_pager_and_a_pipe_none() {
     assert_eq!(copy_of_info.replace('\n', "\r\n"), screen);
     assert!(paged(&info, "TRACEWELL_PAGER").is_some());
     assert!(paged(&[&info[..], &["--no-pager"]].concat(), "PAGER").is_none());
-    // `--follow` uses no pager, because its output has no end.
+    // `--follow` uses no pager, because its output never ends.
     let mut follow = tracewell(&["analyze", "--follow", "-"]);
     follow.current_dir(root()).env("PAGER", &pager).env("TERM", "dumb");
     let log = File::open(root().join("fuzz/corpus/native/small_log")).unwrap();
@@ -249,7 +251,7 @@ fn without_a_pager_the_terminal_gets_the_text() {
     let path = tempdir().unwrap();
     let screen = |pager: Option<&str>| {
         let mut command = tracewell(&["info", "examples/scheduling.trx"]);
-        // This PATH has no programs, so `less` is missing too.
+        // This PATH contains no programs, so `less` is missing too.
         command.current_dir(root()).env("PATH", path.path()).env("TERM", "dumb");
         command.envs(pager.map(|pager| ("PAGER", pager)));
         let (screen, status) = Terminal::new(100).run(command);
@@ -296,7 +298,7 @@ fn a_verb_that_reads_a_pipe_shows_its_progress_until_it_prints() {
     let mut session =
         Terminal::new(60).start(tracewell(&["info", "--no-pager", "-"]), Stdio::piped());
     let mut input = session.child.stdin.take().unwrap();
-    // The input continues until progress appears.
+    // Keep the input open until progress appears.
     let (shown, seen) = std::sync::mpsc::channel::<()>();
     let writer = std::thread::spawn(move || {
         while seen.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
@@ -351,7 +353,7 @@ fn record_shows_its_progress_beside_a_program_only_on_request() {
     let (screen, status) = session.end();
     assert_eq!(status, Some(0), "{screen}");
     assert!(!without_removed(&screen).contains("0 lost"), "{screen:?}");
-    // This takes longer than the time before the first progress line.
+    // This takes longer than the delay before the first progress line.
     let (screen, _) = Terminal::new(90).run(record(&[], &["sleep", "0.8"]));
     assert!(screen.contains("recorded nothing") && !screen.contains("0 lost"), "{screen:?}");
 }

@@ -1,4 +1,4 @@
-//! Tests the names that users type: their meaning in each verb, and the messages about unknown
+//! Tests names on the command line: their meaning in each verb, and the messages about unknown
 //! names.
 
 mod program;
@@ -134,13 +134,11 @@ fn other_unknown_names_are_reported_with_the_closest_one() {
 
 #[test]
 fn names_are_not_called_unknown_if_only_a_part_was_read() {
-    let output =
-        run(&["events", "--context", "control", "--context", "logger", "--head", "1", "t"]);
-    let reported = stderr(&output);
-    assert!(
-        reported.contains("'logger' in the part of this trace that was read")
-            || reported.is_empty()
-    );
+    for limit in [["--head", "1"], ["--to", "0"]] {
+        let reported = stderr(&run(&["events", "--context", "nobody", limit[0], limit[1], "t"]));
+        let expected = "no context named 'nobody' in the part of this trace that was read";
+        assert!(reported.contains(expected), "{limit:?}: {reported}");
+    }
     let output = run(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]);
     assert_eq!(stderr(&output), "", "it is a name of this format");
 }
@@ -149,7 +147,7 @@ fn names_are_not_called_unknown_if_only_a_part_was_read() {
 fn names_that_a_trace_records_late_are_valid_from_its_first_event_on() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("my.rules");
-    // The trace contains the name of this object three events later.
+    // The trace contains the name of this object only three events later.
     std::fs::write(&rules, "SM_INIT(ao = my, ist = S1)\nnext SM_TRN(tst = S1)\n").unwrap();
     let output = run(&["check", rules.to_str().unwrap(), "r"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -180,7 +178,7 @@ fn an_event_that_does_not_occur_is_reported_after_the_whole_trace() {
         let arguments = [&[verb][..], &names, &["t"]].concat();
         assert_eq!(warning(&arguments), absent("'tx_mutex_delete', '5000'"), "{verb}");
     }
-    // The events could follow the part that was read.
+    // The events could occur after the part that was read.
     assert_eq!(warning(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]), "");
     // An unknown name has its own warning.
     assert!(!warning(&["events", "--event", "tx_mutex_gte", "t"]).contains("do not occur"));
@@ -204,6 +202,47 @@ fn arguments_of_ranges_of_events_are_known() {
     }
     let output = run(&["events", "t", "--where", "arg1 == 5", "--event", "tx_mutex_put"]);
     assert!(stderr(&output).contains("no selected event has an argument 'arg1'"), "{output:?}");
+}
+
+#[test]
+fn an_unknown_name_in_a_condition_is_reported_in_each_verb() {
+    let cases = [
+        ("@context = contrl", "no context named 'contrl' in this trace; did you mean 'control'?"),
+        ("mutex != log_flie", "no object named 'log_flie' in this trace; did you mean 'log file'?"),
+        (
+            "@object = \"LOG file\"",
+            "no object named 'LOG file' in this trace; did you mean 'log file'?",
+        ),
+        (
+            "@name = TX_TRACE_MUTEX_GTE",
+            "no event named 'TX_TRACE_MUTEX_GTE' in this trace; did you mean 'TX_TRACE_MUTEX_GET'?",
+        ),
+        ("@label = tx_mutex_gte", "no event named 'tx_mutex_gte' in this trace; did you mean"),
+        ("new_state = slep", "no value named 'slep' in this trace; did you mean 'sleep'?"),
+        ("@id = tx_mutex_get", "@id is a number, found the name 'tx_mutex_get'"),
+    ];
+    for (condition, reported) in cases {
+        for verb in ["events", "report", "info", "analyze"] {
+            let output = run(&[verb, "t", "--where", condition]);
+            let shown = stderr(&output);
+            let said = format!("warning: t: where:1:1: {reported}");
+            assert!(shown.starts_with(&said), "{verb} {condition}: {shown}");
+        }
+    }
+    for condition in [
+        "@context = control | CONTR*",
+        "@context = 0x20000940",
+        "mutex = log_file",
+        "@object = \"log file\"",
+        "@name = TX_TRACE_MUTEX_GET",
+        "@label = tx_mutex_get",
+        "new_state = sleep",
+        "@id = 57",
+        "@text = nothing",
+    ] {
+        let output = run(&["events", "t", "--where", condition]);
+        assert_eq!(stderr(&output), "", "{condition}");
+    }
 }
 
 #[test]

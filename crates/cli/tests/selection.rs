@@ -1,5 +1,5 @@
-//! Tests that the selection of events means the same in every verb. Each verb with each option
-//! selects the same events of a small trace of each dialect.
+//! Tests that the selection of events means the same in every verb. For a small trace of each
+//! dialect, every verb selects the same events with the same option.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,8 @@ impl Folder {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Returns the element for the only trace of a JSON document, without the path.
+    /// Parses a JSON document about one trace, and returns the element for the trace, without the
+    /// path.
     fn json(&self, arguments: &[&str]) -> Value {
         let mut document: Value = serde_json::from_str(&self.text(arguments)).unwrap();
         let [trace] = document["traces"].as_array_mut().unwrap().as_mut_slice() else {
@@ -43,7 +44,7 @@ impl Folder {
     }
 }
 
-/// A trace with an object that some of its events refer to.
+/// A trace, with an object to which some of its events refer.
 struct Dialect {
     trace: PathBuf,
     object: &'static str,
@@ -204,8 +205,8 @@ fn errors_in_expressions_have_a_place_and_unknown_arguments_a_suggestion() {
     assert!(message.contains("where:1:13: no selected event has an argument 'mutex'"), "{message}");
 }
 
-/// Keys of figures that are sums, so that the figures of a trace's parts add up to those of the
-/// whole.
+/// Keys of figures that are sums: the figures of a trace's parts add up to those of the whole
+/// trace.
 const SUMS: [&str; 25] = [
     "activations",
     "brackets",
@@ -234,7 +235,7 @@ const SUMS: [&str; 25] = [
     "unknown_ticks",
 ];
 
-/// Adds the sums in a JSON document. The path of a row contains the row's name or key.
+/// Adds the sums in a JSON document. The path of a row contains the name or key of the row.
 fn add_sums(json: &Value, path: &str, sums: &mut BTreeMap<String, u64>) {
     match json {
         Value::Object(entries) => {
@@ -288,7 +289,7 @@ fn figures_of_ranges_add_up_to_those_of_the_trace() {
         };
         let mut whole = analyze(&[]);
         let ticks = |part: usize| events[events.len() * part / 4]["ticks"].as_u64().unwrap();
-        // The second range begins at an event, the third between two events.
+        // The second range begins at an event, and the third range begins between two events.
         let second = ticks(1).max(1);
         let third = ticks(3).saturating_sub(1).max(second + 1);
         let [to_first, from_second] = [second - 1, second].map(|tick| tick.to_string());

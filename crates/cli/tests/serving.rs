@@ -77,7 +77,7 @@ impl Server {
         stream
     }
 
-    /// Sends bytes, and returns the answer.
+    /// Sends bytes to the server, and returns the answer.
     fn send(&self, bytes: &[u8]) -> Answer {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
@@ -86,7 +86,7 @@ impl Server {
         Answer::parse(&answer)
     }
 
-    /// Requests a path with these headers, besides `Host`.
+    /// Requests a path with these headers in addition to `Host`.
     fn request(&self, method: &str, path: &str, headers: &str) -> Answer {
         let host = &self.authority;
         self.send(format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n").as_bytes())
@@ -179,7 +179,8 @@ fn programs_get_what_the_commands_print() {
     assert_eq!((found["events"].as_array().unwrap().len(), &found["more"]), (2, &true.into()));
 }
 
-/// The file has 8 losses, and no event that meets the condition, so events do not end the answer.
+/// The file contains 8 losses and no event that meets the condition, so the limit on events does
+/// not end the answer.
 #[test]
 fn the_limit_of_events_is_also_one_of_losses() {
     let server = Server::start(&["crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin"]);
@@ -358,7 +359,7 @@ fn a_large_head_is_refused() {
 #[test]
 fn two_hundred_clients_are_served_at_the_same_time() {
     let server = Server::start(&[TRACE]);
-    // All requests are open, and incomplete, before the first one is completed.
+    // All requests are open and incomplete before the first request is completed.
     let mut clients: Vec<_> = (0..200).map(|_| server.connect()).collect();
     let path = format!("{}api/v1/page", server.secret);
     for client in &mut clients {
@@ -415,7 +416,7 @@ fn a_stream_in_shared_memory_is_followed() {
     let events = |progress: &Value| progress["events"].as_u64().unwrap();
     let first = live.until(|progress| progress["edition"] == 1 && progress["reading"] == false);
     (0..10).for_each(|length| stream.record(&SENT, (length,)));
-    // The server may also read the stream after only some of the events.
+    // The server may also have read the stream when it contained only some of the events.
     live.until(|progress| events(progress) == events(&first) + 10);
 }
 
@@ -464,7 +465,7 @@ fn several_files_have_their_own_answers_and_marks() {
     );
     let refused = server.get("api/v1/page?file=2");
     assert_eq!((refused.status, refused.text()), (400, "file=2: expected a number up to 1\n"));
-    // Files of the same name have their paths as titles.
+    // If files have the same name, their titles are their paths.
     let same = [copy("a/same.trx"), copy("b/same.trx")];
     let server = Server::start(&same.each_ref().map(|path| path.to_str().unwrap()));
     let titles = server.get("api/v1/trace").json()["files"].clone();

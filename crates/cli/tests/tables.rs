@@ -1,5 +1,5 @@
-//! Tables and JSON lines of `events` as other programs use them: keys that join with documents,
-//! chosen columns, losses in a file of their own, and the types that pandas sees.
+//! Tests tables and JSON lines of `events` as other programs use them: keys that join with
+//! documents, chosen columns, losses in a separate file, and the types in pandas.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,7 +24,7 @@ fn text(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the program on the example, which it refuses, and returns its message.
+/// Runs the program on the example with wrong arguments, and returns its message.
 fn refusal(arguments: &[&str]) -> String {
     let output = run(&std::env::temp_dir(), &[arguments, &[example().to_str().unwrap()]].concat());
     assert_eq!(output.status.code(), Some(2));
@@ -58,7 +58,7 @@ fn arguments_join_with_objects_and_figures() {
     let mut taken: Vec<_> = gets
         .map(|event| {
             let key = event["args"]["mutex_ptr"].as_str().unwrap();
-            // The text has the name that the reader of the trace found for this event.
+            // The text contains the name that the reader found for this event.
             assert!(
                 event["text"].as_str().unwrap().starts_with(&format!("mutex={}, ", names[key]))
             );
@@ -113,7 +113,7 @@ fn a_table_has_the_chosen_columns() {
         table.lines().next(),
         Some("arg:arg4,name,arg:mutex_ptr,arg:inheritance,arg:stack_ptr")
     );
-    // The same rows as without the option, in the order of the usual columns.
+    // The rows are the same as without the option, and the columns are in the usual order.
     let usual = "seq,ticks,time_ns,cpu,context,context_name,priority,id,name,args";
     let chosen = text(&["events", "--format", "csv", "--columns", usual]);
     assert_eq!(chosen, text(&["events", "--format", "csv"]));
@@ -179,8 +179,8 @@ fn losses_are_inline_apart_or_counted() {
     assert_eq!(same.status.code(), Some(2));
 }
 
-/// Returns Python with pandas, if this machine has it. CI has that of Debian, which need not be the
-/// first in the path.
+/// Returns a Python with pandas, if this machine has one. CI uses Debian's Python, which need not
+/// be the first in the path.
 fn pandas() -> Option<Command> {
     for python in ["python3", "/usr/bin/python3"] {
         let check = Command::new(python).args(["-c", "import pandas"]).output();

@@ -1,5 +1,5 @@
 //! Kills `tracewell template update` at different times. Afterwards, the template file must be the
-//! old or the new one. If it is the new one, an undo file must exist that restores the old one.
+//! old or the new file. If it is the new file, an undo file must exist that restores the old file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tracewell::compressed::lzw::{compress, decompress};
 use tracewell::template::Source;
 use tracewell::template::update::{Applied, apply, read};
 
-/// Number of times that the program is killed, for plain and compressed files.
+/// Number of kills for plain files and for compressed files.
 const KILLS: u32 = 50;
 
 /// Returns a file with many templates, so that writing it takes some time.
@@ -62,7 +62,7 @@ fn killed(packed: bool) -> u32 {
     assert!(program(folder.path()).status().unwrap().success());
     let whole = start.elapsed();
     let (mut changed, mut rounds) = (0, 0);
-    // On a machine that always kills too late, repeat the early kills.
+    // On a machine on which every kill is too late, repeat the early kills.
     while rounds < KILLS || changed == rounds && rounds < 100 * KILLS {
         let kill = if rounds < KILLS { rounds } else { 0 };
         rounds += 1;

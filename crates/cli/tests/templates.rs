@@ -14,14 +14,14 @@ use snapbox::file;
 
 const SHIPPED_AIX: &str = "crates/tracewell/templates/aix.fmt";
 
-/// The files of the example of AIX hooks: mixed environments, two processors.
+/// The files of the AIX hooks example: mixed word sizes, two processors.
 const HOOKS: [&str; 3] = ["examples/hooks.twx", "examples/hooks.twx-0", "examples/hooks.twx-1"];
 
 fn hooks(arguments: &[&str]) -> Output {
     run(&[&["report", "--join"], arguments, &HOOKS].concat())
 }
 
-/// A file in a folder of its own.
+/// A file in a separate folder.
 fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -32,7 +32,7 @@ fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
 
 #[test]
 fn the_first_errors_of_a_file_of_another_kind_are_shown_and_the_others_counted() {
-    // Exit status and errors in each line.
+    // Each line contains an exit status and errors.
     let verbs: [(i32, usize, &[&str], &[&str]); 4] = [
         (1, 2, &["template", "check"], &[]),
         (1, 2, &["template", "list"], &[]),
@@ -97,8 +97,8 @@ fn lists_of_ids_groups_processes_threads_and_processors_select() {
     assert_eq!(count(&["-C", "0-1"]), all);
     let readers = count(&["-p", "readrec"]);
     assert!(readers > 0 && readers < all);
-    // The process ran another program before, so its id selects more events than the program's
-    // name.
+    // The process ran another program before, so the id of the process selects more events than the
+    // program's name.
     assert!(count(&["-p", "5120"]) > readers);
     assert_eq!(count(&["--context", "81001"]), count(&["-p", "5120"]));
     let (_folder, list) = written("ids", "106\n10C\n");
@@ -403,7 +403,7 @@ fn raw_output_is_one_log_with_the_same_events() {
     let name = log.to_str().unwrap();
     let output = run(&[&["trcrpt", "-m", "-r", "-o", name], &HOOKS[..]].concat());
     assert_eq!(status(&output), Some(0), "{}", stderr(&output));
-    // The line of a loss has a different file and offset, so ignore it.
+    // The line of a loss names a different file and offset, so ignore it.
     let lines = |text: String| {
         let lines =
             text.lines().map(|line| line.split(", at byte").next().unwrap_or(line).to_owned());
@@ -498,7 +498,7 @@ fn columns_do_not_move_with_the_values() {
     let heading = "ID  TID         ELAPSED_SEC       DELTA_MSEC APPL    SYSCALL KERNEL  INTERRUPT";
     let report = stdout(&hooks(&["--columns", "tid=on", "-d", "006"]));
     assert!(report.contains(&format!("{heading}\n")), "{report}");
-    // At 1 kHz, the trace lasts more than an hour, and there are seconds between events.
+    // With a clock of 1 kHz, the trace lasts more than an hour, and events are seconds apart.
     for options in ["exec=on,pid=on,cpuid=on", "pid=on"] {
         let options = ["report", "--layout", "trcrpt", "-O", "rate=1kHz", "--columns", options];
         let report = stdout(&run(&[&options[..], &["examples/scheduling.trx"]].concat()));

@@ -1,4 +1,4 @@
-//! Tests thresholds in rules with each form of `tracewell check`, and baselines.
+//! Tests thresholds in rules in each output form of `tracewell check`, and baselines.
 
 mod program;
 mod validation;

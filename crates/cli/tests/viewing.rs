@@ -1,5 +1,5 @@
-//! Tests the charts of `view`. Every line must fit, and anything that a chart cannot show must
-//! cause an error or a warning.
+//! Tests the charts of `view`. Every line must fit the width, and anything that a chart cannot show
+//! must cause an error or a warning.
 
 mod program;
 
@@ -11,7 +11,7 @@ fn view(arguments: &[&str]) -> Output {
     run(&[&["view"], arguments].concat())
 }
 
-/// Returns a trace of each dialect for which the project has one.
+/// Returns a trace of each dialect, if the project contains one.
 const TRACES: [&str; 4] = [
     "examples/scheduling.trx",
     "examples/hooks.twx",
@@ -44,7 +44,7 @@ fn ascii_charts_are_ascii_and_have_the_same_rows() {
     }
 }
 
-/// A chart of a range shows the same states as this range in a wider chart.
+/// A chart of a range must show the same states as the same range in a wider chart.
 #[test]
 fn a_part_of_the_time_is_drawn_alone() {
     let row = |arguments: &[&str], name: &str| {
@@ -109,4 +109,36 @@ fn missing_events_have_a_row_and_a_list() {
     let chart = stdout(&output);
     assert!(chart.lines().any(|line| line.starts_with("lost ")), "{chart}");
     assert!(chart.contains("\nlost after "), "{chart}");
+}
+
+/// The events of this trace show that the queue `my->equeue` has at most 3 items, and that `my`
+/// begins in the state `S1`.
+#[test]
+fn machines_and_queues_have_rows_with_names_below_the_chart() {
+    let trace = "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin";
+    let chart = stdout(&view(&["--ascii", trace]));
+    let row = |name: &str| {
+        let line = chart.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.strip_prefix(name).unwrap_or_default().trim().to_owned()
+    };
+    assert!(row("my state  ").starts_with("1111112"), "{chart}");
+    assert!(row("my steps  ").starts_with("##+ ##+ ###"), "{chart}");
+    assert!(row("my->equeue level  ").starts_with("+...+"), "{chart}");
+    assert!(row("my state: ").starts_with("1 S1   2 S111"), "{chart}");
+    assert_eq!(row("my->equeue level: "), "at most 3 items");
+    // Rows of contexts only.
+    let of_context = stdout(&view(&["--ascii", "--context", "my", trace]));
+    assert!(of_context.contains("\nmy ") && !of_context.contains("state"), "{of_context}");
+    // A long name loses its end, but the row still says what it shows.
+    let narrow = stdout(&view(&["--ascii", "--width", "40", trace]));
+    assert!(narrow.contains("\nmy->e~ level"), "{narrow}");
+}
+
+#[test]
+fn the_docs_show_the_chart_of_machines() {
+    let chart =
+        view(&["--to", "1s", "--width", "100", "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin"]);
+    let docs = include_str!("../../../docs/viewing.md");
+    let shown = format!("$ tracewell view --to 1s trace.rkh\n{}```", stdout(&chart));
+    assert!(docs.contains(&shown), "docs/viewing.md has not this chart:\n{shown}");
 }

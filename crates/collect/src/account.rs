@@ -32,7 +32,7 @@ pub struct SourceReport {
     pub source: String,
     /// Received bytes, including the length prefix of each datagram in a capture.
     pub received: u64,
-    /// Bytes written to the file; `None` without a file.
+    /// Bytes written to the file; `None` if there is no file.
     pub written: Option<u64>,
     /// Bytes that did not fit into the buffer or could not be written. `received` = `written` +
     /// `dropped`.
@@ -79,7 +79,7 @@ impl SourceReport {
         self.received == 0
     }
 
-    /// Returns true if data are missing because they were dropped, not shown, or lost in transit.
+    /// Returns true if data is missing because it was dropped, not shown, or lost in transit.
     pub fn is_lossy(&self) -> bool {
         self.dropped + self.left_out + self.unreceived > 0
             || self.packets.as_ref().is_some_and(Report::is_lossy)

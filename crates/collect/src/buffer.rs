@@ -1,10 +1,10 @@
-//! Two buffers of fixed size between a producer and a consumer thread. The producer fills one while
-//! the consumer reads the other, and then the buffers are swapped. Only new bytes are copied under
-//! the lock. Memory does not grow, even if the consumer is slow.
+//! Two buffers of fixed size between a producer and a consumer thread. The producer fills one
+//! buffer while the consumer reads the other, and then they swap the buffers. Only new bytes are
+//! copied under the lock. Memory does not grow, even if the consumer is slow.
 //!
-//! Bytes that do not fit are counted at their position. After that, everything is dropped until a
-//! whole buffer is free, so that the stored data consist of a few long runs instead of fragments
-//! shorter than a record.
+//! If bytes do not fit, they are dropped, and counted at their position. After that, all bytes are
+//! dropped until a whole buffer is free, so the stored data consists of a few long runs instead of
+//! fragments that are shorter than a record.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl Batch {
 #[derive(Debug)]
 struct State {
     filling: Batch,
-    /// Bytes dropped since the last mark, with the arrival time of the first.
+    /// Bytes dropped since the last mark, with the arrival time of the first dropped byte.
     dropping: Option<Arrival>,
     /// True from the first dropped byte until the next swap.
     overrun: bool,
@@ -60,7 +60,7 @@ pub(crate) enum Taken {
     Batch,
     /// Nothing arrived in time.
     Nothing,
-    /// The buffer is empty and finished.
+    /// The buffer is empty, and no more bytes will arrive.
     End,
 }
 
@@ -95,7 +95,7 @@ impl Buffer {
         Self { capacity, max_marks, state: Mutex::new(state), filled, emptied }
     }
 
-    /// Returns an empty batch for [`Buffer::take`]: the second buffer.
+    /// Returns the second buffer, as an empty batch for [`Buffer::take`].
     pub(crate) fn other(&self) -> Batch {
         Batch::with_capacity(self.capacity)
     }
@@ -118,7 +118,7 @@ impl Buffer {
         let mut state = self.state();
         let room = self.has_room(&state, bytes.len());
         if room {
-            // Add a mark for the previously dropped bytes first, so that the gap is at the correct
+            // First add a mark for the bytes dropped before, so that the gap is at the correct
             // position.
             state.settle();
             state.filling.bytes.extend_from_slice(bytes);
@@ -134,7 +134,8 @@ impl Buffer {
     }
 
     /// Waits up to `timeout` until there is room for `bytes` bytes. Returns false if there is still
-    /// too little room. Only files and pipes use this, because they lose no data while they wait.
+    /// too little room. Only files and pipes use this, because they do not lose data during the
+    /// wait.
     pub(crate) fn wait_for_room(&self, bytes: usize, timeout: Duration) -> bool {
         let full = |state: &mut State| !state.abandoned && !self.has_room(state, bytes);
         let waited = self.emptied.wait_timeout_while(self.state(), timeout, full);
@@ -162,7 +163,7 @@ impl Buffer {
         self.filled.notify_all();
     }
 
-    /// Ends consumption. All pending and later bytes count as dropped.
+    /// Ends consumption. From now on, all pending and later bytes count as dropped.
     pub(crate) fn abandon(&self) {
         let mut state = self.state();
         state.abandoned = true;
@@ -213,21 +214,21 @@ impl State {
         self.note_dropped(time_ns, bytes as u32);
     }
 
-    /// Adds dropped bytes to the mark of the dropped bytes before them.
+    /// Adds dropped bytes to the mark of the bytes that were dropped directly before them.
     fn note_dropped(&mut self, time_ns: u64, bytes: u32) {
         let first = Arrival { time_ns, bytes: 0, kind: ArrivalKind::Dropped };
         let dropping = self.dropping.get_or_insert(first);
         match dropping.bytes.checked_add(bytes) {
             Some(sum) => dropping.bytes = sum,
             None => {
-                // The count of one mark has reached its limit, so another mark follows.
+                // The count of the mark has reached its limit, so add another mark.
                 let full = std::mem::replace(dropping, Arrival { bytes, ..first });
                 self.filling.marks.push(full);
             }
         }
     }
 
-    /// Adds the mark of the dropped bytes before any later mark.
+    /// Adds the mark of the dropped bytes, so that it comes before any later mark.
     fn settle(&mut self) {
         self.filling.marks.extend(self.dropping.take());
     }
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!((marks.as_slice(), buffer.dropped()), (expected.as_slice(), 4));
         assert!(!buffer.push(6, b"m"));
         buffer.finish();
-        // The consumer gets the mark of the last dropped bytes before the end.
+        // Before the end, the consumer gets the mark of the last dropped bytes.
         assert_eq!(buffer.take(&mut batch, SOON), Taken::Batch);
         assert_eq!(
             (batch.bytes.as_slice(), batch.marks[1].kind),

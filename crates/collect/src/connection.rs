@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use crate::intake::{CHUNK_LEN, Intake, is_pause};
 use crate::pace::{Pace, READING};
 
-/// A new connection replaces a connection that has been silent for this long, because the target
-/// has probably restarted without closing it.
+/// After this silence, a new connection replaces the old one, because the target has probably
+/// restarted without closing it.
 pub(crate) const SILENCE: Duration = Duration::from_secs(1);
 
-/// The reason why reading a connection ended.
+/// The reason for which the reading of a connection ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The collection of all sources ended.
+    /// The collection of all sources has ended.
     Over,
-    /// A new connection replaces it.
+    /// A new connection replaces this connection.
     GaveWay,
-    /// The peer closed the connection, or it failed.
+    /// The peer closed the connection, or the connection failed.
     Ended(Option<io::Error>),
 }
 
@@ -45,10 +45,10 @@ pub(crate) fn read(
                 last = Instant::now();
             }
             Err(error) if is_pause(&error) => {
-                // This silence may end the collection because of `--idle`.
+                // Because of `--idle`, this silence may end the collection.
                 intake.nothing();
-                // A target that lost power does not close its connection. If it connects again, the
-                // old connection is dead.
+                // If a target loses power, it does not close its connection. If it connects again,
+                // the old connection is dead.
                 if last.elapsed() >= SILENCE && gives_way() {
                     return End::GaveWay;
                 }
@@ -79,21 +79,23 @@ pub(crate) fn keep_reading<C: Read>(
         };
         intake.opened(&peer);
         let End::Ended(error) = read(&mut connection, intake, || false) else { break };
-        // Close the device before waiting: an unplugged device that is still open could return
+        // Close the device before waiting: if an unplugged device is still open, it could return
         // under another name.
         drop(connection);
         intake.closed(error.as_ref(), again);
         if !again {
             break;
         }
-        // A peer that accepts and immediately closes connections must not cause a busy loop.
+        // If a peer accepts connections and closes them immediately, this must not cause a busy
+        // loop.
         intake.back_off(None);
     }
     Ok(())
 }
 
 /// Returns true if trying again is useless. After the first connection, a permission error is
-/// temporary: the system denies access to a replugged device until it has set the device's owner.
+/// temporary: when a device is plugged in again, the system denies access to it until it has set
+/// the owner.
 fn is_permanent(error: &io::Error, connections: u64) -> bool {
     use io::ErrorKind::{InvalidInput, PermissionDenied, ResourceBusy, Unsupported, WouldBlock};
     match error.kind() {

@@ -1,4 +1,4 @@
-//! Decides when collecting ends, from counters and times that all threads share.
+//! Decides when the collection ends, based on counters and times that all threads share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -10,8 +10,8 @@ pub struct Until {
     pub elapsed: Option<Duration>,
     /// Maximum number of packets with distinct numbers.
     pub packets: Option<u64>,
-    /// Maximum number of bytes from all sources together. If a read reaches the limit, all its
-    /// bytes are stored.
+    /// Maximum number of bytes from all sources together. If a read reaches the limit, all bytes of
+    /// this read are stored.
     pub bytes: Option<u64>,
     /// Maximum time for which all sources may be silent after the first byte.
     pub idle: Option<Duration>,
@@ -24,11 +24,11 @@ pub struct Until {
 pub(crate) struct Control<'a> {
     pub(crate) until: Until,
     stopped: &'a AtomicBool,
-    /// Set by a thread that ends the collection.
+    /// Set by the thread that ends the collection.
     over: AtomicBool,
     start: Instant,
-    /// Start of the collection in nanoseconds since 1970. Later times are the start plus the time
-    /// that a monotonic clock measures.
+    /// Start of the collection in nanoseconds since 1970. Later times are this start plus the time
+    /// that a monotonic clock has measured since.
     origin_ns: u64,
     bytes: AtomicU64,
     packets: AtomicU64,
@@ -36,8 +36,8 @@ pub(crate) struct Control<'a> {
     /// arrival.
     last: AtomicU64,
     /// For each source, the start of the last read that found no data: 1 plus the nanoseconds since
-    /// the start of the collection; `u64::MAX` after the source ended. Only such a read proves
-    /// silence: bytes can wait while this process is not scheduled.
+    /// the start of the collection; `u64::MAX` after the source ended. Only such a read proves that
+    /// the source is silent: while this process is not scheduled, bytes can wait in the system.
     silent: Vec<AtomicU64>,
 }
 

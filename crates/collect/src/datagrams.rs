@@ -16,16 +16,16 @@ use tracewell::text::{counted, missing, times};
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// The first sender of a packet. Datagrams of other senders are ignored.
+    /// The sender of the first packet. Datagrams of other senders are ignored.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub sender: Option<SocketAddr>,
     /// Number of packets, without duplicates.
     pub packets: u64,
     /// Number of records in these packets.
     pub records: u64,
-    /// Number of target resets. At a reset, the sender starts again at its first number with
-    /// different packets. Missing, late and duplicate packets are counted separately between
-    /// resets.
+    /// Number of target resets. After a reset, the sender starts again at its first number, with
+    /// different packets. Missing, late and duplicate packets are counted separately
+    /// between resets.
     pub restarts: u64,
     /// Lowest and highest packet number since the last reset.
     pub numbers: Option<(u32, u32)>,
@@ -35,12 +35,12 @@ pub struct Report {
     pub missing_packets: u64,
     /// Packets that arrived after a packet with a higher number.
     pub reordered: PacketNumbers,
-    /// Packets with an already received number.
+    /// Packets with a number that has already been received.
     pub duplicates: PacketNumbers,
     /// Empty datagrams, which represent chunks without records.
     pub empty: u64,
-    /// Datagrams with the tracer's identification and an inconsistent header. They are stored as
-    /// well.
+    /// Datagrams with the tracer's identification but an inconsistent header. These datagrams are
+    /// also stored.
     pub damaged: u64,
     /// Datagrams of other senders or other programs. They are not stored.
     pub foreign: u64,
@@ -109,11 +109,12 @@ pub struct Account {
 }
 
 impl Account {
-    /// Returns true if a datagram is not from the tracer. The first sender of a packet is the
+    /// Returns true if a datagram is not from the tracer. The sender of the first packet is the
     /// tracer.
     pub fn is_foreign(&self, from: SocketAddr, datagram: &[u8]) -> bool {
         self.report.sender.is_some_and(|sender| sender != from)
-            // Empty datagrams identify no program. The tracer sends them as well.
+            // Empty datagrams do not identify the program that sent them. The tracer also sends
+            // them.
             || !datagram.is_empty()
                 && DatagramHeader::read(datagram) == Err(DatagramError::NotATracer)
     }
@@ -136,9 +137,9 @@ impl Account {
 
     fn packet(&mut self, from: SocketAddr, header: DatagramHeader, datagram: &[u8]) -> bool {
         if self.start.restarts(&header, datagram) {
-            // The totals continue across restarts; only numbers and gaps are reset.
+            // The totals continue across restarts; only the numbers and gaps start again.
             self.report = Report { restarts: self.report.restarts + 1, ..self.report() };
-            // A target that resets repeatedly must not fill the memory.
+            // If a target resets repeatedly, this must not fill the memory.
             self.report.missing.truncate(MAX_LISTED);
             self.numbers = Numbers::default();
         }

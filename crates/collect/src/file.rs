@@ -1,5 +1,5 @@
-//! Reads a growing file, as `tail -F` does, and standard input. A file and standard input lose no
-//! data while the reader waits. So if the buffer is full, the reader waits and drops nothing.
+//! Reads a growing file, as `tail -F` does, and standard input. These sources do not lose data
+//! while the reader waits. So if the buffer is full, the reader waits and drops nothing.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -25,7 +25,7 @@ pub(crate) fn follow(path: &Path, intake: &mut Intake<'_>) -> io::Result<()> {
                     break;
                 }
             }
-            // A folder or a device remains unsuitable, so do not try again.
+            // A folder or a device never becomes a regular file, so do not try again.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(error),
             Err(error) => intake.back_off(Some(&error)),
         }
@@ -57,8 +57,8 @@ fn read_growing(path: &Path, mut file: File, intake: &mut Intake<'_>) -> io::Res
             intake.closed(None, false);
             return Ok(true);
         }
-        // This is the current end of the file. Its length and identity reveal truncation and
-        // replacement.
+        // This is the current end of the file. The file's length and identity reveal if it was
+        // truncated or replaced.
         let open = file.metadata()?;
         if open.len() < position {
             file.seek(SeekFrom::Start(0))?;
@@ -70,14 +70,14 @@ fn read_growing(path: &Path, mut file: File, intake: &mut Intake<'_>) -> io::Res
             return Ok(false);
         } else {
             intake.nothing();
-            // Files have no portable way to wait for growth.
+            // There is no portable way to wait until a file grows.
             thread::sleep(TICK / 4);
         }
     }
     Ok(false)
 }
 
-/// Returns true if the path now refers to a different file. Returns false for a removed file,
+/// Returns true if the path now refers to a different file. Returns false if the file was removed,
 /// because it can reappear.
 #[cfg(unix)]
 fn is_replaced(path: &Path, open: &Metadata) -> bool {
@@ -122,8 +122,7 @@ fn stdin() -> impl Read {
     crate::poll::Polled(rustix::stdio::stdin())
 }
 
-/// Reads without a time limit, so the end of the collection takes effect when the next bytes
-/// arrive.
+/// Reads have no time limit, so the collection ends only when the next bytes arrive.
 #[cfg(not(unix))]
 fn stdin() -> impl Read {
     io::stdin()

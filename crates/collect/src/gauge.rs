@@ -1,5 +1,5 @@
-//! Counts of a source while it is collected, for a display. The threads of the source store them,
-//! and any thread reads them without waiting.
+//! Counts of a source during the collection, for a display. The threads of the source store the
+//! counts, and any thread can read them without waiting.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -57,9 +57,9 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Returns the current counts. They are not read at a single moment.
+    /// Returns the current counts. The counts are not read at a single moment.
     pub fn progress(&self) -> Progress {
-        // Relaxed: the counts publish no other data.
+        // Relaxed ordering is enough, because the counts publish no other data.
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let links = [Link::Waiting, Link::Connected, Link::Ended];
         let link = links.into_iter().find(|link| *link as u8 == self.link.load(Ordering::Relaxed));
@@ -75,7 +75,7 @@ impl Gauge {
         self.link.store(link as u8, Ordering::Relaxed);
     }
 
-    /// Counts bytes that arrived; `room` is false if they were dropped.
+    /// Counts bytes that arrived; `room` is false if these bytes were dropped.
     pub(crate) fn arrived(&self, bytes: u64, room: bool) {
         self.received.fetch_add(bytes, Ordering::Relaxed);
         if !room {

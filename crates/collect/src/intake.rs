@@ -16,7 +16,7 @@ use crate::pace::TICK;
 /// Maximum number of bytes per read. No datagram is longer.
 pub(crate) const CHUNK_LEN: usize = 1 << 16;
 
-/// The shortest and the longest time between two attempts to open a source.
+/// The minimum and maximum time between two attempts to open a source.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
 /// The receiving end of one source.
@@ -29,7 +29,7 @@ pub(crate) struct Intake<'a> {
     source: usize,
     /// Time of the last read, in nanoseconds since the start.
     asked: Cell<u64>,
-    /// The view sets this flag when it needs no more bytes of this source.
+    /// The view sets this flag when it needs no more bytes from this source.
     enough: &'a AtomicBool,
     gauge: &'a Gauge,
     /// True if the source pauses between reads and between attempts to open it. Simulations do not
@@ -48,7 +48,7 @@ pub(crate) struct Counts {
     pub(crate) overflows: u64,
     pub(crate) connections: u64,
     pub(crate) restarts: u64,
-    /// Datagrams of other senders, which were ignored.
+    /// Datagrams from other senders, which were ignored.
     pub(crate) foreign: u64,
     /// Datagrams that the system dropped.
     pub(crate) unreceived: u64,
@@ -69,8 +69,8 @@ impl<'a> Intake<'a> {
         Self { control, buffer, tell, counts, source, asked, enough, gauge, pauses, full, retry }
     }
 
-    /// Returns true if the source should end. Call this before each read, because it stores the
-    /// time.
+    /// Returns true if the source should end. Call this before each read, because it also stores
+    /// the time.
     pub(crate) fn is_over(&self) -> bool {
         self.asked.set(self.control.since_start());
         self.control.is_over() || self.enough.load(Ordering::Relaxed)
@@ -86,7 +86,7 @@ impl<'a> Intake<'a> {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> bool {
         let time_ns = self.control.arrived(bytes.len());
         self.counts.received += bytes.len() as u64;
-        // The source works again, so the next failure is reported again.
+        // The source works, so report the next failure again.
         self.retry = Retry { pause: BACK_OFF.0, reported: None };
         let room = self.buffer.push(time_ns, bytes);
         self.gauge.arrived(bytes.len() as u64, room);
@@ -136,7 +136,7 @@ impl<'a> Intake<'a> {
     }
 
     /// Waits before the next attempt to open the source. The wait doubles each time until data
-    /// arrive. Reports a repeated error only once.
+    /// arrives. Reports a repeated error only once.
     pub(crate) fn back_off(&mut self, error: Option<&io::Error>) {
         if let Some(error) = error {
             let text = error.to_string();
@@ -152,7 +152,7 @@ impl<'a> Intake<'a> {
         self.retry.pause = (2 * self.retry.pause).min(BACK_OFF.1);
         // Sleep in short intervals, so that a signal ends the wait within one tick.
         while !self.is_over() {
-            // A source that fails to open counts as silent.
+            // A source that cannot be opened counts as silent.
             self.nothing();
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -170,7 +170,7 @@ struct Retry {
     reported: Option<String>,
 }
 
-/// Returns true if the error only means that no data are available yet.
+/// Returns true if the error only means that no data is available yet.
 pub(crate) fn is_pause(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)

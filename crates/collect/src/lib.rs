@@ -7,12 +7,13 @@
 //!                        fixed      thread
 //! ```
 //!
-//! Each [`Source`] has three threads. The first only reads, so that the system's buffer is emptied
-//! in time; it never waits for a file. The second writes the bytes to a file, and their arrival
-//! times to a second file ([`tracewell_wire::arrivals`]). The third shows the events. The buffers
-//! between the threads have a fixed size. Bytes that do not fit are counted and marked at their
-//! position, so received = written + dropped holds exactly. Sources that do not lose data by
-//! waiting (files, standard input) wait instead.
+//! Each [`Source`] has three threads. The first thread only reads, so that it empties the system's
+//! buffer in time; it never waits for a file. The second thread writes the bytes to a file, and
+//! their arrival times to another file ([`tracewell_wire::arrivals`]). The third thread shows the
+//! events. The buffers between the threads have a fixed size. If bytes do not fit, they are
+//! dropped, counted, and marked at their position, so received = written + dropped holds exactly.
+//! If a source loses no data while its reader waits (a file, standard input), the reader waits
+//! instead.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -99,7 +100,7 @@ use buffer::Buffer;
 use control::Control;
 use intake::{CHUNK_LEN, Intake};
 
-/// Limits that hold for all sources of a collection.
+/// Limits for all sources of a collection together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Conditions that end the collection.
@@ -153,8 +154,8 @@ pub fn collect(
     thread::scope(|scope| {
         let mut running = Vec::new();
         for (source, stream) in streams.into_iter().enumerate() {
-            // Send these notices here and not from the threads, so that the sources appear in
-            // command-line order.
+            // Send these notices here and not from the threads, so that the sources appear in the
+            // order of the command line.
             if let Some(at) = stream.reader.local_addr() {
                 tell(stream.reader.name(), &Notice::Listening(at));
             }
@@ -182,7 +183,7 @@ fn collect_source(
     let name = reader.name().to_owned();
     let gauge = &reader.gauge();
     let tell = &|notice: &Notice<'_>| tell(&name, notice);
-    // A buffer must have room for a whole read, because it accepts no part of a read.
+    // A buffer must have room for a whole read, because it never accepts a part of a read.
     let capacity = options.buffer.max(CHUNK_LEN);
     let keeps = raw.is_some();
     let buffer = &Buffer::new(capacity);
@@ -195,14 +196,14 @@ fn collect_source(
         let storing =
             scope.spawn(move || store::store(buffer, raw, showing.as_ref(), control, tell));
         let showing = view.zip(showing.as_ref()).map(|(view, showing)| {
-            // If the source is stored, reading continues after the view needs no more events.
+            // If the source is stored, reading continues even when the view needs no more events.
             let enough = (!keeps).then_some(enough);
             scope.spawn(move || show::show(showing, view, control, enough, gauge, tell))
         });
         let read = reader.collect(&mut intake);
         control.source_ended(source);
         gauge.set_link(Link::Ended);
-        // Both threads run until the buffer is empty, so no received data are lost.
+        // Both threads run until the buffer is empty, so no received data is lost.
         buffer.finish();
         let stored = join(storing);
         let shown = showing.map(join);

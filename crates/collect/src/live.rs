@@ -11,14 +11,14 @@ use crate::Notice;
 use crate::buffer::Batch;
 use crate::view::{Shown, View};
 
-/// Number of bytes after which a format without a magic number is accepted. Fewer bytes suffice if
-/// no more arrive.
+/// Number of bytes after which a format without a magic number is accepted. If no more bytes
+/// arrive, fewer suffice.
 const ACCEPTED_AFTER: usize = 4096;
 
 /// Silence after which the format is recognised from the bytes received so far.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Maximum number of bytes that a decoder can request at once. A decoder that sorts a whole trace
+/// Maximum number of bytes that a decoder can request at once. If a decoder sorts a whole trace, it
 /// exceeds this limit on a live trace.
 const MAX_WINDOW: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
@@ -34,8 +34,8 @@ pub(crate) struct Live<'a, 't> {
 
 /// The stage of the current run. A run starts when the stream begins or restarts.
 enum Stage<'a> {
-    /// The format is not known yet. `gaps` has the positions of dropped bytes in `start`, and their
-    /// numbers.
+    /// The format is not known yet. `gaps` contains the positions in `start` at which bytes were
+    /// dropped, and the numbers of these bytes.
     Unknown { start: Vec<u8>, gaps: Vec<(usize, u64)>, since: Instant },
     /// The stream is decoded and shown.
     Decoded(Box<Decoding<'a>>),
@@ -124,8 +124,8 @@ impl<'a, 't> Live<'a, 't> {
         }
     }
 
-    /// Starts decoding if the format is recognised. If `enough` is true, accepts a possible format
-    /// without further bytes.
+    /// Starts to decode if the format is recognised. If `enough` is true, accepts a possible format
+    /// without waiting for more bytes.
     fn recognise(&mut self, enough: bool) -> Result<(), SinkError> {
         let Stage::Unknown { start, gaps, .. } = &mut self.stage else { return Ok(()) };
         // More bytes can confirm a possible format, so wait for them, up to a limit.
@@ -143,7 +143,7 @@ impl<'a, 't> Live<'a, 't> {
                 let (start, gaps) = (std::mem::take(start), std::mem::take(gaps));
                 self.begin(format, &start, &gaps)
             }
-            // Recognition looks only at the first `RECOGNISED_BY` bytes, so later bytes do not
+            // Recognition examines only the first `RECOGNISED_BY` bytes, so later bytes do not
             // help.
             None if start.len() >= RECOGNISED_BY => {
                 self.unrecognised();
@@ -158,7 +158,7 @@ impl<'a, 't> Live<'a, 't> {
         self.end_refused();
     }
 
-    /// Decodes the start of a stream, in which bytes are missing at the positions of the gaps.
+    /// Decodes the start of a stream, in which bytes are missing at the gaps.
     fn begin(
         &mut self,
         format: &Format,
@@ -206,7 +206,7 @@ impl<'a, 't> Live<'a, 't> {
         let Stage::Decoded(decoding) = &mut self.stage else { return Ok(()) };
         let Decoding { reading, sink } = decoding.as_mut();
         let state = reading.push(bytes, sink.as_mut());
-        // A decoder that requests more would keep the whole stream in memory.
+        // If a decoder requested more, it would keep the whole stream in memory.
         if matches!(state, Ok(State::Wanting)) && reading.pending() > MAX_WINDOW {
             self.finish(true)?;
             self.refuse("this format must be read as a whole, and the stream exceeds 64 MiB");
@@ -215,7 +215,7 @@ impl<'a, 't> Live<'a, 't> {
         self.decoded(state)
     }
 
-    /// Shows no further events if the decoder is done or the sink has ended the reading.
+    /// Stops showing events if the decoder is done or the sink has ended the reading.
     fn decoded(&mut self, state: Result<State, ReadError>) -> Result<(), SinkError> {
         match state {
             Ok(State::Wanting) => Ok(()),
@@ -283,7 +283,7 @@ impl<'a, 't> Live<'a, 't> {
         finished
     }
 
-    /// Shows no further events, because the sink failed.
+    /// Stops showing events, because the sink failed.
     pub(crate) fn fail(&mut self, error: SinkError) {
         self.shown.error = Some(error);
         let stage = std::mem::replace(&mut self.stage, Stage::Ended { wanted: false });

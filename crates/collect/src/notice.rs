@@ -1,4 +1,4 @@
-//! Notices about a running collection, for users.
+//! Notices for users about a running collection.
 
 use std::fmt;
 use std::io;

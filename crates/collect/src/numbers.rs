@@ -1,5 +1,5 @@
-//! The set of received packet numbers, stored as ranges, so that memory grows with the gaps and not
-//! with the packets.
+//! The set of received packet numbers, stored as ranges, so that memory grows with the number of
+//! gaps and not with the number of packets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,13 +7,13 @@ use std::fmt;
 use serde::Serialize;
 
 /// Maximum number of ranges. If there are more, the lowest gap is closed, and only the number of
-/// its packets is kept.
+/// missing packets in it is kept.
 const MAX_RANGES: usize = 1 << 16;
 
 /// Maximum number of packets that are listed individually.
 pub(crate) const MAX_LISTED: usize = 1000;
 
-/// The order in which a packet arrived.
+/// The position of a packet in the order of arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// The packet has the highest number so far.
@@ -51,7 +51,7 @@ impl Numbers {
         if below.is_some_and(|(_, last)| number <= last) {
             return Arrival::Again;
         }
-        // Compare before the insertion; after it, no number exceeds the highest.
+        // Compare before the insertion, because after it, no number exceeds the highest.
         let highest = self.bounds().is_none_or(|(_, last)| number > last);
         // Join the range that ends just below and the range that begins just above.
         let joined = below.filter(|(_, last)| last.checked_add(1) == Some(number));

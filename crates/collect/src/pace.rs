@@ -1,5 +1,5 @@
-//! Pauses between reads and writes, so that a stream of small chunks does not cost a wake-up per
-//! chunk.
+//! Pauses between reads and writes, so that a stream of small chunks does not wake a thread for
+//! each chunk.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,15 +11,16 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// few hundred bytes for a fast serial line.
 pub(crate) const READING: Duration = Duration::from_millis(1);
 
-/// The longest time between two reads of a fast source. Waking up for less than [`LITTLE`] bytes
-/// costs more than reading them.
+/// The longest time between two reads of a fast source. If fewer than [`LITTLE`] bytes wait, waking
+/// up costs more than reading them.
 const READING_MUCH: Duration = Duration::from_millis(4);
 
-/// A read of fewer bytes comes from a slow source, which is shown without delay.
+/// If a read returns fewer bytes than this, the source is slow and is shown without delay.
 const FEW: usize = 1 << 12;
-/// After a read of fewer bytes the pause doubles, so that the next read gets more.
+/// If a read returns fewer bytes than this, the pause doubles, so that the next read returns more.
 const LITTLE: usize = 1 << 14;
-/// After a read of more bytes the pause halves, because a pipe of 64 KiB would soon be full.
+/// If a read returns more bytes than this, the pause halves, because a pipe of 64 KiB would soon be
+/// full.
 const MUCH: usize = 1 << 15;
 
 /// Time between two writes to a file or to the view.
@@ -60,7 +61,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// The period after reads at a steady rate, in bytes per millisecond.
+    /// Returns the period that results from reads at a steady rate, in bytes per millisecond.
     fn settled(rate: usize) -> Duration {
         let mut pace = Pace::new(READING);
         for _ in 0..10 {

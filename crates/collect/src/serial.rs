@@ -1,7 +1,7 @@
 //! Serial lines: `DEVICE[@BAUD[,8N1][,rtscts|xonxoff]]`.
 //!
-//! The line is set to raw mode, which neither changes nor interprets bytes. Any baud rate is
-//! accepted; the driver chooses the nearest supported rate.
+//! The line is in raw mode, in which the system neither changes nor interprets bytes. Any baud rate
+//! is accepted; the driver chooses the nearest supported rate.
 
 use std::fmt;
 use std::io;
@@ -130,8 +130,8 @@ impl Serial {
             let message = "expected a serial line, found a folder";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        // NOCTTY: a break on the line must not interrupt this program. NONBLOCK: opening must not
-        // wait for a carrier.
+        // NOCTTY: a break on the line must not interrupt this program. NONBLOCK: the open call must
+        // not wait for a carrier.
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let line = rustix::fs::open(&self.device, flags, Mode::empty()).map_err(refused)?;
         let mut termios = tcgetattr(&line).map_err(|error| match error {
@@ -140,8 +140,8 @@ impl Serial {
             }
             error => error.into(),
         })?;
-        // A second reader would steal bytes. The exclusive mode excludes all programs except those
-        // of root. The lock also excludes programs of root, if they check the lock.
+        // A second reader would take some of the bytes. The exclusive mode excludes all programs
+        // except those of root. The lock also excludes those programs of root that check the lock.
         flock(&line, FlockOperation::NonBlockingLockExclusive).map_err(refused)?;
         ioctl_tiocexcl(&line)?;
         self.apply(&mut termios)?;

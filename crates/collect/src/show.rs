@@ -1,7 +1,7 @@
 //! The loop that passes buffered bytes to the live stream (`live`).
 //!
 //! Bytes are shown after they are stored. If bytes arrive faster than they can be shown, some are
-//! skipped, and the gap becomes a loss at its position. The decoder resynchronises as after any
+//! skipped, and the gap is shown as a loss at its position. The decoder resynchronises as after any
 //! other damage.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,8 +67,8 @@ mod tests {
     use super::*;
     use crate::control::Until;
 
-    /// Shows the pieces of a stream, each preceded by the mark. Returns the notices, the result and
-    /// the lines.
+    /// Shows the pieces of a stream, with the mark before each piece. Returns the notices, the
+    /// result and the lines.
     fn shown(pieces: &[&[u8]], mark: ArrivalKind) -> (String, Shown, Vec<u8>) {
         let buffer = Buffer::new(8 << 20);
         for piece in pieces {

@@ -1,9 +1,9 @@
-//! Simulates collecting from connections, for tests and fuzzing. A script determines when bytes
+//! Simulates a collection from connections, for tests and fuzzing. A script determines when bytes
 //! arrive, when connections end, and when bytes are stored and shown. Everything except the
 //! connections and the pauses is the code that collects from real targets.
 //!
-//! Each simulated source checks that every received byte was stored or counted as dropped, and that
-//! every byte was shown or reported as a gap, each at its position.
+//! For each source, the simulation checks that every received byte was stored or counted as
+//! dropped, and that it was shown or reported as a gap, in each case at its position.
 
 mod check;
 mod target;
@@ -29,15 +29,15 @@ use crate::{View, connection};
 use check::{Model, Stored};
 use target::Target;
 
-/// Size of a buffer in bytes. It is small, so that short scripts fill it.
+/// Size of a buffer in bytes. The buffer is small, so that short scripts fill it.
 const CAPACITY: usize = 512;
 /// Number of reads that fit into a buffer.
 const MAX_READS: usize = 16;
 
 /// Collects from one to four sources at once, each on its own thread.
 ///
-/// The first byte of the script is the setup of all sources. Each further pair of bytes is a step
-/// and its amount; the sources take the steps in turn.
+/// The first byte of the script is the setup of all sources. Each following pair of bytes is a step
+/// and its amount; the sources execute the steps in turn.
 ///
 /// # Panics
 /// Panics if a byte was lost without being counted.
@@ -60,7 +60,7 @@ pub fn collect(script: &[u8]) {
 struct Setup {
     sources: usize,
     content: target::Content,
-    /// True if the format is given. Otherwise the view recognises it.
+    /// True if the format is specified; otherwise the view recognises it.
     has_format: bool,
     /// Number of bytes that fit on the disk, or `None` if nothing is stored.
     disk: Option<usize>,
@@ -68,7 +68,7 @@ struct Setup {
 }
 
 impl Setup {
-    /// From the lowest bit: sources (2 bits), content (2), format, disk (2), shown.
+    /// The bits, from the lowest: sources (2 bits), content (2 bits), format, disk (2 bits), shown.
     fn of(byte: u8) -> Self {
         let disks = [None, Some(1000), Some(usize::MAX), Some(usize::MAX)];
         let disk = disks[usize::from(byte >> 5 & 3)];
@@ -121,7 +121,7 @@ impl Step {
     }
 }
 
-/// A file in memory that has only this much room.
+/// A file in memory with only this much free space.
 struct Disk {
     file: Arc<Mutex<Vec<u8>>>,
     room: usize,
@@ -129,7 +129,7 @@ struct Disk {
 
 impl io::Write for Disk {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Disks may write less than they get.
+        // A disk may write fewer bytes than requested.
         let written = bytes.len().min(self.room).min(300);
         if written == 0 && !bytes.is_empty() {
             return Err(io::ErrorKind::StorageFull.into());
@@ -173,7 +173,7 @@ impl Sink for Counts {
     }
 }
 
-/// The threads of a source, as parts that take steps.
+/// The threads of a source, as parts that execute steps.
 struct Source<'a, 't> {
     steps: std::slice::Iter<'t, (Step, u8)>,
     target: Target,
@@ -183,7 +183,7 @@ struct Source<'a, 't> {
     view: Option<(&'t Buffer, Live<'a, 't>)>,
     batch: Batch,
     control: &'t Control<'t>,
-    /// Set after the last step.
+    /// True after the last step.
     is_over: &'t AtomicBool,
 }
 
@@ -240,7 +240,7 @@ fn run(source: usize, setup: Setup, steps: &[(Step, u8)], control: &Control<'_>)
 }
 
 impl Source<'_, '_> {
-    /// Takes the steps up to the next attempt to connect.
+    /// Executes the steps up to the next attempt to connect.
     fn open(&mut self) -> io::Result<()> {
         if let Some((Step::Refusal, _)) = self.steps.as_slice().first() {
             self.steps.next();
@@ -250,7 +250,8 @@ impl Source<'_, '_> {
         Ok(())
     }
 
-    /// Takes the steps up to the next result of a read. Without further steps, the source is over.
+    /// Executes the steps up to the next result of a read. If no steps are left, the source has
+    /// ended.
     fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
         while let Some((step, amount)) = self.steps.next() {
             let amount = usize::from(*amount);
@@ -312,7 +313,7 @@ impl Source<'_, '_> {
         true
     }
 
-    /// Stores and shows all that remains.
+    /// Stores and shows all remaining bytes.
     fn finish(&mut self) {
         self.buffer.finish();
         while self.store() {}

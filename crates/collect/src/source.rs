@@ -26,7 +26,7 @@ use tracewell::text::shown_path;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// A target at a serial line.
+    /// A target on a serial line.
     #[cfg(unix)]
     Serial(Serial),
     /// A target that listens at this address: a host name or IP address, and a port.
@@ -54,7 +54,7 @@ impl Source {
             Self::Serial(serial) => {
                 let device = file_name(&serial.device);
                 // The file name of a pseudo-terminal such as /dev/pts/0 is only a number, which
-                // does not name its source.
+                // does not identify the source.
                 let folder = serial.device.parent().map(file_name);
                 match folder.filter(|_| device.bytes().all(|byte| byte.is_ascii_digit())) {
                     Some(folder) => format!("{folder}-{device}"),
@@ -70,7 +70,7 @@ impl Source {
         name.replace(|c| !plain(c), "-")
     }
 
-    /// Opens a listening address. Other sources are opened while collecting.
+    /// Opens a listening address. Other sources are opened during the collection.
     ///
     /// # Errors
     /// Returns an error if the address cannot be bound.
@@ -155,8 +155,7 @@ impl Reader {
         }
     }
 
-    /// Reads until the collection ends. Returns the report about numbered packets, if there were
-    /// any.
+    /// Reads until the collection ends. Returns the report about numbered packets, if any arrived.
     pub(crate) fn collect(self, intake: &mut Intake<'_>) -> io::Result<Option<Report>> {
         match self.inner {
             #[cfg(unix)]

@@ -46,7 +46,8 @@ pub(crate) fn store(
     let mut storing = Storing::new(raw, view, tell);
     if let Err(error) = storing.all(buffer) {
         storing.stored.error = Some(error);
-        // Otherwise a reader that waits for room, such as the reader of a pipe, would wait forever.
+        // Otherwise a reader that waits for room in the buffer, such as the reader of a pipe, would
+        // wait forever.
         buffer.abandon();
         control.end();
     }
@@ -79,15 +80,15 @@ impl<'a, 't> Storing<'a, 't> {
         self.begin()?;
         let (mut batch, mut pace) = (buffer.other(), Pace::new(WRITING));
         loop {
-            // The length of the timeout does not matter: without bytes, this thread has nothing to
-            // do.
+            // The length of the timeout does not matter: if no bytes arrive, this thread has
+            // nothing to do.
             match buffer.take(&mut batch, TICK) {
                 Taken::End => return Ok(()),
                 Taken::Nothing => continue,
                 Taken::Batch => {}
             }
             self.batch(&batch)?;
-            // Wait before the next write, so that more bytes arrive and each write is large.
+            // Wait before the next write, so that more bytes arrive and the write is larger.
             pace.rest();
         }
     }
@@ -104,7 +105,7 @@ impl<'a, 't> Storing<'a, 't> {
         }
         if let Some(view) = self.view {
             let complete = pass_on(batch, view);
-            // Report this once per period of lag, not for each batch.
+            // Report this once while the view is too slow, not for each batch.
             if !complete && !self.overrun {
                 (self.tell)(&Notice::DisplayOverrun);
             }
@@ -147,14 +148,15 @@ impl Raw<'_> {
             };
             let written = written.inspect_err(|_| {
                 stored.failed += rest.len() as u64;
-                // Record the arrival of the written part. If this fails as well, report only the
-                // first error.
+                // Record the arrival of the written part. If this also fails, report only the first
+                // error.
                 let _ = self.arrived(&marks_of(batch, batch.bytes.len() - rest.len()));
             })?;
             stored.written += written as u64;
             rest = rest.get(written..).unwrap_or_default();
         }
-        // Flush even after a batch without bytes, because the flush gives the file its final name.
+        // Flush even after a batch without bytes, because the flush renames the file to its final
+        // name.
         self.bytes.flush()?;
         entries.extend(batch.marks.iter().flat_map(|mark| mark.to_bytes()));
         self.arrived(entries)?;
@@ -170,8 +172,8 @@ impl Raw<'_> {
     }
 }
 
-/// Returns the arrival entries of a batch whose first `written` bytes were written. Marks the other
-/// bytes as dropped.
+/// Returns the arrival entries for a batch of which the first `written` bytes were written. The
+/// entries mark the other bytes as dropped.
 fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
     let mut rest = written;
     let mut entries = Vec::new();

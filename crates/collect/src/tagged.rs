@@ -11,8 +11,8 @@ pub struct Tag {
     pub before: String,
     /// The tag replaces this number of bytes at the start of each line.
     pub instead_of: usize,
-    /// Text before the header line, which has the column names; `None` for output without column
-    /// names. Only the first writer prints the header line.
+    /// Text before the header line, which contains the column names; `None` for output without
+    /// column names. Only the first writer prints the header line.
     pub heading: Option<String>,
 }
 
@@ -81,7 +81,7 @@ impl<W: Write> Write for TaggedWriter<'_, W> {
             return out.write_all(lines).map(|()| lines.len());
         };
         room.clear();
-        // The caller writes whole lines, so each part starts a line.
+        // The caller writes whole lines, so each part begins at the start of a line.
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             let before = match self.heading.take() {
                 // Another source has already printed the column names.

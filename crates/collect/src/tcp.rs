@@ -67,12 +67,12 @@ pub(crate) fn from_clients(listener: &TcpListener, intake: &mut Intake<'_>) -> i
 fn accept(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
     match listener.accept() {
         Ok((stream, peer)) => {
-            // Some systems pass the listener's mode on to its connections.
+            // On some systems, connections inherit the listener's mode.
             stream.set_nonblocking(false)?;
             prepare(&stream)?;
             Ok(Some((stream, peer)))
         }
-        // A target that disconnected before it was accepted does not count.
+        // If a target disconnected before it was accepted, it does not count.
         Err(error) if is_pause(&error) || error.kind() == io::ErrorKind::ConnectionAborted => {
             Ok(None)
         }

@@ -1,8 +1,8 @@
 //! UDP: a stream split into datagrams, or the packets of S.Ha.R.K.'s new tracer.
 //!
-//! Unless the caller chooses, the first datagram determines the kind. The datagrams of a stream are
-//! concatenated in order of arrival; its decoder detects losses. The tracer's packets are numbered,
-//! and are stored as a capture ([`tracewell_wire::shark::Frame`]).
+//! If the caller does not choose, the first datagram determines the kind. The datagrams of a stream
+//! are concatenated in order of arrival; its decoder detects losses. The tracer's packets are
+//! numbered, and are stored as a capture ([`tracewell_wire::shark::Frame`]).
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -59,7 +59,7 @@ impl Udp {
         let mut pace = Pace::new(READING);
         while !intake.is_over() {
             if self.receive(&mut room, intake)? {
-                // Receive everything that is already waiting.
+                // Receive all datagrams that are already waiting.
                 self.socket.set_nonblocking(true)?;
                 while !intake.is_over() && self.receive(&mut room, intake)? {}
                 self.socket.set_nonblocking(false)?;
@@ -71,7 +71,7 @@ impl Udp {
         Ok((!is_stream).then(|| self.account.report()))
     }
 
-    /// Receives a datagram. Returns false if none is waiting.
+    /// Receives a datagram. Returns false if no datagram is waiting.
     fn receive(&mut self, room: &mut [u8], intake: &mut Intake<'_>) -> io::Result<bool> {
         let (prefix, datagram) = room.split_at_mut(Frame::PREFIX);
         match self.socket.recv_from(datagram) {
@@ -89,7 +89,7 @@ impl Udp {
         }
     }
 
-    /// Handles a datagram that is preceded by its length in four bytes.
+    /// Handles a datagram, with its length in the four bytes before it.
     fn datagram(&mut self, from: SocketAddr, framed: &[u8], intake: &mut Intake<'_>) {
         let datagram = framed.get(Frame::PREFIX..).unwrap_or_default();
         if self.datagrams == Datagrams::Any && !datagram.is_empty() {
@@ -107,14 +107,14 @@ impl Udp {
         if self.account.is_foreign(from, datagram) {
             return self.account.leave_out();
         }
-        // A packet that does not fit counts as missing, because the capture does not contain it.
+        // If a packet does not fit, it counts as missing, because the capture does not contain it.
         if intake.bytes(framed) && self.account.take(from, datagram) {
             intake.control.packet();
         }
     }
 
     /// Handles a datagram of a stream. A new sender replaces a silent sender, because the target
-    /// has probably restarted and sends from another port.
+    /// has probably restarted and now sends from another port.
     fn piece(&mut self, from: SocketAddr, bytes: &[u8], intake: &mut Intake<'_>) {
         let now = Instant::now();
         match self.sender {

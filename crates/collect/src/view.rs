@@ -11,7 +11,7 @@ pub struct View<'a> {
     /// Options for decoding the bytes.
     pub settings: Settings,
     /// Refuses formats that must be decoded as a whole, because their events would be shown only at
-    /// the end. Also ends a source whose bytes cannot be shown.
+    /// the end. Also ends a source if its bytes cannot be shown.
     pub only_growing: bool,
     /// Creates a sink when the stream begins or restarts.
     pub sink: MakeSink<'a>,
@@ -36,6 +36,6 @@ pub struct Shown {
     pub refused: bool,
     /// The format that [`View::only_growing`] refused.
     pub whole: Option<&'static str>,
-    /// The error that ended showing.
+    /// The error that ended the display.
     pub error: Option<SinkError>,
 }

@@ -23,7 +23,7 @@ use tracewell_collect::{
 };
 use tracewell_wire::arrivals::{Arrival, ArrivalKind, Arrivals, HEADER};
 
-/// A time limit that even a slow machine never reaches.
+/// A time limit that a working test never reaches, even on a slow machine.
 const LONG: Duration = Duration::from_secs(900);
 
 /// A capture among the test data of the decoders.
@@ -99,7 +99,8 @@ impl Outputs {
         marks.filter(|kind| *kind != ArrivalKind::Bytes).collect()
     }
 
-    /// Waits until the source is open: its first arrival follows the header of the file.
+    /// Waits until the source is open: then the first entry follows the header of the file of
+    /// arrivals.
     fn wait_until_opened(&self) {
         while self.arrivals.bytes().len() <= HEADER.len() {
             thread::sleep(Duration::from_millis(5));
@@ -118,8 +119,8 @@ fn report(bytes: Vec<u8>) -> String {
     String::from_utf8(report.into_inner().unwrap()).unwrap()
 }
 
-/// Collects on another thread while `target` sends. The collection ends when `target` returns. Its
-/// return value, such as open connections, is dropped after that.
+/// Collects on another thread while `target` sends. The collection ends when `target` returns.
+/// After that, the value that it returns, such as open connections, is dropped.
 fn collecting<C>(
     source: &Source,
     until: Until,
@@ -227,11 +228,11 @@ fn a_target_that_starts_again_is_seen_and_loses_nothing() {
     assert!(trace.losses.is_empty());
 }
 
-/// Returns a loopback address that no other process uses, so that its ports remain free when
+/// Returns a loopback address that no other process uses, so that a port stays free after it is
 /// closed.
 fn own_address() -> String {
     let [_, a, b, c] = std::process::id().to_be_bytes();
-    // On other systems the loopback has only one address.
+    // On other systems, the loopback interface has only one address.
     if cfg!(target_os = "linux") { format!("127.{a}.{b}.{c}:0") } else { "127.0.0.1:0".to_owned() }
 }
 
@@ -270,7 +271,8 @@ fn targets_connect_one_after_the_other_and_a_silent_one_is_replaced() {
 
 #[test]
 fn a_stream_in_datagrams_continues_after_a_loss_and_after_a_restart() {
-    // The sender counts as silent if the test was not scheduled for a second between two datagrams.
+    // If the test was not scheduled for a second between two datagrams, the sender counts as
+    // silent.
     let clean = || Some(datagrams_with_others()).filter(|(_, kept)| kept.marks().len() == 3);
     let (collected, kept) = (0..20).find_map(|_| clean()).expect("one round without silence");
     let sent = capture();
@@ -302,7 +304,7 @@ fn datagrams_with_others() -> (Collected, Outputs) {
             target.send_to(piece, at).unwrap();
             thread::sleep(Duration::from_millis(1));
             if index == 20 {
-                // Send from another port while the first sender is not silent.
+                // Send from another port while the first sender is still active.
                 UdpSocket::bind("127.0.0.1:0").unwrap().send_to(b"other", at).unwrap();
             }
         }
@@ -314,7 +316,7 @@ fn datagrams_with_others() -> (Collected, Outputs) {
     })
 }
 
-/// The target's end of a serial line, and a path to our end that can be renamed.
+/// The target's end of a serial line, and a renamable path to our end.
 fn plug(path: &Path) -> File {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -330,7 +332,7 @@ fn a_serial_line_is_raw_and_an_unplugged_device_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ttyTEST");
     let source: Serial = format!("{}@250000,8N1", path.display()).parse().unwrap();
-    // Bytes that a line in non-raw mode would change or consume.
+    // Bytes that a line would change or consume if it were not in raw mode.
     let mut sent = capture();
     sent.extend(0..=255_u8);
     let mut line = plug(&path);
@@ -507,7 +509,7 @@ fn bytes_dropped_for_a_slow_file_are_counted_exactly_and_marked_at_their_positio
     assert!(report.dropped > 0 && report.overflows > 0 && dropping.load(Ordering::Relaxed));
     assert_eq!(report.received, sent.len() as u64);
     assert_eq!(report.received, report.written.unwrap() + report.dropped);
-    // The file, plus the bytes that the arrivals report as missing, must equal the sent bytes.
+    // The file plus the bytes that the arrivals report as missing must equal the sent bytes.
     let (bytes, mut at) = (kept.bytes.bytes(), 0);
     for (position, arrival) in kept.arrivals() {
         let length = arrival.bytes as usize;
@@ -542,7 +544,7 @@ fn bytes_that_a_stalled_view_skips_are_saved_and_counted() {
             collect(vec![stream], options, &stopped, &|_, _| {}).remove(0)
         });
         let sending = target.join();
-        // From here on, the test reads the view.
+        // From this point on, the test reads the view.
         let mut shown = String::new();
         pipe.read_to_string(&mut shown).unwrap();
         sending.unwrap();
@@ -556,7 +558,7 @@ fn bytes_that_a_stalled_view_skips_are_saved_and_counted() {
     assert_eq!(losses(&collected, LossCause::BufferFull).0, gaps as u64);
 }
 
-/// Send no faster than bytes are saved, independent of the view.
+/// Send no faster than bytes are saved, regardless of the view.
 fn send_as_it_is_saved(at: SocketAddr, bytes: &[u8], kept: &Outputs) {
     let mut target = TcpStream::connect(at).unwrap();
     let mut sent = 0;

@@ -171,7 +171,7 @@ fn a_sender_and_a_collector_agree() {
 #[test]
 fn collecting_ends_after_its_time_and_on_request() {
     let start = Instant::now();
-    // No data have arrived, so the idle time does not count yet.
+    // No data has arrived, so the idle time does not count yet.
     let until = Until { elapsed: Some(SOON), idle: Some(Duration::ZERO), ..Until::default() };
     let (nothing, capture) = collected(listening(Datagrams::Any), until);
     assert!(start.elapsed() >= SOON && capture.is_empty());
@@ -219,7 +219,7 @@ fn a_restarted_sender_is_reported_and_loses_nothing() {
     let second: Vec<_> = {
         let mut datagrams = Vec::new();
         let mut trace = chunk(500);
-        // The same packet numbers with different records: the restarted sender does not send
+        // The same packet numbers, but with different records: a restarted sender does not repeat
         // earlier records.
         let dump = trace.begin_send(0).unwrap();
         let mut packets = Packets::default();

@@ -14,7 +14,7 @@ use tracewell_wire::posix::{FLAG_TRUNCATED, RecordHeader, StreamPolicy};
 use crate::local::{AttachedStream, TracedProcess};
 use crate::process;
 use crate::sys;
-use crate::thread::{self, Depth, ThreadState};
+use crate::thread::{self, Depth, ThreadState, Using};
 
 /// Records a user event of this process into every running stream that traces it.
 ///
@@ -42,22 +42,8 @@ use crate::thread::{self, Depth, ThreadState};
 #[inline]
 pub fn record(id: u32, data: &[u8], cut: bool, address: usize) {
     let Some(local) = TracedProcess::current() else { return };
-    let mut left = local.attached();
-    let (mut wanted, mut missed) = (0_u64, 0_u64);
-    while left != 0 {
-        let slot = left.trailing_zeros();
-        left &= left - 1;
-        let Some(stream) = local.stream(slot as usize) else { continue };
-        match stream.state() {
-            State::Suspended => {}
-            _ if stream.leaves_out(id) => {}
-            State::Running => wanted |= 1 << slot,
-            State::Full => missed |= 1 << slot,
-        }
-    }
-    if wanted | missed != 0 && local.knows(id) {
-        store(local, wanted, Arguments { id, data, cut, address });
-        each(local, missed, |_, stream| stream.lose(0));
+    if local.attached() != 0 {
+        offer(local, &Arguments { id, data, cut, address });
     }
 }
 
@@ -69,10 +55,32 @@ struct Arguments<'a> {
     address: usize,
 }
 
-/// Stores an event in the streams of the slots in `wanted`.
+/// Stores an event in the attached streams that record it.
 #[inline(never)]
-fn store(local: &TracedProcess, wanted: u64, given: Arguments<'_>) {
-    let stored = thread::with_depth(local, |thread, level, depth| {
+fn offer(local: &TracedProcess, given: &Arguments<'_>) {
+    let offered = thread::with_depth(local, |thread, using, level, depth| {
+        let (wanted, missed) = choose(local, using, given.id);
+        if wanted | missed != 0 {
+            store(local, using, (wanted, missed), given, (thread, level, depth));
+        }
+    });
+    if offered.is_none() {
+        lose(local, given.id);
+    }
+}
+
+/// Stores an event in the streams of the slots `wanted`, and counts it as lost in those of the
+/// slots `missed`. This is a function of its own so that events that no stream records do not pay
+/// for saving its registers.
+#[inline(never)]
+fn store(
+    local: &TracedProcess,
+    using: &Using,
+    (wanted, missed): (u64, u64),
+    given: &Arguments<'_>,
+    (thread, level, depth): (&ThreadState, &Depth, usize),
+) {
+    if wanted != 0 {
         let stamp = level.clock.now();
         let identity = level.identify(local.process(), depth);
         let flags = if given.cut { FLAG_TRUNCATED } else { 0 };
@@ -80,11 +88,34 @@ fn store(local: &TracedProcess, wanted: u64, given: Arguments<'_>) {
         let head = RecordHeader { length: 0, id: given.id as u16, flags, process };
         let event = Event { head, stamp, address: given.address as u64, thread: identity.thread };
         let writer = Writer { thread, level, owner: identity.owner };
-        each(local, wanted, |slot, stream| stream.store(&writer, slot, event, given.data));
-    });
-    if stored.is_none() {
-        each(local, wanted, |_, stream| stream.pool().lose());
+        each(local, using, wanted, |slot, stream| stream.store(&writer, slot, event, given.data));
     }
+    each(local, using, missed, |_, stream| stream.lose(0));
+}
+
+/// Counts an event as lost in the streams that would record it, because the thread has no depth.
+#[cold]
+#[inline(never)]
+fn lose(local: &TracedProcess, id: u32) {
+    thread::without_depth(|using| {
+        let (wanted, missed) = choose(local, using, id);
+        each(local, using, wanted, |_, stream| stream.pool().lose());
+        each(local, using, missed, |_, stream| stream.lose(0));
+    });
+}
+
+/// Returns the slots of the streams that record an event, and of those that lose it because they
+/// are full.
+#[inline(always)]
+fn choose(local: &TracedProcess, using: &Using, id: u32) -> (u64, u64) {
+    let (mut wanted, mut missed) = (0_u64, 0_u64);
+    each(local, using, local.attached(), |slot, stream| match stream.state() {
+        State::Suspended => {}
+        _ if stream.leaves_out(id) => {}
+        State::Running => wanted |= 1 << slot,
+        State::Full => missed |= 1 << slot,
+    });
+    if wanted | missed != 0 && local.knows(id) { (wanted, missed) } else { (0, 0) }
 }
 
 /// The recording thread at its present depth of nested signal handlers.
@@ -97,13 +128,14 @@ struct Writer<'a> {
 #[inline(always)]
 fn each(
     local: &TracedProcess,
+    using: &Using,
     mut slots: u64,
-    mut work: impl FnMut(usize, &'static AttachedStream),
+    mut work: impl FnMut(usize, &AttachedStream),
 ) {
     while slots != 0 {
         let slot = slots.trailing_zeros() as usize;
         slots &= slots - 1;
-        if let Some(stream) = local.stream(slot) {
+        if let Some(stream) = local.stream(slot, using) {
             work(slot, stream);
         }
     }
@@ -111,7 +143,7 @@ fn each(
 
 impl AttachedStream {
     #[inline(always)]
-    fn word(&self, index: usize) -> &'static AtomicU64 {
+    fn word(&self, index: usize) -> &AtomicU64 {
         &self.words()[index]
     }
 

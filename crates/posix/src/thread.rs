@@ -4,10 +4,15 @@
 //! depth, which has its own packets. The state is in the thread's memory block ([`ThreadMemory`]),
 //! so the first use does not allocate from the heap, even in a handler.
 //!
+//! A thread uses attached streams only within [`with_depth`] or [`without_depth`], so other threads
+//! can find out that it no longer uses a stream that was detached.
+//!
 //! Unsafe: this module declares all-zero bytes to be valid values of its types.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 
 use tracewell_record::nesting::Nesting;
 use tracewell_record::posix::Cursor;
@@ -88,7 +93,8 @@ pub(crate) struct ThreadState {
     levels: [Depth; DEPTHS],
 }
 
-// SAFETY: the type contains only integers, in cells and atomics, for which zeros are valid.
+// SAFETY: the type contains only integers, in cells and atomics, for which zeros are valid, and
+// `is_in_use` loads an atomic.
 unsafe impl Zeroed for ThreadState {
     fn reset(&self) {
         for level in &self.levels {
@@ -97,31 +103,60 @@ unsafe impl Zeroed for ThreadState {
         }
         self.nesting.reset();
     }
+
+    fn is_in_use(&self) -> bool {
+        self.nesting.is_in_use()
+    }
 }
 
 static THREADS: ThreadMemory<ThreadState> = ThreadMemory::new(User::Posix);
 
+/// Shows that a thread is within [`with_depth`] or [`without_depth`]. Meanwhile, the streams that it
+/// finds attached remain mapped.
+pub(crate) struct Using(());
+
+/// Number of calls of [`without_depth`] that have begun and not ended.
+static WITHOUT_DEPTH: AtomicUsize = AtomicUsize::new(0);
+
+/// The substitute for [`with_depth`] if that returned `None`.
+#[cold]
+pub(crate) fn without_depth(work: impl FnOnce(&Using)) {
+    WITHOUT_DEPTH.fetch_add(1, SeqCst);
+    work(&Using(()));
+    WITHOUT_DEPTH.fetch_sub(1, SeqCst);
+}
+
 /// Calls `record` with the calling thread's state at its current depth. Returns `None` if handlers
-/// are nested too deeply.
+/// are nested too deeply, or if there is no memory for the thread's state.
 #[inline(always)]
 pub(crate) fn with_depth<R>(
     local: &TracedProcess,
-    record: impl FnOnce(&ThreadState, &Depth, usize) -> R,
+    record: impl FnOnce(&ThreadState, &Using, &Depth, usize) -> R,
 ) -> Option<R> {
     let thread = THREADS.get()?;
     thread.nesting.enter(
-        |abandoned| thread.levels[abandoned].repair(local),
+        |abandoned| thread.levels[abandoned].repair(local, &Using(())),
         |depth| {
             if thread.last.get() != depth {
                 thread.last.set(depth);
                 thread.turn.set(thread.turn.get().wrapping_add(1));
             }
-            record(thread, &thread.levels[depth], depth)
+            record(thread, &Using(()), &thread.levels[depth], depth)
         },
     )
 }
 
 impl ThreadState {
+    /// Checks which threads use attached streams. Call it between two memory barriers in all threads.
+    ///
+    /// No thread uses a stream that was detached before the begin of the check whose number is
+    /// returned. `number` is that of this check; the numbers increase. `depth` is the caller's depth:
+    /// the caller itself uses no detached stream, but an interrupted record may do so.
+    pub(crate) fn all_idle_since(&self, number: u64, depth: usize) -> u64 {
+        let idle = THREADS.all_idle_since(number, (depth == 0).then_some(self));
+        if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }
+    }
+
     /// Returns a depth's cursor in the stream of a slot. If the thread's last record was stored at
     /// a different depth, also returns the timestamp of that record.
     #[inline(always)]
@@ -149,10 +184,10 @@ impl ThreadState {
 
 impl Depth {
     /// Repairs the cursors after a record was abandoned.
-    fn repair(&self, local: &TracedProcess) {
+    fn repair(&self, local: &TracedProcess, using: &Using) {
         let owner = self.identity.get().owner;
         for (slot, found) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.get() != 0) {
-            let stream = local.stream(slot).filter(|stream| stream.key == found.key.get());
+            let stream = local.stream(slot, using).filter(|stream| stream.key == found.key.get());
             match stream.map(AttachedStream::pool) {
                 Some(pool) => found.cursor.repair(&pool, owner),
                 None => found.key.set(0),

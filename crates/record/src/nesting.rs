@@ -49,6 +49,12 @@ impl<const DEPTHS: usize> Nesting<DEPTHS> {
         self.in_use.store(0, Ordering::Relaxed);
     }
 
+    /// Returns true if a record has begun and not ended, or was abandoned by a jump. Any thread may
+    /// call this.
+    pub fn is_in_use(&self) -> bool {
+        self.in_use.load(Ordering::Acquire) != 0
+    }
+
     /// Calls `record` with the first free depth, which remains in use until `record` returns.
     /// Returns `None` if all depths are in use.
     ///

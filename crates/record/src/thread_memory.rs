@@ -23,9 +23,16 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 ///
 /// # Safety
 /// * All-zero bytes must be a valid value, and the alignment must not exceed the page size.
+/// * `is_in_use` must access only atomics, because other threads call it while the value changes.
 pub unsafe trait Zeroed: 'static {
     /// Resets the value of an ended thread so that another thread can use it.
     fn reset(&self);
+
+    /// Returns false if the thread that owns the value is certainly not using what the value
+    /// protects.
+    fn is_in_use(&self) -> bool {
+        true
+    }
 }
 
 /// A user of per-thread memory. Each user has a word in each thread.
@@ -77,12 +84,16 @@ struct Block<T> {
     thread: AtomicU64,
     /// The next older block.
     before: AtomicPtr<Self>,
+    /// The last check in which the thread was idle.
+    idle: AtomicU64,
     value: T,
 }
 
 /// Maximum number of blocks that a thread checks before it creates one. Each check makes at most
 /// one system call.
 const MAX_LIVENESS_CHECKS: usize = 16;
+/// Maximum number of times that [`ThreadMemory::all_idle_since`] checks a value.
+const MAX_IDLE_CHECKS: u32 = 100;
 /// Set in a block's owner while another thread is taking over the block.
 const TAKING: u64 = 1 << 63;
 
@@ -106,6 +117,32 @@ impl<T: Zeroed> ThreadMemory<T> {
             Some(block) => Some(&block.value),
             None => self.find(),
         }
+    }
+
+    /// Checks which threads are idle: they do not use their values at some time during the call.
+    /// Returns the number of the latest check since whose begin every thread was idle at least
+    /// once, in that check or in a later one.
+    ///
+    /// Let `number` increase from check to check. If `idle` is the caller's value, the caller counts
+    /// as idle. In the child of a fork, the values of the parent's threads count as well, although
+    /// only one of these threads exists.
+    pub fn all_idle_since(&self, number: u64, idle: Option<&T>) -> u64 {
+        let caller = caller();
+        let since = self.iter().map(|block| {
+            let is_idle = || {
+                core::hint::spin_loop();
+                !block.value.is_in_use()
+            };
+            if idle.is_some_and(|idle| ptr::eq(&block.value, idle))
+                || (0..MAX_IDLE_CHECKS).any(|_| is_idle())
+                || has_ended(block.thread.load(Ordering::Relaxed), caller)
+            {
+                number.max(block.idle.fetch_max(number, Ordering::Relaxed))
+            } else {
+                block.idle.load(Ordering::Relaxed)
+            }
+        });
+        since.min().unwrap_or(number)
     }
 
     /// Finds a block for the calling thread and stores it in the thread's word.
@@ -164,7 +201,7 @@ impl<T: Zeroed> ThreadMemory<T> {
     fn make(&self, own: u64) -> Option<&Block<T>> {
         let block = pages(size_of::<Block<T>>())?.cast::<Block<T>>();
         // SAFETY: `pages` mapped zeroed pages of at least this size, which remain mapped. Zeros are
-        // valid for the two other fields, which are atomics, and for `T`, as its implementation of
+        // valid for the other fields, which are atomics, and for `T`, as its implementation of
         // `Zeroed` guarantees.
         let block = unsafe { block.as_ref() };
         block.thread.store(own, Ordering::Relaxed);

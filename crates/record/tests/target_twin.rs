@@ -242,7 +242,7 @@ fn both_recorders_write_the_same_bytes_for_the_same_calls() {
 }
 
 /// Compilers with their options for a processor.
-const PROCESSORS: [(&str, &[&str]); 7] = [
+const PROCESSORS: [(&str, &[&str]); 8] = [
     ("gcc", &["-include", "hosted.h"]),
     ("clang", &["-include", "hosted.h"]),
     ("arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m0plus"]),
@@ -250,6 +250,7 @@ const PROCESSORS: [(&str, &[&str]); 7] = [
     ("arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]),
     ("arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m33"]),
     ("clang", &["--target=riscv32", "-march=rv32imac", "-mabi=ilp32"]),
+    ("riscv64-unknown-elf-gcc", &["-march=rv32imac", "-mabi=ilp32"]),
 ];
 
 #[test]

@@ -1,8 +1,10 @@
-//! Records the events that an executor or kernel reports through [`rtos_trace`], with Tracewell's
-//! recorder for small targets ([`tracewell_record::target`]).
+//! Records the events that an executor or kernel reports through [`rtos_trace`].
 //!
-//! A program registers [`TargetTrace`] once, with [`rtos_trace::global_trace!`], and calls
-//! [`TargetTrace::init`] before it starts the executor. The README shows both.
+//! [`TargetTrace`] uses Tracewell's recorder for small targets ([`tracewell_record::target`]). With
+//! the feature `std`, `StreamTrace` records into a stream of
+//! [`tracewell_record::stream`](tracewell_record::stream) on Linux. A program registers one of them
+//! once, with [`rtos_trace::global_trace!`], and calls its `init` before it starts the executor. The
+//! README shows both.
 //!
 //! | hook of `rtos-trace` | recorded event |
 //! |---|---|
@@ -20,21 +22,30 @@
 //! | `marker`, `marker_begin`, `marker_end` | a mark; the begin and the end of a section |
 //! | `stop`, `start` | the end of the recording; `start` continues it without an event |
 //!
-//! All events have core 0. Hooks that are called before `init` record nothing.
+//! All events of [`TargetTrace`] have core 0. Hooks that are called before `init` record nothing.
 //!
 //! | file | purpose |
 //! |---|---|
 //! | `numbers` | gives tasks small numbers |
-//! | `state` | the recorder, and the running task |
-//! | `hooks` | the calls of programs and of `rtos-trace` |
+//! | `state` | the running tasks |
+//! | `hooks` | the calls of `rtos-trace` |
+//! | `target`, `stream` | the calls of programs, for a recorder and for a stream |
 #![no_std]
 #![forbid(unsafe_code)]
 
 mod hooks;
 mod numbers;
 mod state;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod stream;
+mod target;
 
-pub use hooks::TargetTrace;
+#[cfg(all(feature = "std", target_os = "linux"))]
+extern crate std;
+
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use stream::StreamTrace;
+pub use target::TargetTrace;
 pub use tracewell_record::target::{Error, Options};
 
 /// The example of the README, as a test.

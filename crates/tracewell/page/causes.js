@@ -3,7 +3,7 @@
 import { INTERRUPT, TASK } from "./model.js";
 
 /**
- * Returns the ticks of each occupant of the cores of a file, the largest first. Interrupts have the number -1.
+ * Returns the ticks of each context that occupied the cores of a file, the largest first. Interrupts have the number -1.
  * @param {import("./model.js").Model} model
  * @param {number} file
  * @param {number} from
@@ -25,10 +25,8 @@ export function occupants(model, file, from, to) {
 }
 
 /**
- * Returns the contexts that ran although they are less urgent than the waiter and do not hold what
- * it waits for. If the priority of the waiter is unknown, there are none.
- * @param {import("./model.js").Model} model
- * @param {number} waiter
+ * Returns the contexts that ran although they are less urgent than the waiting context and do not hold the object. If the priority of the
+ * waiting context is unknown, there are none. @param {import("./model.js").Model} model @param {number} waiter
  * @param {number} holder -1 if unknown
  * @param {Map<number, number>} times of the occupants during the wait
  */

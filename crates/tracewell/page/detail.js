@@ -1,8 +1,8 @@
-// Views of a trace that is too large for one payload: asks the server for the shown time at the
-// resolution of the screen, and lists its events when there are few enough.
+// Views of a trace that is too large for one payload: requests the visible time from the server at the resolution of the screen, and lists
+// the events if there are few enough.
 
 /**
- * The part of a trace that the model has, with ticks from the start of the page.
+ * The part of a trace that the model contains, with ticks from the start of the page.
  * @typedef {{
  *   from: number, until: number, resolution: number, events: number, most: number, listed: boolean
  * }} Part
@@ -12,7 +12,7 @@
 const PAUSE = 80;
 
 /**
- * Returns the part that a header describes, or null if the payload has the whole trace.
+ * Returns the part that a header describes, or null if the payload contains the whole trace.
  * @param {any} header
  * @returns {Part | null}
  */
@@ -24,7 +24,7 @@ export function partOf({ part, from }) {
 }
 
 /**
- * Returns the range to ask for, or null if the part has the range and resolution of a view.
+ * Returns the range to request, or null if the part covers the range and resolution of a view.
  * @param {Part} part
  * @param {{ from: number, to: number, length: number }} view
  * @param {number} width of the view in pixels
@@ -35,7 +35,7 @@ export function needed(part, view, width) {
     const tick = (view.to - view.from) / width;
     const isInside = part.from <= from && to <= part.until;
     if (isInside && part.resolution <= tick) return null;
-    // With a margin on both sides, small moves need no request.
+    // The margin on both sides makes requests for small moves unnecessary.
     const margin = to - from;
     const range = { from: Math.max(Math.floor(from - margin), 0), to: Math.min(Math.ceil(to + margin), view.length) };
     return { ...range, parts: Math.ceil((range.to - range.from) / tick) * 2 };
@@ -56,7 +56,7 @@ export class Detail {
         this.timer = undefined;
     }
 
-    /** Asks for a view with missing data, after a pause. @param {import("./model.js").Model} model */
+    /** Requests a view with the missing data, after a pause. @param {import("./model.js").Model} model */
     check(model) {
         const { part } = model;
         if (!part || this.isLoading) return;
@@ -81,7 +81,7 @@ export class Detail {
     }
 }
 
-/** Returns the reason for which the list has no events. @param {Part} part */
+/** Returns the reason why the list contains no events. @param {Part} part */
 export function unlisted({ events, most }) {
     if (events <= most) return "events are being read";
     return `about ${events.toLocaleString("en")} events in this part: zoom in to list at most ${most.toLocaleString("en")}`;

@@ -7,7 +7,7 @@ import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
 import { counted } from "./rows.js";
 
-/** Maximum number of rows in a table; the others are summed. */
+/** Maximum number of rows in a table; the others are added up in one row. */
 const MAX_LINES = 14;
 
 /** @typedef {(string | Node)[]} Content */
@@ -53,7 +53,7 @@ export class Details {
         this.drawn = key;
         const span = selectedSpan(this.model, this.view);
         const about = JSON.stringify([version, selection, this.timeline.theme.isDark]);
-        // Only the figures of the shown time change with each frame.
+        // Only the figures of the visible time change with each frame.
         if (about !== this.described) this.parts = this.about(span);
         this.described = about;
         const parts = [...this.parts];
@@ -148,7 +148,7 @@ export class Details {
         ];
     }
 
-    /** Returns where a message went to, or came from. @param {number} index of an event @returns {[string, Content][]} */
+    /** Returns the receiver or the sender of a message. @param {number} index of an event @returns {[string, Content][]} */
     messages(index) {
         const { arrow, events } = this.model;
         const seq = events.seq[index];
@@ -209,7 +209,7 @@ export class Details {
         ];
     }
 
-    /** Returns the request that a wait began with, if the trace shows it. @param {any} span */
+    /** Returns the request with which a wait began, if the trace shows it. @param {any} span */
     asked({ row, from, to, isBlocked }) {
         if (!isBlocked) return [];
         const { model } = this;
@@ -219,10 +219,10 @@ export class Details {
         return found < 0 ? [] : [/** @type {[string, Content]} */ (["asked", [this.numbered(wait.fromSeq[found])]])];
     }
 
-    /** Returns what made a context ready, in or after a span. @param {any} span */
+    /** Returns the event that made a context ready, in or after a span. @param {any} span */
     wake({ row, from, to }) {
         const { arrow } = this.model;
-        // A ready context runs from the arrow's end on; a waiting one is made ready at its end.
+        // If the context was ready, it runs from the end of the arrow on. If it waited, it becomes ready at the end of the arrow.
         for (let i = lowerBound(arrow.until, from); i < arrow.until.length; i += 1) {
             if (arrow.from[i] > to && arrow.until[i] > to) break;
             if (arrow.kind[i] !== 0 || arrow.context[i] !== row.context) continue;
@@ -239,7 +239,7 @@ export class Details {
         return found < 0 ? null : found;
     }
 
-    /** Compares a wait with the others of its row for the same object. @param {any} span */
+    /** Compares a wait with the other waits of its row for the same object. @param {any} span */
     rank({ row, from, to, value, isBlocked }) {
         if (!isBlocked) return "";
         const { reasons } = this.model;

@@ -1,5 +1,5 @@
 // Distributions of the lengths of spans: waits for each object, holds of mutexes, times until ready
-// contexts run, preemptions, times of running. A bar of a histogram can show its spans.
+// contexts run, preemptions, times of running. Each bar of a histogram can show its spans.
 
 import { BLOCKED, RUNNING } from "./model.js";
 
@@ -10,7 +10,7 @@ const MAX_BARS = 24;
 const WIDE = 100;
 
 /**
- * A distribution. `rows` and `spans` have the place of each length; all three are sorted by length.
+ * A distribution. `rows` and `spans` contain the place of each length; all three are sorted by length.
  * @typedef {{ group: string, name: string, lengths: number[], rows: number[], spans: number[] }} Distribution
  */
 
@@ -51,7 +51,7 @@ export function distributions(model) {
         }
     }
     const order = ["Waits", "Held", "Ready until it runs", "Preempted", "Running without a break"];
-    // Names of objects follow their kind. Reasons without an object are a single word.
+    // The name of an object follows its kind. A reason without an object is a single word.
     const isBare = (/** @type {string} */ name) => Number(!name.includes(" "));
     return [...found.values()]
         .sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group)

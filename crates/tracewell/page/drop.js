@@ -9,7 +9,7 @@ import { Reader } from "./reader.js";
 /** The sample, next to the page, and the rate of its clock. */
 const SAMPLE = { name: "scheduling.trx", rate: "100MHz" };
 
-/** The option that most formats have. The dialog shows it before the format is known. */
+/** An option that most formats have. The dialog shows it before the format is known. */
 const RATE = { key: "rate", value: "HZ", help: "ticks per second of the trace's clock, such as 100MHz" };
 
 /**
@@ -32,7 +32,7 @@ class Start {
     constructor() {
         /** @type {File | null} */
         this.file = null;
-        /** The reader of the shown trace. @type {Reader | null} */
+        /** The reader of the visible trace. @type {Reader | null} */
         this.reader = null;
         /** The reader of the trace that is being opened. @type {Reader | null} */
         this.next = null;
@@ -126,7 +126,7 @@ class Start {
     /** Shows a field for each option of a format. A field keeps the text of the old field with its key. @param {string} name */
     named(name) {
         const { options } = this.formats.find((format) => format.name === name) ?? { options: [RATE] };
-        // Leave out options with files, because the reader has no other file than the trace.
+        // Leave out options that name files, because the reader has no file except the trace.
         this.fields(options.filter(({ value }) => !value.startsWith("FILE")));
     }
 
@@ -191,7 +191,7 @@ class Start {
         this.progress.hidden = this.again.hidden = false;
         this.message.className = "";
         this.message.textContent = "loading";
-        // The messages of the page are about the trace before.
+        // The messages of the page are about the previous trace.
         named("progress").textContent = named("progress").title = "";
         try {
             const options = [...this.typed].map(([key, value]) => `${key}=${value}`);
@@ -206,7 +206,7 @@ class Start {
             this.opened(format, diagnostics);
         } catch (error) {
             reader.end("");
-            // Do not show a message if the reader was ended for another trace.
+            // Do not show a message if the page ended the reader to load another trace.
             if (this.next === reader) this.failed(/** @type {Error} */ (error).message);
         }
     }

@@ -1,4 +1,4 @@
-// The list of events. Only the lines in sight exist as elements.
+// The list of events. Only the visible lines exist as elements.
 
 import { lowerBound } from "./bounds.js";
 import { counted } from "./rows.js";
@@ -90,7 +90,7 @@ export class EventList {
         view.select({ event: chosen });
     }
 
-    /** Returns the event that the selection means: itself, or the first of its span. */
+    /** Returns the event to which the selection refers: the selected event, or the first event of the selected span. */
     get current() {
         const { selection } = this.timeline.view;
         if (!selection) return -1;
@@ -100,7 +100,7 @@ export class EventList {
         return index < this.events.count ? index : -1;
     }
 
-    /** Brings the selection into sight, or the start of the shown time if it has changed. */
+    /** Scrolls to the selection, or to the start of the visible time if that has changed. */
     follow() {
         const { view } = this.timeline;
         const { current } = this;
@@ -148,7 +148,7 @@ export class EventList {
         return line;
     }
 
-    /** Returns the heading: how many events there are, and the unit of their times. */
+    /** Returns the heading: the number of events, and the unit of their times. */
     heading() {
         const { model } = this.timeline;
         const sample = model.time(model.exact(0));

@@ -1,4 +1,4 @@
-// Tables of figures. For the whole trace, they show the JSON of `analyze`, which the page contains.
+// Tables of figures. Tables of the whole trace show the JSON of `analyze`, which the page contains.
 // Their rows are links to places in the trace. The tables of a range are computed from spans.
 
 import { culprits, longest, occupants } from "./causes.js";
@@ -66,7 +66,7 @@ export class Figures {
         });
     }
 
-    /** Returns a length in ticks of a file as ticks of the page. @type {(ticks: number, file: number) => number} */
+    /** Converts a length in ticks of a file to ticks of the page. @type {(ticks: number, file: number) => number} */
     converted(ticks, file) {
         return this.model.files[file]?.placement.length(ticks) ?? ticks;
     }
@@ -80,7 +80,7 @@ export class Figures {
     /** Returns the tables of a file that are not empty. @param {FileFigures} figures @returns {Table[]} */
     tablesOf(figures) {
         const { file } = figures;
-        // The columns of inversions stay: a check of all their cells would compute them.
+        // Keep all columns of inversions: a check for empty columns would compute all of their cells.
         const own = [withoutEmpty(this.threads(figures)), withoutEmpty(this.locks(figures)), this.inversions(file), withoutEmpty(this.misses(file))];
         const section = this.model.files[file]?.title;
         return [...own, ...this.others(figures)].filter((table) => table.rows.length > 0).map((table) => ({ ...table, section }));

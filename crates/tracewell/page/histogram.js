@@ -1,5 +1,5 @@
-// The panel of distributions: a list, and the histogram of the chosen one. A bar selects its longest
-// span; clicking it again selects the next.
+// The panel of distributions: a list, and the histogram of the chosen distribution. A click on a bar selects its longest span; another
+// click selects the next span.
 
 import { bars, distributions, quantile } from "./distributions.js";
 import { element } from "./details.js";
@@ -71,7 +71,7 @@ export class DistributionPanel {
         const most = Math.max(...list.map(({ count }) => count));
         const columns = list.map((bar, index) => {
             const fill = element("i", []);
-            // With square roots, bars of a few spans are visible beside bars of many.
+            // With square roots, bars of few spans are visible next to bars of many spans.
             fill.style.height = `${bar.count > 0 ? Math.max(100 * Math.sqrt(bar.count / most), 3) : 0}%`;
             const label = `${counted(bar.count, "span")} from ${text(bar.from)} to ${text(bar.to)}`;
             const button = element("button", [element("b", [bar.count > 0 ? String(bar.count) : ""]), fill], index === this.bar.index ? "chosen" : "");

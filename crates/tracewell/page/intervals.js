@@ -13,7 +13,7 @@ export class Intervals {
         this.from = Float64Array.from(from);
         this.until = Float64Array.from(until);
         this.indices = Uint32Array.from(indices);
-        /** The latest end of each interval and those before it: sorted, so binary search works. */
+        /** For each interval, the latest end of it and the intervals before it. These ends are sorted, so binary search works. */
         this.reach = new Float64Array(this.from.length);
         let most = -Infinity;
         this.until.forEach((end, i) => {
@@ -23,7 +23,7 @@ export class Intervals {
     }
 
     /**
-     * Returns the intervals of these numbers. An interval without an end lasts to its `limit`.
+     * Returns the intervals with these numbers. An interval without an end lasts until its `limit`.
      * @param {{ from: ArrayLike<number>, until: ArrayLike<number>, untilSeq?: ArrayLike<number> }} entries
      * @param {number[]} indices
      * @param {(index: number) => number} limit
@@ -36,9 +36,8 @@ export class Intervals {
     }
 
     /**
-     * Calls `each` for the intervals that overlap a time, in order. Leaves out intervals within the
-     * time that an earlier one covers, which is at least `least`: the picture is the same without
-     * them, and its cost depends only on its width.
+     * Calls `each` for the intervals that overlap a time, in order. Leaves out intervals within the time that an earlier interval covers,
+     * which is at least `least`: the picture is the same without them, and its cost depends only on its width.
      * @param {number} from
      * @param {number} to
      * @param {number} least

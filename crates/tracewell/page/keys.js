@@ -1,9 +1,9 @@
-// The keyboard: each key, what it does, and the overlay that lists them.
+// The keyboard: the keys, their actions, and the overlay that lists them.
 
 import { element } from "./details.js";
 import { copyAddress, savePng, saveSvg } from "./saving.js";
 
-/** Keys in the overlay, and what they do. */
+/** Keys in the overlay, and their actions. */
 const HELP = [
     ["w, + / s, −", "zoom in, out"],
     ["a, ← / d, →", "move left, right"],
@@ -139,7 +139,7 @@ export class Keys {
         };
     }
 
-    /** The time around which keys zoom: the selection if it is in sight, otherwise the middle. */
+    /** The time around which keys zoom: the selection if it is visible, otherwise the middle. */
     get focus() {
         const { view } = this;
         const at = this.list.current < 0 ? -Infinity : this.list.events.at[this.list.current];

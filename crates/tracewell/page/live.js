@@ -27,7 +27,7 @@ export class Live {
         this.button = button;
         this.isPaused = false;
         this.isLoading = false;
-        /** Edition of the content, and the newest edition that the server has. */
+        /** Edition of the content, and the newest edition on the server. */
         this.loaded = -1;
         this.newest = -1;
         /** Newest edition of each file. @type {number[]} */

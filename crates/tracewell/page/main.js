@@ -1,4 +1,4 @@
-// Starts a page that contains its trace, or that a server sends.
+// Starts a page that contains its trace, or a page that a server sends.
 
 import { Live } from "./live.js";
 import { named, show } from "./page.js";
@@ -21,10 +21,11 @@ async function start() {
         await startSeveral(files, live);
         return;
     }
-    const content = await fetched("page");
+    // While the server reads the trace for the first time, this is the part that it has read.
+    const content = await fetched("page?so_far=1");
     const page = show(content, new ServerMarks(), view);
     live.follow(content.edition, async () => {
-        const next = await fetched("page");
+        const next = await fetched("page?so_far=1");
         page.update(next);
         return next.edition;
     });
@@ -39,7 +40,7 @@ async function startSeveral(titles, live) {
     const contents = await Promise.all(titles.map((_, file) => fetched(`page?file=${file}`)));
     const editions = contents.map(({ edition }) => edition);
     const several = new Several(contents, titles);
-    const none = async () => Promise.reject(new Error("several files have no views of parts"));
+    const none = async () => Promise.reject(new Error("views of parts need a page with a single file"));
     const page = show(several.content(offsetsIn(location.hash.slice(1))), null, none, several);
     const sum = () => editions.reduce((all, edition) => all + edition, 0);
     live.follow(sum(), async () => {

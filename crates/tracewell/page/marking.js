@@ -6,7 +6,7 @@ import { MAX_TEXT } from "./marks.js";
 import { saveFile } from "./saving.js";
 
 /**
- * A place that keeps the content of a file of marks. A page without one keeps marks in its address.
+ * A store for the content of a marks file. A page without a store keeps marks in its address.
  * @typedef {{ load: () => Promise<string>, save: (content: string) => Promise<void> }} Store
  */
 
@@ -50,7 +50,7 @@ export class Marking {
             for (const { from, until, text } of made) marks.add(from, until, text);
             this.view.changed();
         }).catch((error) => {
-            // Do not overwrite marks that cannot be loaded.
+            // Do not overwrite stored marks that could not be loaded.
             this.store = null;
             this.view.keepsMarks = true;
             this.failed(error);
@@ -93,7 +93,7 @@ export class Marking {
     changed() {
         this.view.changed();
         this.last = this.last.then(async () => {
-            // The store may have failed to load, or have loaded more marks meanwhile.
+            // In the meantime, the store may have failed to load, or have loaded more marks.
             if (!this.store) return;
             await this.store.save(this.view.marks.content);
             this.output.textContent = "";

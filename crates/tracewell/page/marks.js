@@ -1,10 +1,10 @@
-// The marks of the user: times and ranges with a text, and the file that keeps them.
+// The marks of the user: times and ranges with a text, and the form of the file that stores them.
 //
 // The first line of the file is HEAD. Each other line is a mark: ticks since the first event of the trace,
 // or two numbers of ticks with `-` between them, then a space and the text. The page keeps
 // other lines unchanged.
 
-/** The first line of a file of marks. */
+/** The first line of a marks file. */
 export const HEAD = "# tracewell marks 1";
 
 /** Maximum number of characters of a text. */

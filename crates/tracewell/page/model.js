@@ -1,5 +1,5 @@
-// The trace as the page uses it: events, rows of spans, waits, arrows and gaps. Ticks are offsets
-// from the start of the page; `exact` returns them from the first event of the trace.
+// The trace as the page uses it: events, rows of spans, waits, arrows and gaps. Ticks are offsets from the start of the page; `exact`
+// converts them to ticks since the first event of the trace.
 
 import { lowerBound, upperBound } from "./bounds.js";
 import { partOf } from "./detail.js";
@@ -19,7 +19,7 @@ export const TASK = 1;
 export const INTERRUPT = 2;
 export const IDLE = 3;
 
-/** Number of changes for each stored sum of a row. More changes need less memory, but more time. */
+/** Number of changes per stored sum of a row. A larger number needs less memory, but more time. */
 const BLOCK = 8;
 
 /** A row of states that follow each other. */
@@ -115,7 +115,7 @@ function rowKey({ kind, file, number, context, key, what }) {
 }
 
 /**
- * Returns values in the smallest type that holds them: a page has up to 2 million events. Bytes are
+ * Returns values in the smallest type that can hold them, because a page has up to 2 million events. Bytes are
  * copied, so that the rest of the payload can be freed.
  * @param {Float64Array | Uint8Array | Uint16Array | Uint32Array} values
  */
@@ -216,7 +216,7 @@ export class Model {
     ticks(name) {
         const column = this.columns.get(name);
         if (!column) throw new Error(`the page has no column ${name}`);
-        // Models of the same content share the offsets, which replace the ticks to save memory.
+        // Models of the same content share the offsets. To save memory, the offsets replace the ticks.
         if (!column.offsets) {
             const origin = Number(this.origin);
             column.offsets = column.exact ? Float64Array.from(column.exact, (ticks) => Number(ticks - this.origin))
@@ -335,7 +335,7 @@ export class Model {
         return (this.files?.[this.fileOf(a)] ?? this.header).largerIsUrgent ? ours > theirs : ours < theirs;
     }
 
-    /** Returns what a context waits for. @param {number} reason */
+    /** Returns the object for which a context waits. @param {number} reason */
     object(reason) {
         const { what, object, code } = this.reasons[reason] ?? {};
         return object ? `${what ?? "object"} ${object}` : (code ?? what ?? "not recorded");
@@ -347,7 +347,7 @@ export class Model {
         return this.index;
     }
 
-    /** Returns why a context is blocked, in words. @param {number} reason */
+    /** Returns the reason why a context is blocked, in words. @param {number} reason */
     reason(reason) {
         const { holder } = this.reasons[reason] ?? {};
         const about = this.object(reason);

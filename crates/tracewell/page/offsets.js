@@ -22,7 +22,7 @@ export class Offsets {
         });
     }
 
-    /** Shows the dialog with the present offsets. */
+    /** Shows the dialog with the current offsets. */
     open() {
         const { model, view } = this.timeline;
         if (model.files.length === 0 || this.dialog.open) return;
@@ -41,7 +41,7 @@ export class Offsets {
         this.form.querySelector("input")?.select();
     }
 
-    /** Returns an offset as the user may type it. @param {number} offset in ticks of the page */
+    /** Returns an offset in a form that the user can type. @param {number} offset in ticks of the page */
     text(offset) {
         const { clock } = this.timeline.model;
         const size = Math.abs(offset);

@@ -53,14 +53,14 @@ export function drawGaps(frame, file, { top, bottom, label }) {
     let drawn = -Infinity;
     let covered = frame.left;
     intervals.gapsOf.get(file)?.visit(view.from, view.to, view.span / frame.width, (i, begin, until) => {
-        // Gaps can begin at the same place; each place is hatched once.
+        // Several gaps can begin at the same place, which is hatched only once.
         const [from, to] = [Math.max(x(begin), covered), x(Math.min(until, view.to))];
         ink.fillStyle = hatch(ink, colours.unknown);
         ink.globalAlpha = 0.5;
         ink.fillRect(from, top, Math.max(to - from, 3), bottom - top);
         ink.globalAlpha = 1;
         covered = Math.max(covered, to);
-        // Another gap at the same place has the number of missing events.
+        // If gaps are at the same place, another of them may state the number of missing events.
         const better = gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i] ? i + 1 : i;
         drawn = pill(frame, `lost: ${model.missing(better)}`, from, colours.unknown, drawn, label);
     });
@@ -76,7 +76,7 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
     const { ink, model, view, colours, left, width, x } = frame;
     const { inversion, intervals } = model;
     let drawn = -Infinity;
-    // Bands that overlap would be darker, so each begins at the end of those before it.
+    // Overlapping bands would be darker, so each band begins where the bands before it end.
     let end = left;
     intervals.inversionsIn.get(file)?.visit(view.from, view.to, view.span / width, (i, begin, until) => {
         const from = Math.max(x(begin), left);
@@ -95,8 +95,7 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
 }
 
 /**
- * Draws the marks of the user. A time has a line over all lanes, and a range has one at each end. The
- * text is at the bottom.
+ * Draws the marks of the user: a line over all lanes for a time, and a line at each end of a range. The text is at the bottom.
  * @param {Frame} frame
  * @param {number} height
  */
@@ -117,12 +116,8 @@ export function drawUserMarks(frame, height) {
 }
 
 /**
- * Draws a label in a rounded box, usually below the axis, if there is room after `free`. Returns the
- * place after which there is room.
- * @param {Frame} frame
- * @param {string} label
- * @param {number} x
- * @param {string} colour
+ * Draws a label in a rounded box, usually below the axis, if there is room after `free`. Returns the place after which the next label has
+ * room. @param {Frame} frame @param {string} label @param {number} x @param {string} colour
  * @param {number} free
  * @param {number} [y]
  */
@@ -164,7 +159,7 @@ export function drawArrows(frame, lanes, top) {
     const interrupts = lanes.filter((lane) => lane.kind === "interrupts");
     const middle = (/** @type {any} */ lane) => top(lane) + lane.height / 2;
     let drawn = 0;
-    // Leave out long arrows that end after the shown time, unless they belong to the selection.
+    // Leave out long arrows that end after the visible time, unless they belong to the selection.
     const first = lowerBound(arrow.until, view.showsArrows || event >= 0 ? Math.min(view.from, events.at[event] ?? view.from) : chosen?.from ?? 0);
     for (let i = first; i < arrow.until.length && drawn < MAX_ARROWS; i += 1) {
         if (arrow.from[i] > view.to && arrow.until[i] > Math.max(view.to, chosen?.to ?? 0)) break;

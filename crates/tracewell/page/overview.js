@@ -1,4 +1,4 @@
-// The overview: the whole page in a narrow band, with the shown time as a frame.
+// The overview: the whole page in a narrow band, with a frame around the visible time.
 
 import { lowerBound } from "./bounds.js";
 import { INTERRUPT, TASK } from "./model.js";
@@ -20,7 +20,7 @@ export class Overview {
         this.found = [];
         /** @type {{ key: string, bars: { colour: string, share: number }[][] } | null} */
         this.cache = null;
-        /** @type {import("./model.js").Model | null} the whole trace, if the model has a part of it */
+        /** @type {import("./model.js").Model | null} the the whole trace, if the model contains only a part of it */
         this.whole = null;
         canvas.addEventListener("pointerdown", (event) => {
             canvas.setPointerCapture(event.pointerId);

@@ -1,4 +1,4 @@
-// The page of a trace: makes its parts, and draws them after each change. `main.js` and `drop.js` start it.
+// The page of a trace: creates its parts, and draws them after each change. `main.js` and `drop.js` start it.
 
 import { Detail, unlisted } from "./detail.js";
 import { Details, element } from "./details.js";
@@ -168,7 +168,7 @@ export function show(content, store, load, several = null) {
         model.fill(next.header, next.columns);
         const colours = contextColours(model.contexts, contextOrder(model).map((/** @type {any} */ row) => row.context));
         contexts.splice(0, contexts.length, ...colours);
-        // The new content may not list the selected event.
+        // The new content may lack the selected event.
         view.selection = model.found(selected);
         view.refill(model.events.at);
         timeline.refill();

@@ -90,8 +90,7 @@ export function hatch(ink, colour) {
 }
 
 /**
- * Draws text at most `room` pixels wide, cut with an ellipsis. Returns its width, 0 if there is no
- * room for two letters.
+ * Draws text at most `room` pixels wide, truncated with an ellipsis. Returns its width, or 0 if there is no room for two letters.
  * @param {CanvasRenderingContext2D} ink
  * @param {string} text
  * @param {number} x

@@ -1,4 +1,4 @@
-// Shows places of the timeline: spans, events, inversions, jobs. Links in panels and tables use this.
+// Shows places of the timeline: spans, events, inversions, jobs. Links in panels and tables use this module.
 
 import { longest } from "./causes.js";
 import { BLOCKED } from "./model.js";

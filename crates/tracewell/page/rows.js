@@ -16,11 +16,11 @@ import { INTERRUPT } from "./model.js";
 
 const HEIGHTS = { file: 26, group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28, machine: 26, steps: 16, level: 34 };
 
-/** With more lanes than this, lanes are lower. */
+/** If there are more lanes than this, each lane has a smaller height. */
 const MANY = 18;
 
 /**
- * Returns the rows of the contexts, the most urgent first, and those of unknown priority last.
+ * Returns the rows of the contexts, the most urgent first, and those with unknown priority last.
  * @param {import("./model.js").Model} model
  * @param {any[]} [all] the rows among which to look
  */
@@ -28,7 +28,7 @@ export function contextOrder(model, all = model.rows) {
     const rows = all.filter((/** @type {any} */ row) => row.kind === "context");
     const isUnknown = (/** @type {any} */ row) => Number(model.priority(row.context) === null);
     const isAfter = (/** @type {any} */ a, /** @type {any} */ b) => Number(model.isMoreUrgent(b.context, a.context));
-    // The sort is stable: equal priorities stay in the order of first mention.
+    // The sort is stable: contexts of equal priority stay in the order in which the trace mentions them first.
     return rows.sort((/** @type {any} */ a, /** @type {any} */ b) =>
         isUnknown(a) - isUnknown(b) || isAfter(a, b) - isAfter(b, a));
 }
@@ -95,9 +95,8 @@ function lanesOf(model, all, file = 0) {
 }
 
 /**
- * Gives a key to each lane whose group and label another lane has too. The names of all other lanes
- * stay short, as addresses contain them.
- * @param {Lane[]} list
+ * Gives a key to each lane that shares its group and label with another lane. The names of all other lanes stay short, because addresses
+ * contain them. @param {Lane[]} list
  */
 function distinguished(list) {
     const seen = new Map();

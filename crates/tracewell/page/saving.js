@@ -77,6 +77,6 @@ export async function copyAddress() {
         await navigator.clipboard.writeText(location.href);
         return "address copied";
     } catch {
-        return "the browser does not permit copying: copy the address from its address bar";
+        return "the browser does not permit copying: copy the address from the address bar";
     }
 }

@@ -4,7 +4,7 @@ import { lowerBound } from "./bounds.js";
 import { parsed } from "./time.js";
 
 /**
- * Returns the indices of the events that contain a text, in any case.
+ * Returns the indices of the events that contain a text, in upper or lower case.
  * @param {import("./model.js").Model} model
  * @param {string} text
  */
@@ -88,7 +88,7 @@ export class Search {
         view.changed();
     }
 
-    /** Finds the text again after the events were replaced. */
+    /** Searches for the text again after the events were replaced. */
     refill() {
         const { model } = this.list.timeline;
         this.indices = found(model, this.done);

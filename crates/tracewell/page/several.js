@@ -1,8 +1,8 @@
-// Combines the contents of several traces into one content with one time axis. The rest of the page
-// shows it as the content of one trace, in which each context and each row belongs to a file.
+// Combines the contents of several traces into one content with one time axis. The rest of the page shows the result as the content of one
+// trace, in which each context and each row belongs to a file.
 //
 // The axis counts ticks if all clocks have the same constant rate or if all rates are unknown,
-// otherwise nanoseconds. Its zero is the first event of the file that begins first without offsets.
+// otherwise nanoseconds. The axis begins at the first event of the file that would begin first without offsets.
 
 import { lowerBound } from "./bounds.js";
 import { Clock } from "./time.js";
@@ -12,7 +12,7 @@ import { Clock } from "./time.js";
 /** The rate of an axis in nanoseconds. */
 const NANOSECONDS = [["0", "0", "1000000000", "1"]];
 
-/** Columns whose values are unchanged, or with another number of the context. */
+/** Columns whose values stay unchanged, or in which only the number of the context changes. */
 const ENTRIES = [
     { name: "wait", plain: [], contexts: ["context"], maybe: ["owner"] },
     { name: "job", plain: [], contexts: ["context"], maybe: [] },
@@ -30,7 +30,7 @@ export class Placement {
         this.shift = 0;
     }
 
-    /** Returns a length as ticks of the axis. @param {number} ticks from the first event of the file */
+    /** Converts a length to ticks of the axis. @param {number} ticks from the first event of the file */
     length(ticks) {
         if (!this.isConverted) return ticks;
         const { rates } = this.clock;
@@ -197,7 +197,7 @@ class Combination {
         return this.joined(name, (ticks, file) => this.placements[file].at(ticks) - this.from);
     }
 
-    /** Returns the number on the page of an event. @type {(seq: number, file: number) => number} */
+    /** Returns the number of an event on the page. @type {(seq: number, file: number) => number} */
     event(seq, file) {
         const places = this.places[file];
         const { columns } = this.contents[file];
@@ -206,7 +206,7 @@ class Combination {
         return index < places.length ? places[index] : this.firstFree;
     }
 
-    /** Adds the columns of the events, in the order of time. Returns the kinds of events. */
+    /** Adds the columns of the events, in chronological order. Returns the kinds of events. */
     events() {
         const { contents, firsts } = this;
         const times = contents.map(({ columns }, file) =>
@@ -216,7 +216,7 @@ class Combination {
         this.places = times.map(({ length }) => new Uint32Array(length));
         files.forEach((file, place) => { this.places[file][indices[place]] = place; });
         const { list, numbers } = this.kinds();
-        /** Returns a column in the order of time. @type {(name: string, convert?: (value: number, file: number) => number) => Float64Array} */
+        /** Returns a column in chronological order. @type {(name: string, convert?: (value: number, file: number) => number) => Float64Array} */
         const taken = (name, convert = (value) => value) => {
             const lists = contents.map(({ columns }) => valuesOf(columns, name));
             return Float64Array.from(indices, (index, place) => convert(lists[files[place]][index], files[place]));
@@ -276,7 +276,7 @@ class Combination {
         const { contexts, reasons } = this.firsts;
         if (kind === "core") return state === 1 ? value + contexts[file] : value;
         if (kind === "context" && state === 5) return value + reasons[file];
-        // A context that may be absent is 0, or its number plus 1.
+        // For a context that may be absent, the value is 0 or the context's number plus 1.
         return value > 0 ? value + contexts[file] : 0;
     }
 
@@ -286,7 +286,7 @@ class Combination {
         this.putTicks(`${name}.from`, this.ticks(`${name}.from`));
         this.putTicks(`${name}.until`, this.ticks(`${name}.until`));
         this.put(`${name}.from_seq`, this.joined(`${name}.from_seq`, (seq, file) => this.event(seq, file)));
-        // An end that may be absent is 0, or the number of its event plus 1.
+        // For an end that may be absent, the value is 0 or the number of the event plus 1.
         const end = (/** @type {number} */ seq, /** @type {number} */ file) => (seq > 0 ? this.event(seq - 1, file) + 1 : 0);
         this.put(`${name}.until_seq`, this.joined(`${name}.until_seq`, end));
         for (const other of plain) this.put(`${name}.${other}`, this.joined(`${name}.${other}`, (value) => value));
@@ -299,7 +299,7 @@ class Combination {
         if (name === "gap") this.put("gap.file", this.joined("gap.events", (_, file) => file));
     }
 
-    /** Sorts the arrows by their ends, by which the page searches for them. */
+    /** Sorts the arrows by their ends, because the page searches for arrows by their ends. */
     arrowsInOrder() {
         const ends = /** @type {Float64Array} */ (this.columns.get("arrow.until")?.values);
         const order = Uint32Array.from(ends.keys()).sort((a, b) => ends[a] - ends[b]);

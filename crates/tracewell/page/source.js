@@ -1,11 +1,11 @@
 // Reads the payload of the page: zlib, a header in JSON, columns of numbers. The payload is in the
 // page itself, as base64, or comes from the server of the page.
-// The form of the columns is documented in crates/tracewell/src/export/page/columns.rs.
+// crates/tracewell/src/export/page/columns.rs documents the form of the columns.
 
 /**
- * A column of numbers. `exact` has the same values if they need more than 53 bits. `offsets` has ticks
- * from the start of the page, after their first use.
- * @typedef {{ values: Float64Array | Uint8Array | Uint16Array | Uint32Array, exact: BigUint64Array | null, offsets?: Float64Array }} Column
+ * A column of numbers. If the values need more than 53 bits, `exact` contains them. After the first use, `offsets` contains ticks from the
+ * start of the page. @typedef {{ values: Float64Array | Uint8Array | Uint16Array | Uint32Array, exact: BigUint64Array | null, offsets?:
+ * Float64Array }} Column
  */
 
 /**
@@ -40,7 +40,7 @@ export async function unpacked(packed) {
     return payload(new Uint8Array(await new Response(bytes).arrayBuffer()));
 }
 
-/** A store for marks: the server of the page keeps them in a file next to the trace. */
+/** A store for marks: the server of the page stores them in a file next to the trace. */
 export class ServerMarks {
     constructor() {
         /** The version of the file that this page has read or written. */

@@ -1,5 +1,5 @@
 // Draws the spans of one lane. If a view has more spans than pixels, each pixel shows the share of
-// its time in which the lane was running, so that the cost depends on pixels only.
+// its time in which the lane was running, so that the cost depends only on the number of pixels.
 
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK } from "./model.js";
@@ -7,7 +7,7 @@ import { levelPixel, levelSpan, statePixel, stateSpan, stepPixel, stepSpan } fro
 import { Strip, cut, fitted, hatch } from "./paint.js";
 
 /**
- * Where and how a lane is drawn.
+ * The place and the settings for drawing a lane.
  * @typedef {{
  *   ink: CanvasRenderingContext2D, model: import("./model.js").Model,
  *   view: import("./view.js").View, colours: import("./theme.js").Colours, contexts: string[],
@@ -15,7 +15,7 @@ import { Strip, cut, fitted, hatch } from "./paint.js";
  * }} Frame
  */
 
-/** Spans that are looked at for the colour of one pixel of a core. */
+/** Number of spans that are examined for the colour of one pixel of a core. */
 const SAMPLES = 24;
 
 /**
@@ -138,7 +138,7 @@ function drawContext(frame, lane, y, box) {
     let [ended, sum] = [-Infinity, 0];
     const pixel = (/** @type {any[]} */ ...args) => {
         const [, spans, from, to, , x, strips] = args;
-        // A pixel usually begins where the previous one ends, so that the sum is known.
+        // A pixel usually begins where the previous pixel ends, so the sum up to there is known.
         const begin = ended === from ? sum : spans.before(RUNNING, from);
         [ended, sum] = [to, spans.before(RUNNING, to)];
         const share = (sum - begin) / (to - from);
@@ -186,7 +186,7 @@ function contextSpan({ ink, colours }, colour, spans, index, { y, height }, x, w
     } else if (state !== 9) {
         ink.strokeStyle = state === BLOCKED ? colour : colours.soft;
         ink.lineWidth = state === BLOCKED ? 1.6 : 1;
-        // Asleep is dotted, a completed job is dotted widely, "not running" is dashed.
+        // Sleeping is dotted, a completed job is widely dotted, "not running" is dashed.
         ink.setLineDash(state === BLOCKED ? [] : state === 6 ? [1.5, 3.5] : state === 7 ? [1, 7] : [6, 4]);
         line(ink, x, middle, x + Math.max(width, 1));
         ink.setLineDash([]);
@@ -207,7 +207,7 @@ function line(ink, x, y, end) {
 }
 
 /**
- * Returns what a state without the processor says on its line.
+ * Returns the text on the line of a state without the processor.
  * @param {import("./model.js").Model} model
  * @param {number} state
  * @param {number} value
@@ -264,7 +264,7 @@ function drawJobs(frame, lane, y, colour) {
 }
 
 /**
- * Draws events that stand for themselves as small triangles.
+ * Draws events that are shown as single points, as small triangles.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane} lane
  * @param {number} y
@@ -280,7 +280,7 @@ function drawMarks({ ink, model, view, colours, x, time }, lane, y) {
         ink.moveTo(place - 4, y);
         ink.lineTo(place + 4, y);
         ink.lineTo(place, y + 5);
-        // A triangle covers most of the triangles at the next pixels.
+        // A triangle covers most of the triangles at neighbouring pixels.
         i = Math.max(lowerBound(at, time(place + 6), i), i + 1);
     }
     ink.fill();
@@ -304,7 +304,7 @@ function drawExtent({ ink, model, colours, left, width, x }, file, { y, height }
 }
 
 /**
- * Draws when interrupts are served.
+ * Draws the times in which interrupts are active.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane} lane
  * @param {number} y
@@ -352,7 +352,7 @@ function nextInterrupt(spans, index, last, x) {
 }
 
 /**
- * Draws the holder of a mutex, and below it those who wait.
+ * Draws the holder of a mutex, and below it the waiting contexts.
  * @param {Frame} frame
  * @param {any} row
  * @param {{ y: number, height: number }} box

@@ -1,5 +1,5 @@
-// A drawing context that writes SVG. It has the members of CanvasRenderingContext2D that the page uses,
-// so the same functions draw on a canvas and in a file.
+// A drawing context that writes SVG. It implements the members of CanvasRenderingContext2D that the page uses, so the same functions draw
+// on a canvas and in a file.
 
 /** @param {string} text */
 function escaped(text) {

@@ -6,7 +6,7 @@ import { sorted } from "./figures.js";
 /** Maximum number of rows that a table shows. */
 const MAX_ROWS = 500;
 
-/** Delay of an update of the panel after a change of the shown time, in milliseconds. */
+/** Delay in milliseconds of an update of the panel after the visible time has changed. */
 const DELAY = 120;
 
 /** Returns a key of a table among those of all files. @param {import("./figures.js").Table} table */
@@ -50,7 +50,7 @@ export class FigurePanel {
         else this.timer = setTimeout(() => this.fill(), DELAY);
     }
 
-    /** The selected range, or the shown time. @returns {[number, number]} */
+    /** The selected range, or the visible time. @returns {[number, number]} */
     get time() {
         const [from, to] = this.view.range ?? [this.view.from, this.view.to];
         return [Math.max(from, 0), Math.min(to, this.view.length)];

@@ -1,5 +1,4 @@
-// Colours. Each context has one colour, used wherever it appears; states differ by form, so they
-// do not need colours.
+// Colours. Each context has one colour, used wherever it appears; states differ in shape, so they do not need colours.
 
 const CONTEXTS = [
     "#66768d", "#0072b2", "#009e73", "#b4519a", "#d98c00", "#3d8fd1", "#8a6d3b", "#6b59c3",
@@ -28,7 +27,7 @@ export function stateColour(state) {
     return CONTEXTS[1 + (state % (CONTEXTS.length - 1))];
 }
 
-/** The theme: by the system's preference, or by choice. */
+/** The theme, which follows the system's preference or the user's choice. */
 export class Theme {
     /** @param {() => void} changed */
     constructor(changed) {
@@ -69,7 +68,7 @@ export function contextColours(contexts, order) {
     let next = 0;
     const assign = (/** @type {number} */ context) => {
         if (colours[context]) return;
-        // After the palette: hues by the golden angle, at most 137.5° apart.
+        // After the palette, hues follow the golden angle: consecutive hues are at most 137.5° apart.
         const hue = (next * 137.508) % 360;
         colours[context] = CONTEXTS[next] ?? `hsl(${hue.toFixed(0)} 45% 45%)`;
         next += 1;

@@ -1,5 +1,4 @@
-// The timeline: draws lanes, answers what is at a point, and turns pointers into views, selections
-// and ranges.
+// The timeline: draws lanes, finds the item at a point, and turns actions of the pointer into views, selections and ranges.
 
 import { AXIS, drawArrows, drawAxis, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
@@ -12,7 +11,7 @@ import { drawLane } from "./spans.js";
 /** Width of the names at the left. */
 export const LEFT = 200;
 
-/** Distance in pixels at which an event counts as pointed at. */
+/** Maximum distance in pixels between the pointer and an event at which the pointer selects the event. */
 const NEAR = 5;
 
 export class Timeline {
@@ -72,7 +71,7 @@ export class Timeline {
         return scale.time(first + ((x - LEFT) / this.width) * (last - first));
     }
 
-    /** Returns functions that convert a time to its pixel and back, for the present view. */
+    /** Returns functions that convert a time to its pixel and back, for the current view. */
     get ways() {
         const { from, to, scale } = this.view;
         const [first, last] = [scale.place(from), scale.place(to)];
@@ -234,7 +233,7 @@ export class Timeline {
     }
 
     /**
-     * Returns what a click at a point selects.
+     * Returns the selection that a click at a point makes.
      * @param {number} x
      * @param {number} y
      * @returns {import("./view.js").Selection}
@@ -252,7 +251,7 @@ export class Timeline {
         return null;
     }
 
-    /** Returns the range of times that count as pointed at if the pointer is at a time. @param {number} time */
+    /** Returns the range of times that the pointer selects if it is at a time. @param {number} time */
     near(time) {
         const { x, time: back } = this.ways;
         return [back(x(time) - NEAR), back(x(time) + NEAR)];
@@ -445,7 +444,7 @@ export class Timeline {
     }
 
     /**
-     * Moves a lane to the place of another one of its group, or a group to the place of a group.
+     * Moves a lane to the place of another lane of its group, or a group to the place of another group.
      * @param {import("./rows.js").Lane} lane
      * @param {import("./rows.js").Lane | undefined} target
      * @param {number} way if positive, moves only down; if negative, only up
@@ -454,12 +453,12 @@ export class Timeline {
         const { view } = this;
         const goal = lane.kind === "group" ? this.all.find((each) => each.kind === "group" && each.group === target?.group && each.tree === lane.tree) : target;
         if (!goal || lane.kind === "file" || (lane.kind !== "group" && (isHead(goal) || goal.group !== lane.group))) return;
-        // After a move, a lane that is taller than the moved one is still below the pointer. Do not move back.
+        // If the other lane is taller than the moved lane, it is still under the pointer after the move. Do not move back.
         if ((goal.y - lane.y) * way <= 0) return;
         const order = reordered(ordered(this.all, view.order), view.order, lane, goal);
         if (order === view.order) return;
         view.order = order;
-        // The next move can come before the next frame, so the lanes get their new places now.
+        // The next movement can arrive before the next frame, so the lanes get their new places now.
         this.place();
         view.changed();
     }
@@ -480,7 +479,7 @@ export class Timeline {
         this.view.changed();
     }
 
-    /** Scrolls so that a row is in sight. @param {number} row */
+    /** Scrolls so that a row is visible. @param {number} row */
     scrollToRow(row) {
         const lane = this.shown.find((each) => each.row?.index === row);
         if (!lane) return;
@@ -491,7 +490,7 @@ export class Timeline {
     }
 
     /**
-     * Shows what is at a point.
+     * Describes the item at a point.
      * @param {number} x
      * @param {number} y
      */
@@ -510,7 +509,7 @@ export class Timeline {
     }
 
     /**
-     * Says who does what, why, and how long.
+     * Describes the selection: the context, its state, the reason and the duration.
      * @param {{ row: number, span: number }} selection
      */
     describe({ row, span }) {

@@ -1,5 +1,4 @@
-// The state of the page: the shown time, the selection, the range, and the way back. It says
-// nothing about drawing.
+// The state of the page: the visible time, the selection, the range, and the previous views. This module does not draw.
 
 import { UserMarks } from "./marks.js";
 import { PROPORTIONAL, Sequence } from "./scale.js";
@@ -9,10 +8,10 @@ import { PROPORTIONAL, Sequence } from "./scale.js";
  * @typedef {{ row: number, span: number } | { event: number } | null} Selection
  */
 
-/** Minimum length of the shown time in ticks. */
+/** Minimum length of the visible time in ticks. */
 const MIN_LENGTH = 4;
 
-/** Maximum number of earlier views to go back to. */
+/** Maximum number of earlier views to which the user can return. */
 const MAX_HISTORY = 100;
 
 export class View {
@@ -108,7 +107,7 @@ export class View {
     }
 
     /**
-     * Shows a time, and keeps the present one to go back to.
+     * Shows a time, and stores the current view so that the user can return to it.
      * @param {number} from
      * @param {number} to
      */
@@ -193,7 +192,7 @@ export class View {
     }
 
     /**
-     * Keeps the view at its times after the origin of the page has moved.
+     * Keeps the view at the same times after the origin of the page has moved.
      * @param {number} ticks that the origin has moved to later times
      * @param {number} length of the page after this
      */
@@ -228,7 +227,7 @@ export class View {
         this.changed();
     }
 
-    /** Moves the shown time only if a time lies outside. @param {number} from */
+    /** Moves the visible time only if a time lies outside it. @param {number} from */
     reveal(from, to = from) {
         if (from >= this.from && to <= this.to) return;
         const span = Math.max(this.span, (to - from) * 1.2);
@@ -270,7 +269,7 @@ export class View {
     }
 
     /**
-     * Takes the state from the fragment of an address; ignores what it does not understand.
+     * Sets the state from the fragment of an address; ignores parts that it does not understand.
      * @param {string} fragment
      * @param {bigint} origin
      * @param {(selection: Selection) => boolean} exists

@@ -15,7 +15,7 @@ const INTERVAL = 100;
  * }} Calls
  */
 
-/** TypeScript gives `self` the type of a window. A worker has other functions, such as this `postMessage`. */
+/** For TypeScript, `self` has the type of a window. A worker has different functions, such as this `postMessage`. */
 const page = /** @type {Worker} */ (/** @type {unknown} */ (self));
 
 /** Size of the trace in bytes, for reports of progress. */
@@ -92,7 +92,7 @@ page.addEventListener("message", ({ data }) => {
             const answer = await ask(await loading, data.request, data.file);
             page.postMessage({ answer }, [answer]);
         } catch (error) {
-            // A fault of WebAssembly has a technical message, so name the reader as its cause.
+            // WebAssembly reports a fault with a technical message, so add that the reader failed.
             const isFault = error instanceof WebAssembly.RuntimeError;
             const { message } = /** @type {Error} */ (error);
             page.postMessage({ failure: isFault ? `the reader failed: ${message}` : message });

@@ -372,6 +372,18 @@ fn files_with_clocks_of_their_own_are_merged_by_nanoseconds() {
 }
 
 #[test]
+fn an_empty_file_among_several_is_no_damage() {
+    let ns = TimeConversion::NANOSECONDS;
+    let [a, b] = [file(0, ns, &[(10, 1), (30, 2)]), file(1, ns, &[(20, 3), (40, 4)])];
+    let empty = Vec::new();
+    for files in [[&empty, &a, &b], [&a, &empty, &b], [&a, &b, &empty]] {
+        let (trace, numbers, kept) = merged(&files.map(Vec::clone));
+        assert_eq!(numbers, [1, 3, 2, 4]);
+        assert_eq!((trace.diagnostics.worst(), kept.losses.len()), (None, 0));
+    }
+}
+
+#[test]
 fn a_damaged_file_among_several_costs_its_own_events_only() {
     let ns = TimeConversion::NANOSECONDS;
     let [a, mut b] = [file(0, ns, &[(10, 1), (30, 2)]), file(1, ns, &[(20, 3), (40, 4), (50, 5)])];

@@ -173,6 +173,11 @@ fn names_of_types_can_have_several_words_and_stars() {
         declared(types, "long unsigned a;"),
         "3:1: expected the name of a type, found 'long unsigned'",
     );
+    // `struct` can only be the first word.
+    assert_error(
+        declared("typealias integer { size = 8; } := unsigned struct page;", "u8 a;"),
+        "1:36: expected a name of a type, found the keyword 'struct'",
+    );
 }
 
 #[test]

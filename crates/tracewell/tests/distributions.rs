@@ -238,7 +238,7 @@ fn wake_ups(records: &[Record]) -> BTreeMap<u16, Vec<u64>> {
 /// Keeps the figures of a range.
 struct OfRange {
     scheduling: Option<Scheduling>,
-    distributions: Vec<Measured<Subject>>,
+    figures: Option<Figures>,
 }
 
 impl OfRange {
@@ -257,7 +257,7 @@ impl Sink for OfRange {
     }
 
     fn finish(&mut self, trace: &Trace) -> Result<(), tracewell::model::SinkError> {
-        self.distributions = self.scheduling.take().unwrap().figures(trace).distributions;
+        self.figures = Some(self.scheduling.take().unwrap().figures(trace));
         Ok(())
     }
 }
@@ -272,12 +272,11 @@ impl CountsInRange for OfRange {
     }
 }
 
-fn of_range(mut input: Input, selection: Selection) -> Vec<Measured<Subject>> {
+fn of_range(mut input: Input, selection: Selection) -> Figures {
     let scheduling = Some(Scheduling::new(wanted()));
-    let sink = OfRange { scheduling, distributions: Vec::new() };
-    let mut sink = Ranged::new(sink, selection);
+    let mut sink = Ranged::new(OfRange { scheduling, figures: None }, selection);
     input.read(&mut sink).unwrap();
-    sink.into_inner().distributions
+    sink.into_inner().figures.unwrap()
 }
 
 fn merged(rows: Vec<Measured<Subject>>) -> BTreeMap<String, Distribution> {
@@ -290,14 +289,55 @@ fn merged(rows: Vec<Measured<Subject>>) -> BTreeMap<String, Distribution> {
 
 #[test]
 fn the_times_of_ranges_together_are_those_of_the_whole_trace() {
-    let whole = merged(of_range(example(), Selection::default()));
+    let whole = merged(of_range(example(), Selection::default()).distributions);
     assert!(whole.len() > 10);
     for event in [1, 100, 555, 1000] {
-        let first = Selection { head: Some(event), ..Selection::default() };
-        let second = Selection { skip: event, ..Selection::default() };
-        let mut parts = of_range(example(), first);
-        parts.extend(of_range(example(), second));
+        let mut parts = Vec::new();
+        for part in divided_at(event) {
+            parts.extend(part.distributions);
+        }
         assert_eq!(merged(parts), whole, "{event}");
+    }
+}
+
+/// Returns the figures of the example before and after an event.
+fn divided_at(event: u64) -> [Figures; 2] {
+    let first = Selection { head: Some(event), ..Selection::default() };
+    let second = Selection { skip: event, ..Selection::default() };
+    [first, second].map(|part| of_range(example(), part))
+}
+
+/// Returns the counts of each resource: requests, blocks, waits that ended, inversions.
+fn counts_of_resources(parts: &[Figures]) -> BTreeMap<(bool, u64), [u64; 4]> {
+    let mut all = BTreeMap::<_, [u64; 4]>::new();
+    for resource in parts.iter().flat_map(|part| &part.resources) {
+        let sums = all.entry((resource.is_mutex, resource.key)).or_default();
+        let locks = &resource.figures;
+        let counts = [locks.requests, locks.blocks, locks.wait.count, locks.inversions];
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    all
+}
+
+#[test]
+fn the_counts_of_resources_in_ranges_add_up_to_those_of_the_whole_trace() {
+    let whole = [of_range(example(), Selection::default())];
+    let counts = counts_of_resources(&whole);
+    assert!(counts.values().any(|[requests, blocks, ..]| requests > blocks && *blocks > 0));
+    for event in [100, 555, 1000] {
+        assert_eq!(counts_of_resources(&divided_at(event)), counts, "{event}");
+    }
+}
+
+#[test]
+fn a_stack_has_its_bounds_in_every_range() {
+    let bounds = |figures: &Figures| -> Vec<_> {
+        figures.stacks.iter().map(|stack| (stack.context, stack.start, stack.size)).collect()
+    };
+    let whole = bounds(&of_range(example(), Selection::default()));
+    assert!(whole.iter().any(|(_, start, size)| start.is_some() && size.is_some()));
+    for part in divided_at(555) {
+        assert_eq!(bounds(&part), whole);
     }
 }
 

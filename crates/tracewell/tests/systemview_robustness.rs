@@ -74,6 +74,28 @@ fn a_changed_byte_invents_few_events_and_the_rest_is_found_again() {
 }
 
 #[test]
+fn each_overflow_counts_the_events_since_the_one_before() {
+    let start = [[0; 10].as_slice(), &[10, 0]].concat();
+    // An overflow has the number of all lost events so far, without the first of each loss.
+    let overflows = [[1, 5, 1], [1, 7, 1], [1, 7, 1]].concat();
+    let (_, kept) = whole(&[start, overflows].concat());
+    let lost: Vec<_> = kept.losses.iter().map(|loss| (loss.events, loss.cause)).collect();
+    assert_eq!(lost, [6, 3, 1].map(|events| (Some(events), LossCause::BufferFull)));
+}
+
+#[test]
+fn lives_of_tasks_have_ticks_since_the_first_event() {
+    // The first packet, a start, is at 100 ticks. The task 5 is created after 7 ticks, ends after 9
+    // more, and is created again after 4 more.
+    let packets = [&[0; 10][..], &[10, 100], &[8, 5, 7], &[29, 1, 5, 9], &[8, 5, 4]].concat();
+    let (trace, kept) = whole(&packets);
+    assert_eq!(kept.rows.iter().map(|row| row.ticks).collect::<Vec<_>>(), [0, 7, 16, 20]);
+    let lives = trace.objects.iter().map(|(_, object)| object.lifetime);
+    let lives: Vec<_> = lives.map(|life| (life.from, life.until)).collect();
+    assert_eq!(lives, [(None, Some(16)), (Some(20), None)]);
+}
+
+#[test]
 fn a_stream_that_begins_anywhere_is_read_from_a_plausible_packet_on() {
     let bytes = recorder();
     let (_, all) = whole(&bytes);

@@ -10,7 +10,7 @@ use tracewell::analysis::scheduling::{Figures, Scheduling, Wanted};
 use tracewell::check::{Figures as _, Quantity, Rules};
 use tracewell::format::Settings;
 use tracewell::input::Input;
-use tracewell::model::{LossCause, Trace};
+use tracewell::model::{LossCause, Severity, Trace};
 use tracewell::report::measures::Measuring;
 use tracewell::source::Source;
 use tracewell_record::target::{Options, Recorder};
@@ -312,6 +312,9 @@ fn every_truncation_keeps_the_packets_before_it() {
         assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
         assert!(numbers.len() >= before);
         before = numbers.len();
+        // A reader that stops receiving is no damage.
+        assert_eq!(trace.losses.damaged(), 0, "{cut}");
+        assert!(!trace.diagnostics.iter().any(|of| of.severity == Severity::Damage), "{cut}");
     }
     assert!(before > 180);
 }

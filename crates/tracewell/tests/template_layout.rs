@@ -269,3 +269,17 @@ fn long_rows_of_operands_keep_the_parentheses_that_let_them_be_read() {
     same_again(&text, &[vec![0x0A, 0xA1, 0, 1, 0, 0, 0, 0]]).unwrap();
     assert_eq!(templates::described(32, &text["0AA 1.0 \"@\" ".len()..], "0AA10001"), "190");
 }
+
+#[test]
+fn no_line_is_wider_than_96_characters_if_it_can_be_divided() {
+    // The case in a line of its own has 11 characters more: quotes, indentation, comma, backslash.
+    for length in 60..=85 {
+        let text = "x".repeat(length);
+        let text = format!("100 1.0 \"event\" D1, 1 \"{text}\", 2 \"b\" \"end\"\n");
+        let (file, findings) = parse(&Source::new("text", text.as_str()));
+        assert!(findings.is_empty(), "{findings:?}");
+        let written = layout(&file);
+        let widest = written.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(96), "{written}");
+    }
+}

@@ -110,6 +110,24 @@ fn the_last_creation_belongs_to_the_thread_that_is_alive() {
 }
 
 #[test]
+fn a_thread_that_two_dumps_record_as_alive_keeps_its_name() {
+    let (thread_key, other) = (0x2100_0000, 0x2200_0000);
+    let events = [10, 20, 30].map(|stamp| event(thread_key, 103, stamp));
+    let dump = |second: (u64, &'static str), used: usize| {
+        let objects = vec![thread(thread_key, "one"), thread(second.0, second.1)];
+        let mut slots = events[..used].to_vec();
+        slots.resize(4, Event::UNUSED);
+        Dump::new(USUAL, objects, slots, used).bytes()
+    };
+    // The second slot of the later registry has the same address, as only damage can cause it.
+    let bytes = [dump((other, "other"), 2), dump((thread_key, "two"), 3)].concat();
+    let mut kept = EventLog::default();
+    let trace = Input::from_bytes("dumps", bytes, settings(&[])).unwrap().read(&mut kept).unwrap();
+    assert_eq!(kept.rows.len(), 3);
+    assert!((0..3).all(|seq| context(&trace, &kept, seq) == "one"));
+}
+
+#[test]
 fn an_object_whose_parameters_differ_from_a_creation_is_not_the_one_created() {
     let created = |stamp: u64, priority: u64| {
         let info = [0x2100_0000, priority, 0x1000, 512];

@@ -113,6 +113,18 @@ fn a_file_that_ends_inside_the_events_keeps_complete_slots() {
 }
 
 #[test]
+fn the_first_stamp_is_that_of_the_oldest_event() {
+    for width in [Width::Bits32, Width::Bits64] {
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            let layout = Layout { width, order, ..USUAL };
+            let first_stamp = |dump: Dump| read(&dump).0.clock.first_stamp;
+            assert_eq!(first_stamp(Dump::small(layout)), 100, "{layout:?}");
+            assert_eq!(first_stamp(Dump::wrapped(layout)), 503, "{layout:?}");
+        }
+    }
+}
+
+#[test]
 fn a_truncated_wrapped_file_counts_the_missing_events_at_their_position() {
     let bytes = Dump::wrapped(USUAL).bytes();
     let (trace, kept) = read_with(bytes[..bytes.len() - 40].to_vec(), &[]).unwrap();
@@ -120,6 +132,18 @@ fn a_truncated_wrapped_file_counts_the_missing_events_at_their_position() {
     let gaps: Vec<_> = kept.losses.iter().map(|l| (l.before, l.events, l.cause)).collect();
     assert_eq!(gaps, [(0, None, LossCause::Overwritten), (3, Some(2), LossCause::Truncated)]);
     assert_eq!(trace.losses.events(), None);
+}
+
+#[test]
+fn a_truncated_later_dump_of_the_same_run_keeps_its_complete_slots() {
+    let (first, later) = (Dump::small(USUAL).bytes(), Dump::wrapped(USUAL).bytes());
+    let bytes = [&first[..], &later[..later.len() - 40]].concat();
+    let (trace, kept) = read_with(bytes, &[]).unwrap();
+    let first = [100, 110, 120, 130, 140, 150];
+    assert_eq!(stamps(&kept), [&first[..], &[503, 504, 505, 1000, 1001, 1002]].concat());
+    let truncated = kept.losses.iter().find(|loss| loss.cause == LossCause::Truncated).unwrap();
+    assert_eq!((truncated.before, truncated.events), (9, Some(2)));
+    assert!(!remarks(&trace, Severity::Damage).is_empty());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::Deserialize;
 use serde_json::json;
 use tracewell::export::list::FormatList;
-use tracewell::export::page::{LargePage, MAX_PARTS, ServedBuilder};
+use tracewell::export::page::{LargePage, ListedEvents, MAX_PARTS, ServedBuilder, View};
 use tracewell::input::{Advance, Input, Settings};
 use tracewell::model::{Severity, Trace};
 
@@ -98,7 +98,7 @@ impl Reader {
         let mut page = ServedBuilder::uncompressed();
         let trace = input.read(&mut page).map_err(text)?;
         self.facts = facts(&trace);
-        let (payload, large) = page.finish(trace, name).map_err(text)?;
+        let (payload, large) = page.finish(&trace, name).map_err(text)?;
         // Only views read the bytes again.
         self.input = large.is_some().then_some(input);
         self.large = large;
@@ -116,11 +116,12 @@ impl Reader {
         };
         let mut listed = None;
         if events {
-            let mut sink = large.listed(range.clone());
-            input.read(&mut sink).map_err(text)?;
-            listed = Some(sink);
+            let mut sink = ListedEvents::new(range.clone());
+            let trace = input.read(&mut sink).map_err(text)?;
+            listed = Some(sink.finish(&trace));
         }
-        large.view(range, parts.clamp(1, MAX_PARTS), listed).map_err(text)
+        let view = View { range: Some(range), parts: parts.clamp(1, MAX_PARTS), listed };
+        large.view(&view).map_err(text)
     }
 }
 

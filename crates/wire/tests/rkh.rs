@@ -341,6 +341,14 @@ fn more_pools_than_four_bits_can_hold_do_not_corrupt_the_record() {
 }
 
 #[test]
+fn a_record_without_a_block_size_is_another_record() {
+    let mut frame = DEMO[1..16].to_vec();
+    frame[11] &= 0x0F;
+    frame[14] = checksum::of(&frame[..14]);
+    assert_eq!(Configuration::recognise(&frame), None);
+}
+
+#[test]
 fn fields_have_the_names_of_the_schema() {
     let field: Field = "ptr?sender".parse().unwrap();
     let mut settings = Settings::default();

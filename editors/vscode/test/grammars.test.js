@@ -1,5 +1,5 @@
-// Tokenises the shipped templates and the samples in docs/ with the grammars, in the engine that VS Code uses. Compares
-// the scopes of short texts with expected scopes, and those of one file of each kind with a snapshot.
+// Tokenises the shipped templates and the samples in docs/ with the grammars, in the engine that VS Code uses. Compares the scopes of short
+// texts with expected scopes, and the scopes of one file of each kind with a snapshot.
 //
 // `BLESS=1 node --test test/` renews the snapshots.
 import assert from "node:assert/strict";
@@ -131,7 +131,7 @@ test("rules have the scopes of their parts", async () => {
     ]);
     // An event may have the name of a measure.
     assert.deepEqual((await scopes("load(x = 1)"))[0], "entity.name.function.event");
-    // A keyword within a name, and a keyword as the name of an argument, are not keywords.
+    // Within a name, or as the name of an argument, a keyword is not a keyword.
     assert.deepEqual(await scopes("SM_next.of"), ["entity.name.function.event"]);
     assert.deepEqual((await scopes("x(count = 1)"))[2], "variable.parameter");
     assert.deepEqual(await scopes("a ' b"), [
@@ -202,7 +202,7 @@ test("each word of the parsers has its scope", async () => {
     }
 });
 
-test("snapshots of one file of each kind are as recorded", async () => {
+test("one file of each kind matches its snapshot", async () => {
     const rules = blocks("checking.md", "rules").slice(0, 4).join("\n");
     const files = [
         ["rules.tsv", "tracewell-rules", rules],

@@ -1,7 +1,7 @@
 //! The board: vectors, reset, serial line, cycle counter, interrupts, and semihosting files.
 //!
-//! A real project uses crates such as `cortex-m-rt` and a crate for its board. This file contains
-//! all code, so that the example depends only on this repository.
+//! A real project would use crates such as `cortex-m-rt` and a crate for its board. Here, all of
+//! this code is in one file, so that the example depends only on this repository.
 //!
 //! This file needs unsafe code because it accesses registers by their addresses, and because the
 //! first instructions run without a stack.
@@ -25,7 +25,7 @@ const SYSTICK_RELOAD: *mut u32 = 0xE000_E014 as *mut u32;
 const SYSTICK_VALUE: *mut u32 = 0xE000_E018 as *mut u32;
 const SYSTICK_MASK: u32 = 0x00FF_FFFF;
 
-/// The register for interrupt control and state, which sets exceptions pending.
+/// The register for interrupt control and state, which can make exceptions pending.
 const INTERRUPT_STATE: *mut u32 = 0xE000_ED04 as *mut u32;
 const SET_PENDING_SYSTICK: u32 = 1 << 26;
 
@@ -95,7 +95,7 @@ unsafe extern "C" fn reset() {
         UART_CONTROL.write_volatile(1);
         SYSTICK_RELOAD.write_volatile(SYSTICK_MASK);
         SYSTICK_VALUE.write_volatile(0);
-        // Counts the processor's clock and raises no interrupt.
+        // Makes SysTick count the processor's clock without interrupts.
         SYSTICK_CONTROL.write_volatile(0b101);
     }
     end(super::main().is_ok())
@@ -155,7 +155,7 @@ impl<T> Masked<T> {
         Self { value: UnsafeCell::new(value), is_taken: Cell::new(false) }
     }
 
-    /// Runs `work` on the value. Must not be nested.
+    /// Runs `work` with exclusive access to the value. Must not be nested.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         masked(|| {
             assert!(!self.is_taken.replace(true));

@@ -1,10 +1,10 @@
 //! Firmware for a Cortex-M with three recorders: a state machine sends RKH frames over the serial
-//! line, the kernel fills a ThreadX ring in memory, which a debugger saves, and two tasks of a
-//! machine use the recorder for small targets.
+//! line, the kernel fills a ThreadX ring in memory, which a debugger saves, and two tasks that
+//! control a machine use the recorder for small targets.
 //!
-//! `board` contains the code for the hardware. The state machine and the tasks are those of the
-//! examples `door` and `axis` of `tracewell-record`. A test compares the streams of both programs
-//! byte for byte.
+//! `board` contains the code for the hardware. The state machine and the tasks are the same as in
+//! the examples `door` and `axis` of `tracewell-record`. A test compares the streams of both
+//! programs byte for byte.
 #![no_std]
 #![no_main]
 
@@ -26,7 +26,8 @@ const SAMPLE: u32 = 4096;
 const RING_SIZE: usize = 2048;
 const SAMPLES: u64 = 8;
 
-/// The kernel's trace. Threads and interrupts record into it, so each access masks interrupts.
+/// The kernel's trace. Threads and interrupts record into this ring, so each access masks
+/// interrupts.
 type Kernel = Trace<'static, fn() -> u64>;
 static KERNEL: Masked<Option<Kernel>> = Masked::new(None);
 static RING: Masked<[u8; RING_SIZE]> = Masked::new([0; RING_SIZE]);

@@ -21,7 +21,8 @@ const KEY: Column = Column::new("key", U64, "", "key of this thing, as recorded"
 const OBJECT: Column = Column::new("object", U64, "", "key of the object, as recorded");
 const END_SEQ: Column =
     Column::new("end_seq", U64, "", "event at the end; null if the trace does not show it");
-const END_TICKS: Column = Column::new("end_ticks", I64, "ticks", "end, since the first event");
+const END_TICKS: Column =
+    Column::new("end_ticks", I64, "ticks", "time of the end, since the first event");
 const DURATION_TICKS: Column =
     Column::new("duration_ticks", I64, "ticks", "from the beginning to the end");
 const DURATION_NS: Column = Column::new(
@@ -39,7 +40,7 @@ pub(crate) const EVENTS: &[Column] = &[
     Column::new("cpu", U16, "", "core that recorded the event, from 0"),
     CONTEXT,
     CONTEXT_NAME,
-    Column::new("priority", U16, "", "priority of the context, if the record has one"),
+    Column::new("priority", U16, "", "priority of the context, if the record contains one"),
     Column::new(
         "preemption_threshold",
         U16,
@@ -50,7 +51,7 @@ pub(crate) const EVENTS: &[Column] = &[
     ID,
     NAME,
     Column::new("meaning", Word, "", "meaning for scheduling, in the words of schema files"),
-    Column::new("text", Text, "", "the arguments as a report prints them"),
+    Column::new("text", Text, "", "the arguments, as a report prints them"),
 ];
 
 pub(crate) const SPANS: &[Column] = &[
@@ -65,7 +66,12 @@ pub(crate) const SPANS: &[Column] = &[
     DURATION_TICKS,
     DURATION_NS,
     Column::new("state", Word, "", "state during this time"),
-    Column::new("detail", Word, "", "what runs, the awaited object, or the holder"),
+    Column::new(
+        "detail",
+        Word,
+        "",
+        "the context that runs, the object that is waited for, or the holder",
+    ),
 ];
 
 pub(crate) const MARKS: &[Column] = &[SEQ, TICKS, TIME_NS, CONTEXT, CONTEXT_NAME, ID, NAME];
@@ -76,7 +82,7 @@ pub(crate) const COUNTERS: &[Column] = &[
     SEQ,
     TICKS,
     TIME_NS,
-    Column::new("level", U64, "", "level from here on; null if events are missing"),
+    Column::new("level", U64, "", "level from this event on; null if events are missing"),
     Column::new("counts_free", Bool, "", "true if levels are numbers of free places"),
 ];
 
@@ -97,18 +103,18 @@ pub(crate) const JOBS: &[Column] = &[
     CONTEXT,
     CONTEXT_NAME,
     Column::new("number", U64, "", "number among the completed jobs of its task, from 0"),
-    Column::new("ticks", I64, "ticks", "release, since the first event"),
+    Column::new("ticks", I64, "ticks", "time of the release, since the first event"),
     TIME_NS,
-    Column::new("start_ticks", I64, "ticks", "time at which the job first ran"),
-    Column::new("end_ticks", I64, "ticks", "completion, since the first event"),
+    Column::new("start_ticks", I64, "ticks", "time at which the job ran for the first time"),
+    Column::new("end_ticks", I64, "ticks", "time of the completion, since the first event"),
     Column::new("duration_ticks", I64, "ticks", "response time: from release to completion"),
     DURATION_NS,
     Column::new("execution_ticks", U64, "ticks", "time for which the job ran"),
-    Column::new("blocking_ticks", U64, "ticks", "time in which others ran on its behalf"),
-    Column::new("interference_ticks", U64, "ticks", "time in which others ran for themselves"),
+    Column::new("blocking_ticks", U64, "ticks", "time in which other tasks ran on its behalf"),
+    Column::new("interference_ticks", U64, "ticks", "time in which other tasks ran for themselves"),
     Column::new("interrupt_ticks", U64, "ticks", "time in which interrupts were served"),
     Column::new("preemptions", U64, "", "number of preemptions of the task"),
-    Column::new("missed", Bool, "", "true if an event reports that its deadline passed"),
+    Column::new("missed", Bool, "", "true if an event reports that the job missed its deadline"),
 ];
 
 pub(crate) const WAITS: &[Column] = &[
@@ -117,7 +123,12 @@ pub(crate) const WAITS: &[Column] = &[
     OBJECT,
     Column::new("object_name", Word, "", "name of the object; null if it has none"),
     Column::new("is_mutex", Bool, "", "true for a mutex"),
-    Column::new("owner_name", Word, "", "context that held the mutex, or ran for the waiting one"),
+    Column::new(
+        "owner_name",
+        Word,
+        "",
+        "context that held the mutex, or ran on behalf of the waiting context",
+    ),
     SEQ,
     TICKS,
     TIME_NS,
@@ -130,7 +141,7 @@ pub(crate) const WAITS: &[Column] = &[
 pub(crate) const LOSSES: &[Column] = &[
     Column::new("seq", U64, "", "number of the event after the gap"),
     Column::new("events", U64, "", "number of missing events; null if it is unknown"),
-    Column::new("cause", Word, "", "why they are missing"),
+    Column::new("cause", Word, "", "reason for which they are missing"),
     Column::new("byte_offset", U64, "bytes", "position in the source"),
 ];
 
@@ -148,7 +159,7 @@ pub(crate) const OBJECTS: &[Column] = &[
     Column::new("priority", U16, "", "priority at registration, for threads"),
     Column::new("created_ticks", I64, "ticks", "creation, if the trace contains it"),
     Column::new("deleted_ticks", I64, "ticks", "deletion, if the trace contains it"),
-    Column::new("alive", Bool, "", "true if it existed when the trace was saved"),
+    Column::new("alive", Bool, "", "true if the object existed when the trace was saved"),
     Column::new("parameters", Text, "", "its parameters, as a JSON object"),
 ];
 
@@ -159,7 +170,12 @@ pub(crate) const FIGURES: &[Column] = &[
     Column::new("statistic", Word, "", "`count`, `min`, `mean`, `p50`, `p90`, `p99`, `max`, …"),
     Column::new("value", F64, "see `unit`", "value of the figure"),
     Column::new("unit", Word, "", "`ticks`, `share` (1 is the whole) or `count`"),
-    Column::new("value_ns", F64, "ns", "a value in ticks, if the clock has one known rate"),
+    Column::new(
+        "value_ns",
+        F64,
+        "ns",
+        "a value in ticks as nanoseconds, if the clock has one known rate",
+    ),
 ];
 
 pub(crate) const TRACES: &[Column] = &[

@@ -1,9 +1,9 @@
 //! Runs all benchmarks and prints their tables:
-//! `bench [--size 256MiB] [--rounds 7] [--check] [--decode | --live | --scaling | --tracing]`.
+//! `bench [--size 256MiB] [--rounds 7] [--check] [PART]`.
 //!
 //! `--check` runs everything once on a small trace, to verify that baseline and candidate agree.
-//! Its times are not significant. `--decode`, `--live`, `--scaling` and `--tracing` each run only
-//! one part.
+//! Its times are not significant. `--ctf`, `--decode`, `--live`, `--scaling`, `--systemview` and
+//! `--tracing` each run only one part.
 //!
 //! Each file here prints the rows of one subject. `plan` has the command line and shared helpers.
 #![forbid(unsafe_code)]
@@ -37,6 +37,14 @@ fn main() -> Result<()> {
         Some(Part::Live) => return live::collect_live(&plan, folder),
         Some(Part::Scaling) => return growth::print_table(&plan),
         Some(Part::Tracing) => return tracing::record(&plan),
+        Some(Part::Ctf) => {
+            print_heading();
+            return ctf::ctf_decode(&plan, folder);
+        }
+        Some(Part::SystemView) => {
+            print_heading();
+            return systemview::systemview_decode(&plan);
+        }
         Some(Part::Decode) | None => {}
     }
     let file = folder.join("large.trx");
@@ -45,7 +53,7 @@ fn main() -> Result<()> {
     trace::write(&mut out, trace::USUAL, events)?;
     out.flush()?;
     println!("{events} events, {} MiB, medians of {} rounds\n", plan.size >> 20, plan.rounds);
-    println!("| work | baseline | Tracewell | ratio |\n|---|---|---|---|");
+    print_heading();
     decode::decode(&plan, &file, folder)?;
     decode::decode_shark(&plan, folder)?;
     if let Some(Part::Decode) = plan.only {
@@ -67,4 +75,8 @@ fn main() -> Result<()> {
     streams::flush(&plan, folder)?;
     live::collect_live(&plan, folder)?;
     growth::print_table(&plan)
+}
+
+fn print_heading() {
+    println!("| work | baseline | Tracewell | ratio |\n|---|---|---|---|");
 }

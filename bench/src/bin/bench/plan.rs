@@ -30,10 +30,14 @@ pub(crate) enum Part {
     Tracing,
     /// `--decode`: decoding of ThreadX dumps and S.Ha.R.K. files.
     Decode,
+    /// `--ctf`: decoding of CTF traces.
+    Ctf,
+    /// `--systemview`: decoding of SystemView streams.
+    SystemView,
 }
 
 const USAGE: &str = "usage: bench [--size 256MiB] [--rounds 7] [--check] \
-                     [--decode | --live | --scaling | --tracing]";
+                     [--ctf | --decode | --live | --scaling | --systemview | --tracing]";
 
 impl Plan {
     /// Parses the arguments of this process. `--help` prints the usage and exits.
@@ -43,6 +47,8 @@ impl Plan {
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_default();
             match argument.as_str() {
+                "--ctf" => plan.only = Some(Part::Ctf),
+                "--systemview" => plan.only = Some(Part::SystemView),
                 "--tracing" => plan.only = Some(Part::Tracing),
                 "--check" => plan = Self { size: 1 << 20, rounds: 1, ..plan },
                 "--decode" => plan.only = Some(Part::Decode),

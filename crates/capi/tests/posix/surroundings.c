@@ -1,4 +1,5 @@
-/* The environment of a call: signal handlers that leave by a jump, a kernel that rejects system calls. */
+/* The environment of a call: signal handlers that leave by a jump, a kernel that rejects system calls, no free file
+ * descriptors, and address space. */
 #include "streams.h"
 
 #include <linux/filter.h>
@@ -7,6 +8,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -147,5 +149,60 @@ TEST(OWN_55)
             done();
         }
         finished(child);
+    }
+}
+
+/* The size of this process's address space in kB. */
+static long address_space(void)
+{
+    long size = 0;
+    char line[128];
+    FILE *status = fopen("/proc/self/status", "r");
+    CHECK(status != NULL);
+    while (fgets(line, sizeof line, status) != NULL && sscanf(line, "VmSize: %ld", &size) != 1)
+        ;
+    fclose(status);
+    CHECK(size > 0);
+    return size;
+}
+
+/* Each mapping is larger than the stream. */
+TEST(OWN_56)
+{
+    enum { STREAM = 4 << 20, CONTROLLERS = 20 };
+    trace_event_id_t id = type("traced by many");
+    trace_attr_t attr;
+    with_policy(&attr, POSIX_TRACE_LOOP, STREAM);
+    long before = 0;
+    for (int controller = -1; controller < CONTROLLERS; controller++) {
+        trace_id_t stream = started(&attr);
+        posix_trace_event(id, NULL, 0);
+        CHECK(next_user(stream, &record));
+        OK(posix_trace_shutdown(stream));
+        posix_trace_event(id, NULL, 0);
+        if (controller == -1)
+            before = address_space();
+    }
+    CHECK(address_space() - before < STREAM / 1024);
+}
+
+/* At its first event, the process cannot open the files of the streams. */
+TEST(OWN_57)
+{
+    struct rlimit before, none;
+    trace_event_id_t id = POSIX_TRACE_UNNAMED_USER_EVENT;
+    int number = 0;
+    OK(getrlimit(RLIMIT_NOFILE, &before));
+    none = before;
+    none.rlim_cur = 3;
+    OK(setrlimit(RLIMIT_NOFILE, &none));
+    posix_trace_event(id, &number, sizeof number);
+    OK(setrlimit(RLIMIT_NOFILE, &before));
+    trace_id_t stream = started(NULL);
+    for (number = 1; number <= 10; number++)
+        posix_trace_event(id, &number, sizeof number);
+    for (number = 1; number <= 10; number++) {
+        CHECK(next_user(stream, &record));
+        IS(number_in(&record), number);
     }
 }

@@ -1,5 +1,5 @@
-//! The configuration file `tracewell.toml`: finds the file of a trace, and adds its settings where
-//! the command line has none.
+//! The configuration file `tracewell.toml`: finds the file for a trace, and adds its settings if
+//! the command line does not contain them.
 //!
 //! A configuration only names settings and files to read. It runs nothing and writes nothing.
 
@@ -42,7 +42,7 @@ pub(crate) struct Project {
 #[derive(Debug, Default)]
 pub(crate) struct Configs(HashMap<PathBuf, Found>);
 
-/// The configuration of a folder, if there is one, or the outcome of a wrong one.
+/// The configuration of a folder, if there is one, or the outcome if it is wrong.
 type Found = Result<Option<Rc<Config>>, Outcome>;
 
 impl Configs {
@@ -50,9 +50,9 @@ impl Configs {
     /// file applies.
     ///
     /// Looks in the folder of the trace, then in its parents up to a folder with `.git`, the home
-    /// folder or the root. A folder in which every user can make files ends the search.
+    /// folder or the root. The search ends at a folder in which every user can create files.
     pub(crate) fn of(&mut self, trace: &Path) -> Result<Option<Project>, Failure> {
-        // The error of a trace that does not exist is reported when it is opened.
+        // If the trace does not exist, the error is reported when the trace is opened.
         let Some(folder) = folder_of(trace) else { return Ok(None) };
         let config = match self.0.get(&folder) {
             Some(found) => found.clone().map_err(Failure::reported)?,
@@ -111,7 +111,7 @@ impl Project {
         files.chain([self.path.as_path()])
     }
 
-    /// Adds each setting of the input that the command line does not contain. Reads the files of
+    /// Adds each setting of the input that the command line does not contain. Reads the files with
     /// names, the schema files and the symbols. Returns a description of each added setting.
     pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<Vec<String>, Failure> {
         let mut added = Vec::new();
@@ -127,7 +127,7 @@ impl Project {
             }
         }
         settings.defaults.options.clone_from(&self.section.options);
-        // Files of names on the command line replace those of the configuration.
+        // Files with names on the command line replace those in the configuration.
         if settings.names.is_empty() {
             for (format, path, place) in &self.section.names {
                 let Some(flag) = format.names else { continue };
@@ -158,7 +158,8 @@ impl Project {
     }
 }
 
-/// Returns the folder of a trace, without symbolic links. Standard input is in the current folder.
+/// Returns the folder of a trace, without symbolic links. Standard input counts as a file in the
+/// current folder.
 fn folder_of(trace: &Path) -> Option<PathBuf> {
     if trace == Path::new("-") {
         return std::env::current_dir().ok();
@@ -171,7 +172,7 @@ fn folder_of(trace: &Path) -> Option<PathBuf> {
 fn find(folder: &Path) -> Option<PathBuf> {
     let home = std::env::home_dir().and_then(|home| fs::canonicalize(home).ok());
     for folder in folder.ancestors() {
-        // Another user could have put a file there.
+        // Another user could have put the file there.
         if is_open_to_all(folder) {
             return None;
         }
@@ -186,7 +187,7 @@ fn find(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Returns true if every user can make files in a folder.
+/// Returns true if every user can create files in a folder.
 #[cfg(unix)]
 fn is_open_to_all(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -220,14 +221,14 @@ fn read(path: &Path) -> Result<Config, Failure> {
 }
 
 /// Returns true if a path matches a pattern: `*` stands for any text, `?` for any character. A
-/// pattern without `/` is compared with the name of the file only.
+/// pattern without `/` is compared only with the name of the file.
 fn is_like(pattern: &str, path: &Path) -> bool {
     let compared =
         if pattern.contains('/') { path.as_os_str() } else { path.file_name().unwrap_or_default() };
     let text = compared.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
     let (pattern, text): (Vec<_>, Vec<_>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut of) = (0, 0);
-    // Where to continue if the text does not match what follows the last `*`.
+    // The position at which to continue if the text does not match the pattern after the last `*`.
     let mut retry = None;
     while at < text.len() {
         match pattern.get(of) {

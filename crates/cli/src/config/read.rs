@@ -1,4 +1,4 @@
-//! Reads the text of a configuration file. Every error has a place in it.
+//! Reads the text of a configuration file. Every error states its place in the file.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::shipped;
 pub(super) struct Content {
     /// The settings for all traces.
     pub(super) all: Section,
-    /// The settings for traces whose paths match a pattern, in the order of the file.
+    /// The settings for traces whose paths match a pattern, in the order of the configuration file.
     pub(super) files: Vec<(String, Section)>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Section {
     pub(super) elf: Option<(PathBuf, String)>,
     /// Options of formats.
     pub(super) options: Vec<DefaultOption>,
-    /// Files of names of formats, and their places in the file.
+    /// Files with names for each format, and their places in the configuration file.
     pub(super) names: Vec<(&'static Format, PathBuf, String)>,
 }
 
@@ -47,7 +47,7 @@ const NAMES: &str = "names";
 
 type Entry<'a, 't> = (&'a Spanned<std::borrow::Cow<'t, str>>, &'a Spanned<DeValue<'t>>);
 
-/// Parses the text. Paths in it are relative to `folder`.
+/// Parses the text. Paths in the text are relative to `folder`.
 pub(super) fn parse(source: &Source, text: &str, folder: &Path) -> Result<Content, Vec<Finding>> {
     let table = DeTable::parse(text).map_err(|error| {
         vec![Finding::error(span(error.span().unwrap_or_default()), error.message())]
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads an entry of a section. `other` is a further key that is possible there.
+    /// Reads an entry of a section. `other` is an additional key that is allowed there.
     fn entry(&mut self, (key, value): Entry<'_, '_>, section: &mut Section, other: &str) {
         let name = key.get_ref().as_ref();
         if let Some(format) = tracewell::format::by_name(name) {
@@ -172,7 +172,7 @@ impl Reader<'_> {
             } else {
                 let options = format.options.iter().map(|option| option.key);
                 let mut known: Vec<_> = options.collect();
-                // The option `names` of some formats has the same key.
+                // Some formats have an option `names`, which has the same key.
                 if format.names.is_some() && !known.contains(&NAMES) {
                     known.push(NAMES);
                 }
@@ -214,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a path. It is relative to the folder of the file.
+    /// Returns a path. The path is relative to the folder of the configuration file.
     fn path(&mut self, value: &Spanned<DeValue<'_>>) -> Option<PathBuf> {
         match value.get_ref().as_str() {
             Some("" | "-") | None => {
@@ -251,7 +251,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns a range of the text, whose length is limited, as a span.
+/// Returns a range of the text as a span; the limit on the length of the text ensures that it fits.
 fn span(range: Range<usize>) -> Span {
     let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
     Span { start: offset(range.start), end: offset(range.end) }

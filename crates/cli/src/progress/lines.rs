@@ -39,13 +39,13 @@ pub(crate) fn clear() -> Cleared {
     Cleared { _shown: shown }
 }
 
-/// Removes the progress lines and shows no further ones, because output follows on the terminal.
+/// Removes the progress lines and shows no more of them, because output follows on the terminal.
 pub(crate) fn end() {
     drop(clear());
     lock().ended = true;
 }
 
-/// Shows progress lines in place of the earlier ones.
+/// Shows progress lines in place of the previous lines.
 pub(super) fn show(lines: &[String]) {
     let mut shown = lock();
     if !shown.ended {
@@ -56,7 +56,7 @@ pub(super) fn show(lines: &[String]) {
 }
 
 /// Returns the control codes that move the cursor from the end of the last of `lines` lines to the
-/// start of the first.
+/// start of the first line.
 fn start_of(lines: usize) -> String {
     match lines {
         0 | 1 => "\r".to_owned(),
@@ -64,7 +64,7 @@ fn start_of(lines: usize) -> String {
     }
 }
 
-/// Returns the characters that replace the last `before` lines on a terminal by `lines`. The
+/// Returns the characters that replace the last `before` lines on a terminal with `lines`. The
 /// terminal has `width` columns. No line reaches the last column, where terminals wrap.
 fn drawing(lines: &[String], width: Option<usize>, before: usize) -> String {
     let width = width.unwrap_or(usize::MAX).saturating_sub(1);

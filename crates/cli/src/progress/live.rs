@@ -43,10 +43,12 @@ pub(crate) fn during<T>(
     })
 }
 
-/// Returns false if this is a background job, whose lines would disturb the terminal's user.
+/// Returns false if this is a background job, because its lines would disturb the user of the
+/// terminal.
 #[cfg(target_os = "linux")]
 fn is_foreground() -> bool {
-    // A terminal that is not the controlling terminal has no foreground process group for us.
+    // A terminal that is not this process's controlling terminal reports no foreground process
+    // group.
     let group = rustix::termios::tcgetpgrp(std::io::stderr());
     group.is_ok_and(|group| group == rustix::process::getpgrp()) || group.is_err()
 }
@@ -95,7 +97,7 @@ mod tests {
         let at = Duration::from_millis;
         assert_eq!(rate.at(at(500), 50), 100);
         assert_eq!(rate.at(at(1000), 100), 100);
-        // From here on the count does not change.
+        // From this time on, the count does not change.
         assert_eq!(rate.at(at(2000), 100), 50);
         assert_eq!(rate.at(at(2500), 100), 25);
         assert_eq!(rate.at(at(3000), 100), 0);

@@ -1,8 +1,8 @@
 //! Progress of long work on a terminal: the finished part, the rate, and the remaining time.
 //!
-//! The lines are on standard error and disappear before anything else is printed. This file has
-//! the progress of verbs that read traces. `live` shows the progress of `collect` and `record`,
-//! and `lines` draws.
+//! The lines are on standard error and disappear before any other output. This file
+//! contains the progress of verbs that read traces. `live` shows the progress of `collect` and
+//! `record`, and `lines` draws the lines.
 
 mod lines;
 mod live;
@@ -25,7 +25,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Time between two updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Decides when a progress line appears: not for short operations, and not too often.
+/// Decides when a progress line appears, so that short operations show none and updates are not too
+/// frequent.
 #[derive(Debug)]
 pub(crate) struct Pace {
     start: Instant,
@@ -34,7 +35,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Begins work. No progress is shown unless standard error is a terminal.
+    /// Begins work. Progress is shown only if standard error is a terminal.
     pub(crate) fn start() -> Self {
         let shows = is_possible();
         let start = Instant::now();
@@ -58,8 +59,8 @@ impl Pace {
     }
 }
 
-/// Returns true if standard error is a terminal that can replace lines, and the user does not
-/// object to progress.
+/// Returns true if standard error is a terminal that can replace lines, and no option forbids
+/// progress.
 pub(crate) fn is_possible() -> bool {
     screen::allows_progress() && io::stderr().is_terminal() && replaces_lines(env::var_os("TERM"))
 }
@@ -115,7 +116,7 @@ fn percent(part: u64, whole: u64) -> u64 {
     (100 * u128::from(part) / u128::from(whole.max(1))) as u64
 }
 
-/// Returns an amount of data in the unit in which it has few digits: `12.3 MB`.
+/// Returns an amount of data in the unit that needs few digits: `12.3 MB`.
 pub(crate) fn data(bytes: u64) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
     match units.into_iter().find(|(scale, _)| bytes >= *scale) {
@@ -124,7 +125,7 @@ pub(crate) fn data(bytes: u64) -> String {
     }
 }
 
-/// Returns a time in seconds as people read a clock: `7 s`, `2:05`, `1:00:00`.
+/// Returns a time in seconds in the form of a clock: `7 s`, `2:05`, `1:00:00`.
 pub(crate) fn span(seconds: u64) -> String {
     let (hours, minutes) = (seconds / 3600, seconds / 60);
     match (hours, minutes) {

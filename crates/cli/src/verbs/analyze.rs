@@ -10,7 +10,7 @@ use tracewell::analysis::critical_path::Question;
 use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
 use tracewell::report::analyses::{self, Analyses, Section};
-use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection};
+use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection, did_you_mean, nearest};
 use tracewell::text::shown_path;
 
 use super::follow::{StreamEnd, follow};
@@ -30,11 +30,11 @@ use crate::{output, screen};
 /// of timers.
 ///
 /// Figures depend on what the system records: figures of jobs need releases and completions, and
-/// figures of waits for mutexes need the scheduler's choices. Times in which events are missing are
-/// not counted. docs/analysis.md defines every figure.
+/// figures of waits for mutexes need the scheduler's choices. The figures do not include times in
+/// which events are missing. docs/analysis.md defines every figure.
 ///
-/// SIGINT (Ctrl-C) or SIGTERM ends the reading of a stream; the figures then cover the data read so
-/// far.
+/// SIGINT (Ctrl-C) or SIGTERM ends the reading of a stream; the figures then cover the data read
+/// until then.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell analyze --names tasks.txt 0trace.dat
@@ -66,11 +66,11 @@ pub(crate) struct Analyze {
     #[arg(long)]
     json: bool,
 
-    /// List each job: release, start, completion, and what made up its response time
+    /// List each job: release, start, completion, and the parts of its response time
     #[arg(long)]
     jobs: bool,
 
-    /// List each wait for a mutex or semaphore, and what made up its time
+    /// List each wait for a mutex or semaphore, and the parts of its time
     #[arg(long)]
     waits: bool,
 
@@ -82,7 +82,7 @@ pub(crate) struct Analyze {
     #[arg(long)]
     histogram: bool,
 
-    /// Explain a response or wait: who ran, held an object, woke another
+    /// Explain a response or wait: which contexts ran, held an object, or woke another context
     ///
     /// An event is a number, a time is 1.5ms or tick:12345. worst:TASK is the longest response or
     /// wait of a task.
@@ -130,7 +130,7 @@ impl Analyze {
             true => self.followed(&wanted, &selection, document.as_ref()),
             false => Ok(self.read(&wanted, &selection, document.as_ref())),
         });
-        // The document is written after a failure as well.
+        // The document is also written after a failure.
         let outcome = done.unwrap_or_else(Failure::report);
         Ok(document.map_or(outcome, |document| document.end(outcome)))
     }
@@ -155,7 +155,8 @@ impl Analyze {
         .outcome
     }
 
-    /// Prints the figures of a trace that is read while it is written, until a signal arrives.
+    /// Reads a trace while another program writes it, until a signal arrives, and prints its
+    /// figures.
     fn followed(
         &self,
         wanted: &Wanted,
@@ -236,11 +237,13 @@ fn warn_unknown_tasks(path: &Path, trace: &Trace, wanted: &Wanted) {
     let mut unknown: Vec<_> = wanted.expected.keys().filter(|task| !is_there(task)).collect();
     unknown.sort_unstable();
     for task in unknown {
-        warn!("{}: no task '{task}'", shown_path(path));
+        let names = trace.contexts.iter().map(|(_, context)| context.name.as_str());
+        let meant = did_you_mean(nearest(task, names));
+        warn!("{}: no task '{task}'{meant}", shown_path(path));
     }
 }
 
-/// The name of all sections together.
+/// The name that stands for all sections together.
 const ALL: &str = "all";
 
 /// Returns the names that `--show` accepts.

@@ -12,7 +12,7 @@ use super::{Made, for_each_file};
 use crate::args::InputArgs;
 use crate::outcome::Failure;
 
-/// A sink that ignores all events. Reading into it collects the diagnostics.
+/// A sink that ignores all events. Reading an input into this sink only collects the diagnostics.
 struct Nothing;
 
 impl Sink for Nothing {
@@ -39,7 +39,8 @@ pub(super) fn files(
             return Err(Failure::usage(message));
         }
         print_to(input, out).map_err(|error| Failure::reading(error, output))?;
-        // A second reading reports damage in the same way as for every other output.
+        // Read the trace a second time, which reports damage in the same way as for every other
+        // output.
         Ok(input.read(&mut Nothing)?)
     })
 }

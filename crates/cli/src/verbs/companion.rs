@@ -1,5 +1,5 @@
-//! Starts the programs of the query engine, for the verbs that are named after them. This program
-//! would be many times larger with an engine.
+//! Starts the programs of the query engine, for the verbs that are named after them. With the
+//! engine, this program would be many times larger.
 
 use std::ffi::OsString;
 use std::io;
@@ -18,7 +18,7 @@ pub(crate) fn run(name: &str, arguments: &[OsString]) -> Result<Outcome, Failure
     }
 }
 
-/// Returns the program in the folder of this program, if it is there.
+/// Returns the path of the program in the folder of this program, if the program is there.
 fn beside(name: &str) -> Option<PathBuf> {
     let folder = std::env::current_exe().ok()?.parent()?.to_owned();
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);

@@ -24,8 +24,8 @@ impl Completions {
     }
 }
 
-/// Makes options that accept the name of a shipped template complete files too. `clap_complete`
-/// completes either the values that an option suggests, or files.
+/// Changes the script so that options that accept the name of a shipped template also complete
+/// files. `clap_complete` completes either the values that an option suggests, or files.
 fn with_files(script: String, shell: Shell) -> String {
     let names = shipped::NAMES.join(" ");
     match shell {
@@ -35,7 +35,7 @@ fn with_files(script: String, shell: Shell) -> String {
             script.replace(&format!("({names})"), &format!("{{_files; compadd -- {names}}}"))
         }
         Shell::Fish => script.replace("-r -f -a \"@", "-r -F -a \"@"),
-        // The scripts for other shells complete no values.
+        // The scripts for other shells do not complete values.
         _ => script,
     }
 }

@@ -16,7 +16,7 @@ use crate::{output, progress};
 
 /// Write a trace in another format
 ///
-/// The format is given by --format or by the extension of the output. The output appears only
+/// --format or the extension of the output selects the format. The output appears only
 /// when it is complete. `tracewell formats` lists formats and options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -34,7 +34,7 @@ pub(crate) struct Convert {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
-    /// Choose the output format instead of the one that the extension of OUT implies
+    /// Choose the output format, regardless of the extension of OUT
     #[arg(long, value_name = "NAME", value_parser = Suggested::exports())]
     format: Option<String>,
 
@@ -76,7 +76,7 @@ impl Convert {
 
     fn export(&self) -> Result<&'static Export, Failure> {
         let known = || EXPORTS.iter().map(|export| export.name).collect::<Vec<_>>().join(", ");
-        // Earlier versions had the format in --to.
+        // In earlier versions, --to named the format.
         if let Some(export) = self.selection.format() {
             let name = export.name;
             if let Some(format) = &self.format {
@@ -103,7 +103,7 @@ impl Convert {
     }
 }
 
-/// Refuses an option of earlier versions that selects events, and names its replacement.
+/// Refuses an option with which earlier versions selected events, and names its replacement.
 fn refuse_selection(option: &str) -> Result<(), Failure> {
     let Some((key, value)) = option.split_once('=') else { return Ok(()) };
     let new = match key.trim() {
@@ -153,10 +153,10 @@ fn write(
             write(&mut input, options, &names, folder).map_err(failed)
         })?,
     };
-    Ok(report_diagnostics(input.path(), &trace, args.verbose))
+    Ok(report_diagnostics(input.path(), &trace.diagnostics, args.verbose))
 }
 
-/// Writes the entries of AIX logs, merged, as one log.
+/// Merges the entries of AIX logs and writes them as one log.
 pub(super) fn merged_log(
     files: &[PathBuf],
     args: &InputArgs,

@@ -18,8 +18,8 @@ use crate::output;
 
 /// Print every event with typed arguments, for programs
 ///
-/// One JSON object per line, or a table with a line of column names. Missing events have a line of
-/// their own where they are missing: {"lost":N,"cause":...,"offset":...}.
+/// One JSON object per line, or a table with a line of column names. A separate line shows where
+/// events are missing: {"lost":N,"cause":...,"offset":...}.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell events trace.trx
@@ -46,12 +46,12 @@ pub(crate) struct Events {
     #[arg(long, value_name = "LIST")]
     columns: Option<String>,
 
-    /// Add the field time after time_ns, and set its form: seconds since the first or the previous
-    /// event, or the date
+    /// Add the field time after time_ns, and set its form: seconds since the first event, seconds
+    /// since the previous event, or the date
     #[arg(long, value_enum)]
     time: Option<TimeStyle>,
 
-    /// Show missing events inline, not at all (none), or in a file of their own
+    /// Show missing events inline, not at all (none), or in a separate file
     #[arg(long, value_name = "inline|none|FILE", default_value = "inline")]
     losses: String,
 
@@ -168,7 +168,7 @@ impl Events {
         let Some(text) = &self.columns else { return Ok(None) };
         let usage = |message: &str| Failure::usage(format!("--columns: {message}"));
         if matches!(self.format, Form::Jsonl) {
-            return Err(usage("needs --format tsv or csv; JSON lines have all keys"));
+            return Err(usage("needs --format tsv or csv; JSON lines contain all keys"));
         }
         let columns: Columns = text.parse().map_err(|error| usage(&format!("{error}")))?;
         if self.losses == "inline" && !columns.can_show_losses() {
@@ -186,7 +186,7 @@ impl Events {
     }
 }
 
-/// The selected events and their form.
+/// The selected events and the form in which they are written.
 struct Lines {
     selection: Selection,
     format: EventFormat,

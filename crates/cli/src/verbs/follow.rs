@@ -22,21 +22,22 @@ use crate::outcome::{Failure, Outcome, note, report_diagnostics};
 use crate::{output, pager};
 
 /// Ends the reading of a stream at SIGINT or SIGTERM; the command continues with the data read so
-/// far. A second signal ends the command, and so does a signal that arrives when no stream is read.
+/// far. A second signal ends the command, as does a signal that arrives while no stream is being
+/// read.
 #[derive(Default)]
 pub(super) struct StreamEnd {
     flag: OnceCell<Arc<AtomicBool>>,
 }
 
 impl StreamEnd {
-    /// Runs `read` on an input. A signal ends the reading of a stream.
+    /// Runs `read` on an input. If the input is a stream, a signal ends the reading.
     pub(super) fn by_signal(
         &self,
         input: &mut Input,
         read: impl FnOnce(&mut Input) -> Result<Trace, Failure>,
     ) -> Result<Trace, Failure> {
-        // Reading a file takes little time, so the default action of a signal is right: it ends the
-        // whole command.
+        // Reading a file takes little time, so a signal keeps its default action: it ends the whole
+        // command.
         if !input.is_stream() {
             return read(input);
         }
@@ -57,7 +58,7 @@ impl StreamEnd {
         // With a pager, Ctrl-C would end this command while the pager continues to run.
         pager::allow(false);
         let trace = read(input);
-        // Set the flag, so that another signal ends the command.
+        // Set the flag, so that the next signal ends the command.
         if flag.swap(true, Ordering::Relaxed) {
             warn_ended(input.path());
         }
@@ -88,7 +89,7 @@ pub(super) fn follow<'a>(
         return Err(Failure::usage(message));
     }
     let file = followable(files, args)?;
-    // Refuse to write the output into the followed file, because that would never end.
+    // Refuse to write the output into the followed file, because the command would then never end.
     args.inputs(files).refuse_stdout()?;
     let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
     let mut outcome = Outcome::Done;
@@ -130,7 +131,9 @@ pub(super) fn follow<'a>(
         selection.remark(trace);
     }
     match &trace {
-        Some(trace) => outcome = outcome.max(report_diagnostics(file, trace, args.verbose)),
+        Some(trace) => {
+            outcome = outcome.max(report_diagnostics(file, &trace.diagnostics, args.verbose))
+        }
         // If there is no trace and no error, the file was empty or its format is unknown.
         None if outcome == Outcome::Done => {
             let nothing = "no event of a known format was received";
@@ -206,14 +209,14 @@ pub(super) fn follow_folder(
     }
     let mut trace = growing.into_trace();
     selection.remark(&mut trace);
-    Ok(outcome.max(report_diagnostics(path, &trace, args.verbose)))
+    Ok(outcome.max(report_diagnostics(path, &trace.diagnostics, args.verbose)))
 }
 
 fn is_stdin(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// Returns the file to follow. Fails if these arguments rule out following.
+/// Returns the file to follow. Fails if these arguments cannot be combined with following.
 fn followable<'f>(files: &'f [PathBuf], args: &InputArgs) -> Result<&'f Path, Failure> {
     let [file] = files else {
         return Err(Failure::usage("--follow: expected one trace, found several"));

@@ -10,7 +10,8 @@ use crate::output;
 
 /// List the formats that can be read and written
 ///
-/// Also lists how each is recognised, and its options: -O for reading, -T for writing.
+/// Also describes how each format is recognised, and lists its options: -O for reading, -T for
+/// writing.
 #[derive(Debug, Args)]
 pub(crate) struct Formats {
     /// Print JSON, for programs

@@ -7,10 +7,11 @@ use clap::Args;
 use super::companion;
 use crate::outcome::{Failure, Outcome};
 
-/// Add traces to a lake of Parquet files, for queries over fleets
+/// Add traces to a lake of Parquet files, for queries over the traces of many devices
 ///
-/// Starts the program tracewell-ingest with all arguments. It comes with tracewell-query. It is
-/// found beside this program, or in a folder of PATH. `tracewell ingest --help` lists its options.
+/// Starts the program tracewell-ingest with all arguments. It comes with tracewell-query. It must
+/// be in the folder of this program, or in a folder of PATH. `tracewell ingest --help`
+/// lists its options.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 #[command(after_help = "Examples:
@@ -23,7 +24,7 @@ pub(crate) struct Ingest {
 }
 
 impl Ingest {
-    /// Returns the verb with arguments that are not parsed.
+    /// Returns the verb with its unparsed arguments.
     pub(crate) fn new(arguments: &[OsString]) -> Self {
         Self { arguments: arguments.to_owned() }
     }

@@ -42,7 +42,8 @@ fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// Writes one page. The synopsis is that of the help: a list of all options would be unreadable.
+/// Writes one page. Uses the synopsis of the help, because a list of all options would be
+/// unreadable.
 fn render(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned();
@@ -68,7 +69,7 @@ fn render(command: &Command, out: &mut dyn Write) -> io::Result<()> {
 fn render_closing_sections(command: &Command, roff: &mut Roff) {
     let closing = command.get_after_long_help().or_else(|| command.get_after_help());
     let closing = closing.map(ToString::to_string).unwrap_or_default();
-    // This page has a section for the exit status.
+    // The page contains a separate section for the exit status.
     let paragraphs = closing.split("\n\n").filter(|text| !text.starts_with("Exit status"));
     let (examples, notes): (Vec<_>, Vec<_>) =
         paragraphs.filter(|text| !text.is_empty()).partition(|text| text.starts_with("Example"));
@@ -89,7 +90,7 @@ fn render_closing_sections(command: &Command, roff: &mut Roff) {
     }
 }
 
-/// Appends a section of paragraphs whose lines stay as they are.
+/// Appends a section of paragraphs without changing their lines.
 fn render_unfilled<'a>(heading: &str, paragraphs: impl Iterator<Item = &'a str>, roff: &mut Roff) {
     let mut paragraphs = paragraphs.peekable();
     if paragraphs.peek().is_some() {
@@ -107,8 +108,8 @@ fn render_unfilled<'a>(heading: &str, paragraphs: impl Iterator<Item = &'a str>,
 
 const PROGRAM: &str = "tracewell";
 
-/// Returns the exit statuses of a command, by the name of its page. docs/command-line.md has them
-/// in one table, and docs/trcrpt.md those of trcrpt.
+/// Returns the exit statuses of a command, by the name of its page. docs/command-line.md lists them
+/// in one table, and docs/trcrpt.md lists those of trcrpt.
 fn exit_statuses(page: &str) -> &'static [(&'static str, &'static str)] {
     const SUCCESS: (&str, &str) = ("0", "Success.");
     const USAGE: (&str, &str) = ("2", "Wrong usage.");
@@ -122,18 +123,14 @@ fn exit_statuses(page: &str) -> &'static [(&'static str, &'static str)] {
         "tracewell" => &[SUCCESS, ("1", "A check failed."), USAGE, DAMAGED, IO],
         "tracewell-check" => &[
             ("0", "No rule failed. The last line counts the rules that the trace does not decide."),
-            ("1", "A rule is violated; with --strict also if the trace does not decide a rule."),
+            ("1", "A rule is violated; or, with --strict, the trace does not decide a rule."),
             ("2", "The usage is wrong, the rules cannot be read, or the file contains no rule."),
             ("3", "No rule failed, but an input is unreadable or damaged."),
             IO,
         ],
-        "tracewell-diff" => &[
-            SUCCESS,
-            ("1", "There is a difference of a kind that --fail-on names."),
-            USAGE,
-            DAMAGED,
-            IO,
-        ],
+        "tracewell-diff" => {
+            &[SUCCESS, ("1", "There is a difference that --fail-on names."), USAGE, DAMAGED, IO]
+        }
         "tracewell-query" => &[("N", "The status of tracewell-query."), IO],
         "tracewell-ingest" => &[("N", "The status of tracewell-ingest."), IO],
         "tracewell-report" => &[SUCCESS, TEMPLATES, USAGE, DAMAGED, IO],
@@ -165,11 +162,11 @@ fn exit_statuses(page: &str) -> &'static [(&'static str, &'static str)] {
             ("2", "A damaged log. The report up to the damage was printed."),
         ],
         "tracewell-template-check" => {
-            &[SUCCESS, ("1", "An error was found; with --strict also a warning."), USAGE, IO]
+            &[SUCCESS, ("1", "A file has errors, or with --strict, warnings."), USAGE, IO]
         }
         "tracewell-template-fmt" => &[
             SUCCESS,
-            ("1", "A file has errors, or with --check a file is not in canonical form."),
+            ("1", "A file has errors, or with --check, a file is not in canonical form."),
             USAGE,
             IO,
         ],

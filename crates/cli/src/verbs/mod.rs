@@ -37,7 +37,7 @@ use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, report_diagnostics};
 use crate::{output, progress};
 
-/// The result of the files of a command.
+/// The result of a command for all of its files.
 #[must_use]
 pub(crate) struct Made {
     /// Number of files, or of joined runs, that were read successfully.
@@ -66,8 +66,8 @@ pub(crate) fn write_files(
     output::write_whole(path, inputs, whole).unwrap_or_else(Failure::report)
 }
 
-/// Runs `work` for each file, or once for all of them if they are joined. After an unreadable file,
-/// continues with the others. Returns the worst outcome.
+/// Runs `work` for each file, or, if the files are joined, once for all of them. After an
+/// unreadable file, continues with the others. Returns the worst outcome.
 pub(crate) fn for_each_file(
     files: &[PathBuf],
     args: &InputArgs,
@@ -83,7 +83,7 @@ pub(crate) fn for_each_file(
     let each = if args.join { files.len() } else { 1 };
     // Use at least 1, because `chunks` panics for 0, the length of an empty list.
     for run in files.chunks(each.max(1)) {
-        // Use a closure, so that `?` ends this file and not the loop.
+        // Use a closure, so that `?` ends the work on this file and not the loop.
         let mut done = || {
             let settings = args.configured(settings.clone(), run, &mut configs)?;
             let mut input = Input::open_run(run, settings)?;
@@ -91,7 +91,7 @@ pub(crate) fn for_each_file(
             progress::watch(&mut input);
             let trace = work(&mut input)?;
             made.files += 1;
-            Ok(report_diagnostics(input.path(), &trace, args.verbose))
+            Ok(report_diagnostics(input.path(), &trace.diagnostics, args.verbose))
         };
         let outcome = done().unwrap_or_else(|failure: Failure| {
             let first = run.first().cloned().unwrap_or_default();

@@ -7,11 +7,11 @@ use clap::Args;
 use super::companion;
 use crate::outcome::{Failure, Outcome};
 
-/// Answer questions in SQL over one or many traces
+/// Answer SQL queries over one or many traces
 ///
-/// Starts the program tracewell-query with all arguments. It is a package of its own, because it
-/// contains a query engine. It is found beside this program, or in a folder of PATH. `tracewell
-/// query --help` lists its options.
+/// Starts the program tracewell-query with all arguments. That program is a separate package,
+/// because it contains a query engine. It must be in the folder of this program, or in a folder of
+/// PATH. `tracewell query --help` lists its options.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 #[command(after_help = "Examples:
@@ -24,7 +24,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Returns the verb with arguments that are not parsed.
+    /// Returns the verb with its unparsed arguments.
     pub(crate) fn new(arguments: &[OsString]) -> Self {
         Self { arguments: arguments.to_owned() }
     }

@@ -26,8 +26,8 @@ use crate::trace_report::Request;
 /// Print events as text for people
 ///
 /// One aligned line per event: time, context, priority, event, decoded arguments. A `>` marks a
-/// context that has just taken over the processor. Missing events are marked where they are
-/// missing; a summary follows.
+/// context that has just taken over the processor. The report marks where events are missing; a
+/// summary follows.
 ///
 /// With a template file (-t), and for AIX traces, the report has the layout of AIX's trcrpt: a
 /// heading, and for each event its id, its times, and the text of its template, in one of four
@@ -51,7 +51,7 @@ pub(crate) struct Report {
     #[command(flatten, next_help_heading = SELECTION_OF_TRCRPT)]
     hooks: HookSelection,
 
-    /// Threads, as in the options of trcrpt.
+    /// The value of `-T`, which selects threads in trcrpt but not here.
     #[arg(short = 'T', value_name = "LIST", hide = true)]
     old_threads: Vec<String>,
 
@@ -74,7 +74,7 @@ enum Layout {
     Lines,
     /// The layout of AIX's trcrpt
     Trcrpt,
-    /// The text of babeltrace2 --clock-gmt --clock-date, of all events of a CTF trace
+    /// The text that babeltrace2 --clock-gmt --clock-date prints for all events of a CTF trace
     Babeltrace,
 }
 
@@ -82,7 +82,8 @@ enum Layout {
 #[derive(Debug, Args)]
 struct TemplatedArgs {
     /// Format events by the templates of this file, or by shipped ones such as @threadx; may be
-    /// repeated, later files win: -t @aix -t my.fmt adds to the shipped templates of AIX
+    /// repeated, and later files override earlier ones: -t @aix -t my.fmt adds to the shipped
+    /// templates of AIX
     #[arg(short, long = "template", value_name = "FILE")]
     #[arg(value_parser = TemplatePath, hide_possible_values = true)]
     templates: Vec<PathBuf>,
@@ -165,7 +166,7 @@ impl Report {
             inputs: self.inputs(),
         };
         Ok(match args.layout {
-            // An option that exists only in the layout trcrpt also selects this layout.
+            // If an option exists only in the layout trcrpt, it also selects this layout.
             Layout::Auto if !request.is_special() && args.time.is_some() => self.lines(&request)?,
             Layout::Auto if !request.is_special() => self.by_format(&request)?,
             Layout::Auto | Layout::Trcrpt => {
@@ -184,7 +185,7 @@ impl Report {
         })
     }
 
-    /// Refuses options that the layout babeltrace does not have.
+    /// Refuses options that the layout babeltrace does not support.
     fn refuse_in_babeltrace(&self, request: &Request) -> Result<(), Failure> {
         let args = &self.templated;
         let is_formed = args.time.is_some()
@@ -200,7 +201,7 @@ impl Report {
         Ok(())
     }
 
-    /// Warns of options that have no effect because of others.
+    /// Warns of options that have no effect because of other options.
     fn warn_ineffective(&self) {
         let args = &self.templated;
         // These flags return before a trace is opened.
@@ -233,9 +234,9 @@ impl Report {
             (
                 templated && args.time.is_some(),
                 "--time",
-                "the layout trcrpt has --columns timestamp=0 to 4",
+                "the layout trcrpt uses --columns timestamp=0 to 4",
             ),
-            (templated && colored, "--color", "the layout trcrpt has no colours"),
+            (templated && colored, "--color", "the layout trcrpt uses no colours"),
             (!templated && colored && args.output.is_some(), "--color", "a file has no colours"),
             (
                 self.selection.starts() && request.options.start_ns.is_some(),
@@ -250,8 +251,8 @@ impl Report {
         ]);
     }
 
-    /// Returns the template files: those of `-t`, or those of the configuration file if the layout
-    /// can be trcrpt.
+    /// Returns the template files: those of `-t`, or, if the layout can be trcrpt, those in the
+    /// configuration file.
     fn templates(&self) -> Result<Vec<PathBuf>, Failure> {
         let args = &self.templated;
         let is_lines = match args.layout {
@@ -265,8 +266,8 @@ impl Report {
         self.input.shared(&self.files, "-t FILE", |project| project.templates().to_vec())
     }
 
-    /// Returns the columns of `--columns`. If `-O` has a name of a column, as in earlier versions,
-    /// the error suggests `--columns`.
+    /// Returns the columns in `--columns`. If `-O` names a column, as in earlier versions, the
+    /// error suggests `--columns`.
     fn columns(&self) -> Result<trcrpt::Options, Failure> {
         for text in &self.input.options {
             // If `--columns` accepts the text, the user probably means the `-O` of earlier
@@ -297,9 +298,10 @@ impl Report {
         inputs
     }
 
-    /// Prints all traces in the layout that the format of the first one prefers.
+    /// Prints all traces in the layout that the format of the first trace prefers.
     fn by_format(&self, request: &Request) -> Result<Outcome, Failure> {
-        // The request has no templates, so each trace is formatted by those of its format.
+        // The request contains no templates, so each trace is formatted by the templates of its
+        // format.
         let (no_templates, mut chosen) = (Program::default(), None);
         let times = self.times()?;
         Ok(request.write(|out| {

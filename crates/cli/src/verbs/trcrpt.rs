@@ -1,9 +1,9 @@
 //! `tracewell trcrpt`: the command line of AIX's trcrpt. A link to the program `tracewell` with the
 //! name `trcrpt` runs this verb.
 //!
-//! Its option letters are those of AIX, even if `report` uses them differently. For example, `-O`
-//! selects columns here, as in scripts for AIX, but in `report` it sets options of the format.
-//! `report` has `--columns` instead.
+//! Its option letters are those of AIX, even if `report` uses the same letters for other options.
+//! For example, `-O` selects columns here, as in scripts for AIX, but in `report` it sets options
+//! of the format. `report` has `--columns` instead.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use crate::trace_report::Request;
 /// Print a report, with the options of AIX's trcrpt
 ///
 /// For people and scripts that know trcrpt; `tracewell report` does the same and more. It reads
-/// Tracewell's logs (TWX1): the layout of AIX's own is not public.
+/// Tracewell's logs (TWX1), because the layout of AIX's own logs is not public.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Trcrpt {
@@ -57,7 +57,7 @@ pub(crate) struct Trcrpt {
     #[arg(short = 'j')]
     list: bool,
 
-    /// Merge the logs in order of time
+    /// Merge the logs in chronological order
     #[arg(short = 'm')]
     merge: bool,
 
@@ -107,9 +107,9 @@ pub(crate) struct Trcrpt {
     partitions: Option<String>,
 }
 
-/// Where AIX keeps the log.
+/// The path at which AIX stores the log.
 const USUAL_LOG: &str = "/var/adm/ras/trcfile";
-/// Where AIX keeps the templates.
+/// The path at which AIX stores the templates.
 const USUAL_TEMPLATES: &str = "/etc/trcfmt";
 
 impl Trcrpt {
@@ -124,7 +124,7 @@ impl Trcrpt {
 
     fn try_run(&self) -> Result<Outcome, Failure> {
         self.refuse()?;
-        // Each of these flags replaces the report. If several are given, the one that is checked
+        // Each of these flags replaces the report. If several are given, the flag that is checked
         // first here applies.
         if self.selection.list_groups {
             return print_groups(None);
@@ -151,7 +151,7 @@ impl Trcrpt {
         }
         // trcrpt merges logs only with -m, and a single log needs no merging.
         let join = self.merge && files.len() > 1;
-        // The command line of AIX knows no configuration.
+        // AIX's command has no configuration file.
         let input = InputArgs { join, no_config: true, ..InputArgs::default() };
         if self.raw {
             self.warn_ineffective();
@@ -189,7 +189,7 @@ impl Trcrpt {
         ]);
     }
 
-    /// Refuses options that only AIX can serve.
+    /// Refuses options that are possible only on AIX.
     fn refuse(&self) -> Result<(), Failure> {
         let asked = [
             ("-n", "kernel name lists", &self.name_list),
@@ -205,7 +205,7 @@ impl Trcrpt {
         }
     }
 
-    /// Returns the template file that is named, or AIX's own if it exists.
+    /// Returns the template file that the user named, or AIX's own template file if it exists.
     fn templates(&self) -> Vec<PathBuf> {
         let usual = PathBuf::from(USUAL_TEMPLATES);
         let named = self.template.clone().into_iter();
@@ -222,7 +222,7 @@ impl Trcrpt {
         Ok(options)
     }
 
-    /// Returns true if events are selected by anything but a date.
+    /// Returns true if an option other than a date selects events.
     fn selects(&self) -> bool {
         self.selection.is_any() || self.cpus.is_some() || !self.threads.is_empty()
     }

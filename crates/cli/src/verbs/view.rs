@@ -1,4 +1,4 @@
-//! `tracewell view`: draws a chart of who ran when.
+//! `tracewell view`: draws a chart that shows which context ran when.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,16 +14,16 @@ use crate::args::{InputArgs, SelectionArgs};
 use crate::outcome::{Failure, Outcome, warn};
 use crate::{output, screen};
 
-/// Draw a chart of cores, contexts and locks over time, as text
+/// Draw a chart of cores, contexts, locks, state machines and queues over time, as text
 ///
-/// A row for each core, context, mutex and semaphore; a column for each part of the time. A context
-/// is running, ready, waiting or sleeping, as far as the trace records it; its letter marks the
-/// locks that it holds. A trace that does not record when tasks get the processor has a row of
-/// numbers of events for each context.
+/// A row for each core, context, mutex, semaphore, state machine and queue; a column for each part
+/// of the time. A context is running, ready, waiting or sleeping, if the trace records these
+/// states; its letter marks the locks that it holds. If a trace does not record when tasks get the
+/// processor, the row of each context shows numbers of events.
 ///
-/// A state that begins before the range or ends after it is drawn only within the range. --context
-/// draws only the given contexts; --cpu draws only the given cores and the contexts that ran on
-/// them. States are derived from all events, so a chart cannot leave out single events.
+/// If a state begins before the range or ends after it, only its part within the range is drawn.
+/// --context draws only the given contexts; --cpu draws only the given cores and the contexts that
+/// ran on them. States are derived from all events, so a chart cannot leave out single events.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell view trace.trx
@@ -60,10 +60,11 @@ enum AxisTime {
     Absolute,
 }
 
-/// Width of a chart that goes to a file or a pipe, in columns.
+/// Width in columns of a chart that is written to a file or a pipe.
 const WIDTH_OF_FILES: usize = 100;
 
-/// Returns the width of the screen. Fails if the width in `--width` is too small for a chart.
+/// Returns the width of the screen. Fails if the width that `--width` sets is too small for a
+/// chart.
 fn width() -> Result<usize, Failure> {
     match screen::chosen_width() {
         Some(width) if width < MIN_WIDTH => Err(Failure::usage(format!(
@@ -86,9 +87,9 @@ impl View {
         let dates = shows_dates.then(|| self.selection.zone().zone()).transpose()?;
         let options = ChartOptions { width: width()?, ascii: self.ascii, selection, dates };
         let made = for_each_file(&self.files, &self.input, |input| {
-            let mut builder = TrackBuilder::default().without_machines();
+            let mut builder = TrackBuilder::default();
             let trace = input.read(&mut builder)?;
-            // The whole trace was read, even if the chart ends earlier.
+            // The whole trace has been read, even if the chart ends earlier.
             let whole = Selection { to: None, ..options.selection.clone() };
             for warning in whole.unknown_names(&trace) {
                 warn!("{}: {warning}", shown_path(input.path()));

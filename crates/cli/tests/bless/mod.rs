@@ -1,4 +1,4 @@
-//! Comparison of outputs with golden files. With `BLESS=1` the files are written instead.
+//! Comparison of outputs with golden files. With `BLESS=1`, writes the golden files instead.
 
 use snapbox::assert::Action;
 use snapbox::{Assert, IntoData};

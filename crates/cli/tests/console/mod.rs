@@ -2,8 +2,8 @@
 //!
 //! In a block `console`, a line that begins with `$ ` is a command. The shell runs it in a folder.
 //! The lines up to the next command are its output on both streams. A line `...` matches any lines,
-//! and `[..]` matches any text within a line. A block whose info string has a second word is a file
-//! of that name, for the commands after it.
+//! and `[..]` matches any text within a line. If the info string of a block has a second word, the
+//! block is a file of that name, for the commands after it.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use std::process::Command;
 
 use snapbox::Assert;
 
-/// Runs the commands of a page in a folder, whose folder `bin` has the programs. Returns the number
-/// of commands.
+/// Runs the commands of a page in a folder, whose subfolder `bin` contains the programs. Returns
+/// the number of commands.
 pub(crate) fn run_page(page: &Path, folder: &Path) -> usize {
     let text = fs::read_to_string(page).unwrap();
     let mut count = 0;
@@ -24,7 +24,7 @@ pub(crate) fn run_page(page: &Path, folder: &Path) -> usize {
                     let place = page.file_name().unwrap().display();
                     // Compare the command with its output, so that a failure shows the command.
                     let with_command = |text: &str| format!("{place}: $ {command}\n{text}");
-                    // A backslash in this output is not part of a path.
+                    // A backslash in this output is not a path separator.
                     let assert = Assert::new().normalize_paths(false);
                     assert.eq(with_command(&found), with_command(&printed));
                     count += 1;

@@ -1,4 +1,4 @@
-//! Runs the program, and returns what it printed.
+//! Runs the program, and returns its output.
 #![allow(dead_code, reason = "each test uses a part of this")]
 
 use std::ffi::OsStr;

@@ -18,7 +18,7 @@ use super::{
 
 /// A process id that Linux never assigns.
 const NO_PROCESS: &str = "4194305";
-/// Time limit for a step of a test. It is long enough for busy machines.
+/// Time limit for a step of a test. The limit is long enough for busy machines.
 const PATIENCE: Duration = Duration::from_secs(900);
 
 /// A folder with earlier recordings.
@@ -77,9 +77,9 @@ fn a_program_whose_recording_cannot_be_written_is_not_run() {
     assert!(stderr(&ended).starts_with("error: missing/run: "), "{}", stderr(&ended));
 }
 
-/// Makes a program run without the rights of root.
+/// Makes a command run without the rights of root.
 fn as_unprivileged(command: &mut Command, folder: &Path) {
-    // The registry of the tests belongs to another user, so the program must not use it.
+    // The registry of the tests belongs to another user, so the program cannot use it.
     command.env_remove(DIRECTORY_VARIABLE);
     if fs::metadata(folder).unwrap().uid() == 0 {
         command.uid(65534).gid(65534);
@@ -156,7 +156,7 @@ fn a_link_stays_one_and_leads_to_the_recording() {
 
 #[test]
 fn a_device_is_neither_removed_nor_replaced() {
-    // Use a link, so that only the link can be lost.
+    // Use a link to the device, so that the test can destroy only the link.
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("run");
     symlink("/dev/null", &link).unwrap();
@@ -240,7 +240,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Returns the number of streams of a recorder, whose names contain its process id.
+/// Returns the number of streams that belong to a recorder; their names contain its process id.
 fn streams_of(recorder: u32) -> usize {
     let begin = format!("tracewell-record-{recorder}-");
     let files = fs::read_dir("/dev/shm").into_iter().flatten().flatten();

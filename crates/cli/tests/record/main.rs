@@ -1,6 +1,6 @@
-//! Tests `tracewell record`. The recorded events are saved however the program ends, and its exit
-//! status is returned. `files` tests the files that recordings leave, also those of recordings that
-//! fail.
+//! Tests `tracewell record`. It saves the recorded events however the program ends, and returns the
+//! program's exit status. `files` tests the files that recordings
+//! leave, including those of recordings that fail.
 #![cfg(target_os = "linux")]
 
 mod files;
@@ -22,7 +22,7 @@ const TEST: Family = Family::new(1, "test");
 static STEP: EventType<(u64,)> = EventType::new(TEST, "step", &["number"]);
 
 /// This is not a test but the program that the tests run. [`VARIABLE`] contains the number of
-/// events to record, and the way in which the program ends.
+/// events that the program records, and the way in which it ends.
 #[test]
 fn program() {
     let Ok(wanted) = std::env::var(VARIABLE) else { return };
@@ -65,9 +65,10 @@ fn saved_bytes() -> u64 {
 
 const TRACED: &str = "TRACEWELL_TEST_TRACED";
 
-/// This is a program that calls the implementation of `posix_trace_event`, not a test. The variable
-/// specifies the number of events that it records. With a minus sign, it is the number of
-/// milliseconds after which the program begins to record one event at a time.
+/// This is not a test, but a program that calls the implementation of `posix_trace_event`. The
+/// variable specifies the number of events that it records. With a minus sign, the variable
+/// specifies the number of milliseconds after which the program begins to record one event at a
+/// time.
 #[test]
 fn traced_program() {
     let Ok(wanted) = std::env::var(TRACED) else { return };
@@ -82,14 +83,14 @@ fn traced_program() {
     }
 }
 
-/// The traced program, to be run by itself or by `tracewell record`.
+/// The traced program, which runs by itself or under `tracewell record`.
 fn traced(program: &mut Command, wanted: &str) {
     program.args(["--exact", "traced_program", "--nocapture", "--quiet", "--test-threads=1"]);
     program.env(DIRECTORY_VARIABLE, registry());
     program.env(TRACED, wanted).stdout(Stdio::null());
 }
 
-/// The numbers in the data of the traced program's events.
+/// The numbers that the data of the traced program's events contain.
 fn readings(folder: &Path, file: &str) -> Vec<u64> {
     let mut command = tracewell();
     let output = command.current_dir(folder).args(["events", "--event", "reading", file]).output();
@@ -214,7 +215,8 @@ fn more_events_than_the_stream_holds_are_saved_while_the_program_runs() {
     let folder = tempfile::tempdir().unwrap();
     let output = record(folder.path(), "200000 0", &["--packets", "16"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    // 16 packets hold about 65,000 events, so the others must be saved while the program runs.
+    // 16 packets hold about 65,000 events, so `record` must save the other events while the program
+    // runs.
     let saved = numbers(folder.path(), "trace.twl");
     assert_eq!(saved.len(), 200_000, "{}", stderr(&output));
     assert!(saved.is_sorted());
@@ -278,8 +280,8 @@ fn ignored_signals(line: &str) -> u64 {
     u64::from_str_radix(line.strip_prefix("SigIgn:").unwrap().trim(), 16).unwrap()
 }
 
-/// The signals that this program ignores. It may have inherited some, for example from `nohup`, and
-/// passes them on.
+/// The signals that this program ignores. It may have inherited some ignored signals, for example
+/// from `nohup`, and its children inherit them too.
 fn ignored_here() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     ignored_signals(status.lines().find(|line| line.starts_with("SigIgn:")).unwrap())
@@ -309,7 +311,7 @@ fn signals_reach_the_program_and_its_status_is_passed_on() {
         let send = format!("kill -{signal} {}", child.id());
         assert!(Command::new("sh").args(["-c", &send]).status().unwrap().success());
         assert_eq!(in_time(&mut child), Some(code), "{signal} {trap}");
-        // The log was completed, however the program reacted to the signal.
+        // The log must be complete, however the program reacted to the signal.
         let saved = std::fs::read(folder.path().join("trace.twl")).unwrap();
         assert!(!saved.is_empty(), "{signal}");
     }

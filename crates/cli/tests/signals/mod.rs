@@ -1,5 +1,6 @@
-//! Lets signals end the programs that tests start. A test that runs in the background, or under
-//! `nohup`, ignores some signals, and so do the programs that it starts: they would never end.
+//! Ensures that signals end the programs that tests start. If a test runs in the background or
+//! under `nohup`, it ignores some signals, and so do the programs that it starts: such a signal
+//! would never end them.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
@@ -7,8 +8,9 @@ use std::sync::{Arc, Once};
 use signal_hook::consts::{SIGHUP, SIGINT};
 use signal_hook::flag;
 
-/// Makes SIGINT and SIGHUP end the programs that this test starts from now on, also if the test
-/// itself ignores them. A signal that is not ignored keeps its effect on the test.
+/// Ensures that SIGINT and SIGHUP end the programs that this test starts from now on, even if the
+/// test itself ignores these signals. If the test does not ignore a signal, the signal keeps its
+/// effect on the test.
 pub(crate) fn end_programs() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
@@ -17,7 +19,8 @@ pub(crate) fn end_programs() {
         let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
         for signal in [SIGHUP, SIGINT] {
             if ignored.unwrap_or(0) >> (signal - 1) & 1 == 1 {
-                // A new program starts with the default action of a signal that has a handler.
+                // If a signal has a handler, a new program starts with the default action of the
+                // signal.
                 flag::register(signal, Arc::new(AtomicBool::new(false))).unwrap();
             }
         }

@@ -1,4 +1,4 @@
-//! Runs a command on a terminal of its own, and returns what appears on it.
+//! Runs a command on its own terminal, and returns the output that appears there.
 
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +20,7 @@ pub(crate) fn tracewell(arguments: &[&str]) -> Command {
     command
 }
 
-/// A terminal of a number of columns.
+/// A terminal with a number of columns.
 pub(crate) struct Terminal {
     screen: File,
     /// The side of the terminal that programs use as their standard streams.
@@ -40,7 +40,7 @@ impl Terminal {
         Self { screen: screen.into(), line }
     }
 
-    /// Runs a command to its end. Returns what it printed, and its exit status.
+    /// Runs a command to its end. Returns its output and its exit status.
     pub(crate) fn run(self, command: Command) -> (String, Option<i32>) {
         self.run_with(command, Stdio::null())
     }
@@ -68,7 +68,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Reads what the command prints next. Returns false at its end.
+    /// Reads the next output of the command. Returns false at its end.
     fn read(&mut self) -> bool {
         let mut block = [0; 4096];
         let read = self.screen.read(&mut block).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Compares JSON outputs with the schemas in docs/schemas/.
 //!
 //! Implements the part of JSON Schema that the schemas use. It is stricter in one point: a key that
-//! the schema does not have is an error, so that every printed key is documented.
+//! is not in the schema is an error, so that every printed key is documented.
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use crate::buffer::Batch;
 use crate::gauge::Progress;
 use crate::{Shown, intake, store};
 
-/// All that a source received.
+/// Everything that a source received.
 #[derive(Default)]
 pub(super) struct Model {
     pub(super) received: Vec<u8>,
@@ -32,7 +32,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Takes bytes, which must be the received bytes at this position.
+    /// Consumes bytes, which must equal the received bytes at this position.
     pub(super) fn take(&mut self, bytes: &[u8], received: &[u8]) {
         let end = self.position + bytes.len();
         assert_eq!(received.get(self.position..end), Some(bytes), "bytes at {}", self.position);
@@ -46,11 +46,11 @@ impl Walk {
     }
 }
 
-/// Checks that a batch is bounded.
+/// Checks that the size of a batch is bounded.
 pub(super) fn batch(batch: &Batch, capacity: usize) {
     assert!(batch.bytes.len() <= capacity, "{} bytes", batch.bytes.len());
-    // Besides the reads, a batch may have as many marks of connections, and the marks of the bytes
-    // that were dropped last.
+    // In addition to the marks of reads, a batch may contain the same number of marks of
+    // connections, and the marks of the bytes that were dropped last.
     assert!(batch.marks.len() <= 2 * MAX_READS + 2, "{} marks", batch.marks.len());
 }
 
@@ -64,7 +64,8 @@ impl Model {
     }
 
     /// Checks that every received byte is in the file or was counted as dropped, and that the file
-    /// of arrivals has both at their positions. After a write error, it has the bytes up to there.
+    /// of arrivals states both at their positions. After a write error, that file describes only
+    /// the bytes before the error.
     pub(super) fn check_stored(&self, stored: &Stored, dropped: u64) {
         let Stored { file, arrivals, result } = stored;
         assert_eq!(result.written, file.len() as u64);
@@ -94,10 +95,10 @@ impl Model {
         assert_eq!((self.shown.position, self.shown.skipped), (self.received.len(), dropped));
     }
 
-    /// Checks that a stream without gaps has the events that it has when it is read as a whole, and
+    /// Checks that a stream without gaps has the same events as when it is read as a whole, and
     /// that a stream with gaps has losses.
     pub(super) fn check_decoded(&self, settings: &Settings, shown: &Shown, counts: (u64, u64)) {
-        // Without a trace, no format was recognised, or all bytes were dropped.
+        // If there is no trace, either no format was recognised, or all bytes were dropped.
         let Some(trace) = shown.trace.as_ref().filter(|_| !shown.refused) else { return };
         if self.shown.skipped > 0 {
             assert!(counts.1 > 0 && trace.diagnostics.worst().is_some(), "no loss");

@@ -1,4 +1,4 @@
-//! The simulated targets: the bytes that they send.
+//! The simulated targets, which generate the bytes that they send.
 
 use tracewell_wire::rkh;
 use tracewell_wire::shark::{Record, ids};
@@ -32,10 +32,10 @@ impl Content {
     }
 }
 
-/// A target that sends without end.
+/// A target that sends endlessly.
 pub(super) struct Target {
     content: Content,
-    /// Bytes that were not sent yet.
+    /// Bytes that have not been sent yet.
     rest: Vec<u8>,
     /// Number of the next frame or record.
     number: u32,
@@ -56,7 +56,7 @@ impl Target {
         self.rest.drain(..piece.len());
     }
 
-    /// Forgets the bytes that were not sent, and counts from the beginning.
+    /// Discards the bytes that have not been sent, and counts from the beginning.
     pub(super) fn restart(&mut self) {
         self.rest.clear();
         self.number = 0;

@@ -5,8 +5,8 @@
 
 use std::os::fd::AsFd;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use tracewell_record::posix::Pool;
 use tracewell_wire::posix::EventSet;
@@ -28,7 +28,16 @@ pub(crate) struct AttachedStream {
     pub(crate) fences: bool,
     /// A key that differs from those of all other attachments in this process and its parents.
     pub(crate) key: u64,
+    /// Number of the next check of threads when the stream was added to the list [`RETIRED`]; 0
+    /// before. It is added only once.
+    retired: AtomicU64,
+    /// The next stream in that list.
+    next: AtomicPtr<Self>,
 }
+
+/// List of the streams that were detached and are still mapped, because a thread or a signal
+/// handler may use them.
+static RETIRED: AtomicPtr<AttachedStream> = AtomicPtr::new(ptr::null_mut());
 
 const _: () = assert!(size_of::<AttachedStream>() <= sys::PAGE);
 
@@ -45,8 +54,9 @@ pub(super) fn attach(
     let page = sys::map_after_page(file.as_fd(), words)?.cast::<AttachedStream>();
     let key = KEY.fetch_add(1, Relaxed);
     let fences = !sys::register_recorder();
+    let (retired, next) = (AtomicU64::new(0), AtomicPtr::new(ptr::null_mut()));
     // SAFETY: the page was just mapped and is not shared yet.
-    unsafe { page.write(AttachedStream { header, total: words, fences, key }) };
+    unsafe { page.write(AttachedStream { header, total: words, fences, key, retired, next }) };
     clock::learn(header.tick);
     if let Some(own) = Process::own() {
         // SAFETY: the page was just mapped, and now contains a valid value.
@@ -55,12 +65,67 @@ pub(super) fn attach(
     Some(page)
 }
 
-/// Replaces a stream's memory with private zeros. A thread that is still recording into it does no
-/// harm.
+/// Number of the last check of threads in [`unmap_retired`].
+static CHECKS: AtomicU64 = AtomicU64::new(0);
+
+/// Replaces the memory of a detached stream with private zeros. A thread that is still recording
+/// into it does no harm. [`unmap_retired`] unmaps the zeros later.
 pub(super) fn retire(stream: NonNull<AttachedStream>) {
-    // SAFETY: the page contains a valid value and remains mapped.
-    let words = unsafe { stream.as_ref() }.total;
-    sys::replace_after_page(stream.cast(), words);
+    // SAFETY: the page contains a valid value, and remains mapped while the caller has a `Using`. In
+    // the child of a fork, no other thread can unmap it.
+    let value = unsafe { stream.as_ref() };
+    sys::replace_after_page(stream.cast(), value.total);
+    // A fork may copy a process in which another thread, or an interrupted function, has already
+    // added the stream.
+    if value.retired.swap(CHECKS.load(SeqCst) + 1, AcqRel) == 0 {
+        add_retired(stream);
+    }
+}
+
+/// Adds a stream to the list of retired streams.
+fn add_retired(stream: NonNull<AttachedStream>) {
+    // SAFETY: the caller has taken the stream out of the list, or it was never in the list, so no
+    // other thread unmaps it before the exchange.
+    let next = unsafe { &stream.as_ref().next };
+    let mut first = RETIRED.load(Relaxed);
+    loop {
+        next.store(first, Relaxed);
+        match RETIRED.compare_exchange(first, stream.as_ptr(), AcqRel, Relaxed) {
+            Ok(_) => return,
+            Err(other) => first = other,
+        }
+    }
+}
+
+/// Unmaps the retired streams that no thread can use any more. `check` checks all threads and gets
+/// the number of the check; see [`ThreadState::all_idle_since`].
+///
+/// If the kernel refuses memory barriers, the streams remain mapped.
+///
+/// [`ThreadState::all_idle_since`]: crate::thread::ThreadState::all_idle_since
+pub(super) fn unmap_retired(check: impl FnOnce(u64) -> u64) {
+    let mut left = NonNull::new(RETIRED.swap(ptr::null_mut(), AcqRel));
+    if left.is_none() {
+        return;
+    }
+    let number = CHECKS.fetch_add(1, SeqCst) + 1;
+    // After the first barrier, a thread that begins to use streams finds no detached one. Before
+    // the second one, a thread that was idle finished its earlier accesses.
+    let ordered = sys::register_recorder() && sys::order_recorders();
+    let idle_since = if ordered { check(number) } else { 0 };
+    let ordered = ordered && sys::order_recorders();
+    while let Some(stream) = left {
+        // SAFETY: the list that was taken contains the only pointers to these streams.
+        let value = unsafe { stream.as_ref() };
+        left = NonNull::new(value.next.load(Relaxed));
+        if ordered && value.retired.load(Relaxed) <= idle_since {
+            let words = value.total;
+            // SAFETY: as above, and every thread was idle after the stream had been detached.
+            unsafe { sys::unmap_after_page(stream.cast(), words) };
+        } else {
+            add_retired(stream);
+        }
+    }
 }
 
 /// Unmaps a stream because another thread attached it first.
@@ -75,10 +140,10 @@ pub(super) fn discard(stream: NonNull<AttachedStream>) {
 impl AttachedStream {
     /// Returns the memory of the stream.
     #[inline(always)]
-    pub(crate) fn words(&self) -> &'static [AtomicU64] {
+    pub(crate) fn words(&self) -> &[AtomicU64] {
         let start = ptr::from_ref(self).cast::<u8>();
         // SAFETY: `attach` mapped this many words one page after the `AttachedStream`, and they
-        // remain mapped. The geometry is in private memory and was validated.
+        // remain mapped as long as the structure. The geometry is in private memory and was validated.
         unsafe {
             let start = start.add(sys::PAGE).cast();
             std::slice::from_raw_parts(start, self.total)
@@ -87,7 +152,7 @@ impl AttachedStream {
 
     /// Returns the stream's packets.
     #[inline(always)]
-    pub(crate) fn pool(&self) -> Pool<'static> {
+    pub(crate) fn pool(&self) -> Pool<'_> {
         Pool::trusted(self.words(), self.header.geometry, self.header.policy)
     }
 

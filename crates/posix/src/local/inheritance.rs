@@ -10,7 +10,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use tracewell_wire::posix::area::{AREA_WORDS, NAMES_WORDS, SLOTS, at, names};
@@ -46,9 +46,20 @@ pub(super) fn leave(local: &TracedProcess) {
     LAST_PROCESS.store(local.process.load(Relaxed), Release);
 }
 
-/// Saves an attached stream for child processes created by `fork`.
-pub(super) fn leave_stream(slot: usize, stream: *mut AttachedStream) {
-    LAST_STREAMS[slot].store(stream, Release);
+/// Saves the stream that is attached in a slot for child processes created by `fork`.
+///
+/// If several threads change the slot at the same time, the last one to save sees the last change,
+/// so no detached stream remains saved.
+pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
+    let mut stream = attached.load(SeqCst);
+    loop {
+        LAST_STREAMS[slot].store(stream, SeqCst);
+        let now = attached.load(SeqCst);
+        if now == stream {
+            return;
+        }
+        stream = now;
+    }
 }
 
 type Words = &'static [AtomicU64];

@@ -6,9 +6,10 @@
 //! child process created by `fork`, the kernel fills this page with zeros, so the child searches
 //! for its own area.
 //!
-//! Each stream has a private page, followed by its memory. Both remain mapped as long as the
-//! process lives, because a thread or a signal handler may be recording at any time. When a stream
-//! ends, its memory is replaced with private zeros.
+//! Each stream has a private page, followed by its memory. When a stream ends, its memory is
+//! replaced with private zeros, because a thread or a signal handler may be recording at any time.
+//! Page and zeros are unmapped when no thread can use them any more. A thread that uses attached
+//! streams has a [`Using`].
 //!
 //! Threads and handlers may attach concurrently. Each maps the stream. An atomic exchange decides
 //! which mapping is used, and the other mappings are removed. So no thread waits.
@@ -24,7 +25,7 @@ mod inheritance;
 
 use std::os::fd::AsFd;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
 use tracewell_wire::posix::area::{AREA_WORDS, NAMES_WORDS, SLOTS, at, names};
@@ -36,6 +37,7 @@ pub(crate) use self::inheritance::parents_slots;
 use crate::names::NameFile;
 use crate::registry::{self, Registry};
 use crate::sys;
+use crate::thread::{self, Using};
 
 /// The substitute for a missing area.
 static NO_AREA: [AtomicU64; AREA_WORDS] = [const { AtomicU64::new(0) }; AREA_WORDS];
@@ -151,7 +153,7 @@ impl TracedProcess {
         let local = page()?;
         local.own_process();
         if local.has_area() || local.find_area(false) {
-            local.attach_all();
+            local.update();
         }
         Some(local)
     }
@@ -161,7 +163,7 @@ impl TracedProcess {
         let local = page()?;
         local.own_process();
         if local.has_area() || local.find_area(true) {
-            local.attach_all();
+            local.update();
             return Some(local);
         }
         None
@@ -191,9 +193,9 @@ impl TracedProcess {
 
     /// Returns the stream in a slot, if one is attached.
     #[inline(always)]
-    pub(crate) fn stream(&self, slot: usize) -> Option<&'static AttachedStream> {
+    pub(crate) fn stream<'a>(&self, slot: usize, _: &'a Using) -> Option<&'a AttachedStream> {
         // SAFETY: the pointer is null or points to a page that `attach` filled before it was stored
-        // here; the page is never unmapped.
+        // here. The page remains mapped as long as a `Using` exists that was made before.
         unsafe { self.streams.get(slot)?.load(Acquire).as_ref() }
     }
 
@@ -242,14 +244,25 @@ impl TracedProcess {
         true
     }
 
+    /// Attaches and detaches streams, and unmaps those that no thread uses any more.
+    fn update(&self) {
+        let updated = thread::with_depth(self, |thread, using, _, depth| {
+            self.attach_all(using);
+            attached::unmap_retired(|check| thread.all_idle_since(check, depth));
+        });
+        if updated.is_none() {
+            thread::without_depth(|using| self.attach_all(using));
+        }
+    }
+
     /// Attaches and detaches streams until they match the area's generation.
-    fn attach_all(&self) {
+    fn attach_all(&self, using: &Using) {
         let area = self.area();
         let generation = area[at::GENERATION].load(Acquire);
         let mut registry = None;
         for slot in 0..SLOTS {
             let nonce = area[at::SLOTS + slot].load(Acquire);
-            let present = self.stream(slot);
+            let present = self.stream(slot, using);
             let before = self.streams[slot].load(Acquire);
             let known = present.map_or(0, |stream| stream.header.nonce);
             if nonce == 0 && known == 0 {
@@ -282,9 +295,9 @@ impl TracedProcess {
         after: Option<NonNull<AttachedStream>>,
     ) {
         let place = after.map_or(ptr::null_mut(), NonNull::as_ptr);
-        let changed = self.streams[slot].compare_exchange(before, place, AcqRel, Relaxed).is_ok();
+        let changed = self.streams[slot].compare_exchange(before, place, SeqCst, Relaxed).is_ok();
         if changed {
-            inheritance::leave_stream(slot, place);
+            inheritance::leave_stream(slot, &self.streams[slot]);
             if place.is_null() {
                 self.attached.fetch_and(!(1 << slot), Relaxed);
             } else {

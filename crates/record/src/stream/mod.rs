@@ -60,6 +60,7 @@
 //! | `follow` | waits for events; a thread that writes a log |
 //! | `threads` | the writers of a thread |
 //! | `stream`, `recording` | the stream as programs use it; records into it |
+//! | `kernel` | records what a kernel or an executor does |
 //! | `rotate`, `named` | creates a stream and keeps those of earlier runs; errors with a path |
 //! | `model` | checks the protocols of lanes and event types with a model checker |
 //! | `sys`, `map` | system calls, mapped memory |
@@ -83,6 +84,8 @@ mod writer;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod follow;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+mod kernel;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod map;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod named;
@@ -105,6 +108,8 @@ pub use event::{EventType, Family, Fields, Hex, NoTail, Tail, Value};
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use follow::Flusher;
 pub use image::Image;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+pub use kernel::Kernel;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use log::{CloseError, Log, Take};
 #[cfg(feature = "std")]

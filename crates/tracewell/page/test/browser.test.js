@@ -30,7 +30,7 @@ function converted(trace, rate) {
     const file = temporary(`${trace.replaceAll("/", "-")}.html`);
     const given = rate ? ["-O", rate] : [];
     const { stderr } = spawnSync(PROGRAM, ["convert", ...given, join(ROOT, trace), "-o", file]);
-    // The status of a damaged trace is 3, but its page is complete.
+    // If a trace is damaged, the exit status is 3, but the page is complete.
     assert.ok(existsSync(file), String(stderr));
     return pathToFileURL(file).href;
 }
@@ -60,7 +60,7 @@ for (const [trace, rate] of TRACES) {
     });
 }
 
-test("a click selects a wait and says who held the mutex", options, async () => {
+test("a click selects a wait and shows which context held the mutex", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`);
     await page.getByText("fit").click();
     await page.getByText("priority inversion of control, 83.8 µs").click();
@@ -151,7 +151,7 @@ test("figures lead to their places, and their columns can be sorted", options, a
     await page.close();
 });
 
-test("a bar of a distribution leads to its spans, the longest first", options, async () => {
+test("clicks on a bar of a distribution select its spans, the longest first", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}#p=distributions`);
     await page.getByRole("button", { name: "mutex log file · 50" }).click();
     await page.locator(".bars button:enabled").last().click();
@@ -165,7 +165,7 @@ test("a bar of a distribution leads to its spans, the longest first", options, a
     await page.close();
 });
 
-test("in sequence, each time of an event has equal width, and the address keeps this", options, async () => {
+test("in the sequence view, each time of an event has equal width, and the address stores this view", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`);
     await page.keyboard.press("q");
     await hash(page, /q=1/);
@@ -183,7 +183,7 @@ test("in sequence, each time of an event has equal width, and the address keeps 
     await page.close();
 });
 
-test("rows can be pinned and hidden, and the address keeps this", options, async () => {
+test("rows can be pinned and hidden, and the address stores this", options, async () => {
     const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("p");
@@ -256,7 +256,7 @@ test("machines, steps, levels and messages are drawn and described", options, as
     await threads.page.close();
 });
 
-test("rows are moved by keys and by their names, and the address keeps this", options, async () => {
+test("rows can be moved with keys and by their names, and the address stores their order", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}&s=2.59`);
     const names = async () => decodeURIComponent((await page.evaluate(() => /o=([^&]*)/.exec(location.hash)?.[1])) ?? "")
         .split(",").map((name) => name.split("/")[1]);
@@ -283,7 +283,7 @@ test("rows are moved by keys and by their names, and the address keeps this", op
     await page.close();
 });
 
-test("a mark has a text, and the address keeps it", options, async () => {
+test("a mark has a text, and the address stores the mark", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}&s=2.59`);
     await page.keyboard.press("b");
     assert.match(await page.textContent("dialog.mark h2"), /^Mark at 42\.14550 ms to 42\.78800 ms$/);
@@ -305,7 +305,7 @@ test("a mark has a text, and the address keeps it", options, async () => {
     await page.close();
 });
 
-test("axe finds nothing serious, in both themes and all panels", options, async () => {
+test("axe finds no serious fault, in both themes and all panels", options, async () => {
     const source = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
     for (const scheme of ["light", "dark"]) {
         const { page } = await opened(converted("examples/scheduling.trx", "rate=100MHz"), { scheme });
@@ -320,9 +320,9 @@ test("axe finds nothing serious, in both themes and all panels", options, async 
     }
 });
 
-test("a large page is small on disk and in memory, and draws fast", options, async (context) => {
-    // 50,000 events by default, because a program without optimisation is slow. With 2 million
-    // events and no other load, the median must be below FRAME_MS. The aim of the project is 16 ms.
+test("the page of a large trace is small on disk and in memory, and draws fast", options, async (context) => {
+    // The default is 50,000 events, because a program without optimisation is slow. With 2 million
+    // events and no other load, the median must be below FRAME_MS. The project aims at 16 ms.
     const trace = temporary("large.trx");
     const count = writeLarge(join(ROOT, "examples/scheduling.trx"), trace, Number(process.env.PAGE_EVENTS ?? 50_000));
     const file = temporary("large.html");

@@ -1,5 +1,4 @@
-// Functions that the tests in a browser share: they start the browser, and open pages that report
-// each fault.
+// Functions that the browser tests share: they start the browser, open pages, and report each fault of a page.
 //
 // The tests need TRACEWELL (the program), Chromium (CHROMIUM, or /usr/bin/chromium) and
 // playwright-core; see .ci/page. Without them the tests are skipped, and with CI=true they fail.
@@ -15,7 +14,7 @@ export const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 export const PROGRAM = process.env.TRACEWELL ?? join(ROOT, "target/debug/tracewell");
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** Returns what is missing to run the tests, or null. */
+/** Returns the reason why the tests cannot run, or null. */
 async function missing() {
     if (!existsSync(PROGRAM)) return `no program ${PROGRAM} (TRACEWELL)`;
     if (!existsSync(CHROMIUM)) return `no browser ${CHROMIUM} (CHROMIUM)`;
@@ -55,7 +54,7 @@ export function temporary(name) {
 
 /**
  * Opens a page, and records as faults all messages, errors, and requests that `allowed` excludes. Waits until the
- * page has `drawn` its trace, or shows a dialog. `prepare` gets the page before it has an address.
+ * page has `drawn` its trace, or shows a dialog. `prepare` receives the page before it has an address.
  * @param {string} address
  */
 export async function opened(address, {
@@ -72,7 +71,7 @@ export async function opened(address, {
     });
     await prepare(page);
     await page.goto(address);
-    // A debug build needs half a minute for two million events if the computer is busy.
+    // On a busy computer, a debug build needs half a minute for two million events.
     if (drawn) await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined, undefined, { timeout: 120_000 });
     else await page.waitForSelector("dialog[open]");
     return { page, faults };

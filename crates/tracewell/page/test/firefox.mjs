@@ -2,7 +2,7 @@
 //
 //     node --experimental-websocket test/firefox.mjs PAGE.html
 //
-// Speaks WebDriver BiDi with the program FIREFOX, or `firefox-esr`.
+// Controls the program FIREFOX, or `firefox-esr`, with WebDriver BiDi.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -30,7 +30,7 @@ function listening() {
     });
 }
 
-/** Returns a function that sends a command and waits for its result. Messages of the log are faults. */
+/** Returns a function that sends a command and waits for its result. Messages in the browser's log count as faults. */
 async function connected(address, faults) {
     const socket = new WebSocket(`${address}/session`);
     await new Promise((open, failed) => {
@@ -60,7 +60,7 @@ const WAITS = `new Promise((done) => {
     look();
 })`;
 
-// A page whose script does not run draws nothing and reports nothing.
+// If the script of a page does not run, the page draws nothing and reports nothing.
 const limit = setTimeout(() => {
     console.error("Firefox did not show the page in a minute");
     firefox.kill();

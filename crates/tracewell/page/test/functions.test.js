@@ -1,4 +1,4 @@
-// Functions of the page that need no browser.
+// Tests functions of the page that need no browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -47,7 +47,7 @@ test("a payload is header and columns", async () => {
     const bytes = Uint8Array.from([header.length, 0, 0, 0, ...new TextEncoder().encode(header), 7, 9]);
     const packed = await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer();
     const base64 = Buffer.from(packed).toString("base64");
-    // Lines are decoded one by one, so they have a whole number of groups.
+    // Lines are decoded one by one, so each line has a whole number of base64 groups.
     const text = `${base64.slice(0, 8)}\n${base64.slice(8)}`;
     const { columns } = payload(await inflated(text));
     assert.deepEqual([...columns.get("a").values], [7, 9]);
@@ -101,7 +101,7 @@ test("spans of a row, and the time in which it ran", () => {
     assert.deepEqual(parts, [[0, 5], [1, 10], [2, 5]]);
 });
 
-test("the axis has round times in the unit of the largest", () => {
+test("the axis has round times in the unit that fits the largest", () => {
     const clock = new Clock([["0", "0", "100000000", "1"]]);
     const model = { clock, origin: 0n, unit: { unit: "ms", ns: 1e6 }, exact: (/** @type {number} */ offset) => BigInt(Math.round(offset)) };
     const { unit, lines } = grid(/** @type {any} */ (model), 4155000, 4352000, 900);
@@ -119,7 +119,7 @@ test("the axis and the list have the same unit, which fits the length of the pag
         const model = timed(length);
         assert.equal(model.time(123456789n), time);
         assert.equal(grid(model, 0, length, 900).unit, unit);
-        // Labels of a short part have more decimals, but the same unit and enough room.
+        // Labels of a short range have more decimals, but the same unit and enough room.
         const part = grid(model, length / 2, length / 2 + 20, 900);
         assert.equal(part.unit, unit);
         assert.equal(new Set(part.lines.map(({ label }) => label)).size, part.lines.length);
@@ -129,7 +129,7 @@ test("the axis and the list have the same unit, which fits the length of the pag
     }
 });
 
-test("a reader that was ended reports no more progress", () => {
+test("a reader reports no more progress after it was ended", () => {
     /** @type {any} */
     let worker;
     const { Worker } = globalThis;
@@ -150,8 +150,8 @@ test("a reader that was ended reports no more progress", () => {
     assert.deepEqual(seen, [1]);
 });
 
-test("a picture of intervals leaves out only those that it covers already", () => {
-    // The second lies within the first; the third is long although it begins at the same place.
+test("a picture of intervals leaves out only intervals that others already cover", () => {
+    // The second interval lies within the first; the third begins at the same place but is long.
     const all = new Intervals([0, 1, 1, 50, 51, 90], [10, 2, 40, 51, 52, 91], [7, 8, 9, 10, 11, 12]);
     const seen = (/** @type {number[]} */ ...[from, to, least]) => {
         const list = [];
@@ -172,7 +172,7 @@ test("a sequence has one place for each time, and times between them", () => {
     for (const time of [-30, 10, 33, 100, 500]) assert.equal(Math.round(sequence.time(sequence.place(time))), time);
 });
 
-test("bars have all lengths, once each", () => {
+test("each length is in exactly one bar", () => {
     const lengths = [1, 2, 3, 5, 8, 8, 9, 400];
     const list = bars(lengths);
     assert.equal(list.reduce((sum, { count }) => sum + count, 0), lengths.length);
@@ -218,7 +218,7 @@ test("a view zooms around a point, and goes back and forward", () => {
     assert.deepEqual([view.from, view.to], [-10, 1010]);
 });
 
-test("an address keeps the view, the range and the selection, and survives nonsense", () => {
+test("an address stores the view, the range and the selection, and nonsense in it is ignored", () => {
     const view = new View(1000);
     view.show(100, 300);
     view.measure([250, 150]);
@@ -234,7 +234,7 @@ test("an address keeps the view, the range and the selection, and survives nonse
     assert.deepEqual([third.from, third.to, third.selection], [-10, 1010, null]);
 });
 
-test("each context has a colour of its own, interrupts share one", () => {
+test("each context has its own colour, and interrupts share one", () => {
     const contexts = Array.from({ length: 40 }, (_, index) => ({ kind: index < 2 ? "interrupt" : "thread" }));
     const colours = contextColours(contexts, [5, 3]);
     assert.equal(colours[0], colours[1]);
@@ -254,15 +254,15 @@ function ordered(largerIsUrgent, priorities) {
     return Object.assign(Object.create(Model.prototype), { header: { largerIsUrgent }, contexts, rows });
 }
 
-test("contexts are in the order of urgency, whichever priorities are urgent", () => {
+test("contexts are sorted by urgency, whether low or high numbers are urgent", () => {
     const order = (/** @type {boolean} */ largerIsUrgent) =>
         contextOrder(ordered(largerIsUrgent, [null, 0, 3, 7, 3])).map((/** @type {any} */ row) => row.context);
     assert.deepEqual(order(true), [3, 2, 4, 1, 0]);
     assert.deepEqual(order(false), [1, 2, 4, 3, 0]);
 });
 
-test("only contexts that are less urgent than the waiter delay it", () => {
-    // Context 2 waits, and context 4 holds what it waits for. Interrupts have the number -1.
+test("only contexts that are less urgent than the waiting context delay it", () => {
+    // Context 2 waits for an object that context 4 holds. Interrupts have the number -1.
     const times = new Map([-1, 0, 1, 2, 3, 4, 5].map((who) => [who, 1]));
     const found = (/** @type {boolean} */ larger, /** @type {number | null} */ own) =>
         culprits(ordered(larger, [1, 9, own, null, 0, 5]), 2, 4, times);
@@ -271,7 +271,7 @@ test("only contexts that are less urgent than the waiter delay it", () => {
     assert.deepEqual([found(true, null), found(false, null)], [[], []]);
 });
 
-test("two lanes of equal name are hidden one by one", () => {
+test("two lanes with the same name are hidden one by one", () => {
     const contexts = ["worker", "worker", "main"].map((name) => ({ name, priority: null }));
     const rows = [...contexts.map((_, context) => ({ kind: "context", context })),
         ...["0x10", "0x20"].map((key) => ({ kind: "lock", what: "mutex", name: "bus", key }))];
@@ -318,7 +318,7 @@ function inverted(count) {
     return { figures, json, done };
 }
 
-test("the table of inversions examines only the rows that are read", () => {
+test("the table of inversions computes only the rows that are read", () => {
     const { figures, done } = inverted(2000);
     const { rows } = figures.inversions(0);
     assert.deepEqual([rows.length, done.spans], [2000, 0]);
@@ -328,7 +328,7 @@ test("the table of inversions examines only the rows that are read", () => {
     assert.equal(done.spans, 2);
 });
 
-test("the worst inversions of all mutexes need one pass, and mutexes of equal name stay apart", () => {
+test("one pass finds the worst inversions of all mutexes, and mutexes with the same name stay apart", () => {
     const { figures, json, done } = inverted(2000);
     assert.deepEqual(figures.locks({ file: 0, json }).rows.map((row) => row[4].text), ["1999", "2000"]);
     assert.ok(done.passes <= 2, `${done.passes} passes over the rows`);
@@ -350,7 +350,7 @@ test("folded groups have no lanes", () => {
     assert.deepEqual([counted(1, "event"), counted(1096, "event")], ["1 event", "1,096 events"]);
 });
 
-test("a view of a large trace is asked for when it is outside or too coarse", () => {
+test("the page requests a view of a large trace if the loaded view is too small or too coarse", () => {
     const part = { from: 1000, until: 4000, resolution: 2, events: 9, most: 50, listed: false };
     const view = (from, to) => ({ from, to, length: 10000 });
     assert.equal(needed(part, view(2000, 3000), 500), null);
@@ -384,7 +384,7 @@ test("a view that shows the end follows a growing page", () => {
     assert.deepEqual([view.from, view.to], [500, 600]);
 });
 
-test("marks are lines of a file, and other lines stay", () => {
+test("each mark is a line of a file, and other lines stay unchanged", () => {
     const file = "# tracewell marks 1\n50-70 a  wait\n7 first\nnot a mark\n18446744073709551615 end\n";
     const marks = new UserMarks(file);
     assert.deepEqual(marks.list.map(({ from, until, text }) => [from, until, text]),
@@ -396,7 +396,7 @@ test("marks are lines of a file, and other lines stay", () => {
     assert.deepEqual(new UserMarks("").list, []);
 });
 
-test("marks are in the address, unless a server keeps them", () => {
+test("marks are in the address, unless a server stores them", () => {
     const view = new View(1000);
     view.marks.add(5n, 9n, "a, b & c=ä");
     const address = view.address((offset) => BigInt(offset));
@@ -407,7 +407,7 @@ test("marks are in the address, unless a server keeps them", () => {
     assert.doesNotMatch(view.address((offset) => BigInt(offset)), /n=/);
 });
 
-test("lanes and groups are moved, and new lanes follow the moved ones", () => {
+test("lanes and groups can be moved, and new lanes follow the moved ones", () => {
     const lane = (group, label) => ({ kind: label ? "context" : "group", group, label: label ?? group, detail: "", y: 0, height: 0 });
     const all = [lane("A"), lane("A", "1"), lane("A", "2"), lane("A", "3"), lane("B"), lane("B", "4")];
     const names = (list) => list.map((each) => each.label).join("");
@@ -421,7 +421,7 @@ test("lanes and groups are moved, and new lanes follow the moved ones", () => {
     assert.equal(arranged(all, []), all);
 });
 
-test("a file of SVG has the shapes that were drawn, and escapes text", () => {
+test("an SVG file contains the shapes that were drawn, and escapes text", () => {
     const ink = new SvgInk((text) => ({ width: text.length * 6, rise: 4 }), 100);
     ink.font = "600 11.5px \"A B\", sans";
     ink.fillStyle = "#123456";

@@ -38,7 +38,7 @@ export function writeLarge(example, target, wanted) {
         entries.copy(large, place);
         for (let entry = 0; entry < count; entry += 1) {
             const at = place + entry * ENTRY + TICKS;
-            // The counter of 32 bits wraps.
+            // The 32-bit counter wraps.
             large.writeUInt32LE((large.readUInt32LE(at) + i * period) % 2 ** 32, at);
         }
     }

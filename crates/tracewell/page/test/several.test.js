@@ -1,4 +1,4 @@
-// Several traces on one axis, without a browser.
+// Tests several traces on one axis, without a browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -58,7 +58,7 @@ test("sorted lists are merged, and equal values keep the order of the lists", ()
     assert.deepEqual([...indices], [0, 0, 1, 2, 1, 2]);
 });
 
-test("events of two files are in the order of time, with their own numbers and contexts", () => {
+test("events of two files are in chronological order, with their own numbers and contexts", () => {
     const all = model([content("x", [0, 10, 20]), content("y", [0, 4, 8])], [0, 7]);
     assert.deepEqual([...all.events.at], [0, 7, 10, 11, 15, 20]);
     assert.deepEqual([...all.events.at.keys()].map((i) => all.events.number(i)), [0, 0, 1, 1, 2, 2]);
@@ -68,7 +68,7 @@ test("events of two files are in the order of time, with their own numbers and c
     assert.deepEqual([all.kinds.length, all.length, all.header.events], [1, 20, 6]);
 });
 
-test("rows refer to the contexts, reasons and events of their file, and end with it", () => {
+test("rows refer to the contexts, reasons and events of their file, and end where the file ends", () => {
     const all = model([content("x", [0, 10, 20]), content("y", [0, 4, 8])], [0, 7]);
     const [core, context] = all.rows.slice(2);
     assert.deepEqual([...core.spans.at], [7, 11]);
@@ -80,7 +80,7 @@ test("rows refer to the contexts, reasons and events of their file, and end with
     assert.equal(all.isMoreUrgent(0, 3), false);
 });
 
-test("a file before the first one has negative times, and the view stays at its time", () => {
+test("if a file moves before the first file, its times are negative, and the view stays at its time", () => {
     const contents = [content("x", [0, 10, 20]), content("y", [0, 4, 8])];
     const all = model(contents, [0, -30]);
     assert.deepEqual([all.origin, all.length], [-30n, 50]);
@@ -101,7 +101,7 @@ test("clocks of different rates share an axis in nanoseconds", () => {
     assert.deepEqual([...model([changing, changing], []).events.at].filter((_, i) => i % 2 === 0), [0, 1_000_000, 2_000_000]);
 });
 
-test("unknown rates share an axis in ticks, but not with known ones", () => {
+test("clocks of unknown rate share an axis in ticks, but not with clocks of known rate", () => {
     const unknown = content("u", [0, 10, 20], { rates: [] });
     assert.deepEqual([...model([unknown, unknown], [0, 1]).events.at], [0, 1, 10, 11, 20, 21]);
     assert.throws(() => model([content("x", [0, 1, 2]), unknown], []), /u: the clock's rate is unknown/);

@@ -57,7 +57,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Opens the static page, which may send requests to its own server only. */
+/** Opens the static page. The page may send requests only to its own server. */
 async function start(query = "", more = {}) {
     const allowed = new RegExp(`^(data:|${address.replaceAll(".", "\\.")})`);
     const drawn = query !== "";
@@ -101,7 +101,7 @@ for (const [trace, given = {}] of TRACES) {
     });
 }
 
-test("a trace is dropped, then another one, with and without a rate, and nothing is uploaded", options, async () => {
+test("the page shows two traces that are dropped one after the other, with and without a rate, and uploads nothing", options, async () => {
     requests.length = 0;
     const { page, faults } = await start();
     await keep(page, "static-start");
@@ -155,7 +155,7 @@ test("the sample is one click away, and the address can ask for it", options, as
     await linked.page.close();
 });
 
-test("files that are no trace or too large are refused with a message", options, async () => {
+test("the page refuses files that are not traces or are too large, with a message", options, async () => {
     const { page, faults } = await start();
     const nothing = temporary("nothing.bin");
     writeFileSync(nothing, "this is no trace");
@@ -170,7 +170,7 @@ test("files that are no trace or too large are refused with a message", options,
     await page.close();
 });
 
-test("a trace of more than two million events is shown in parts, and the page stays alive", options, async () => {
+test("the page shows a trace of more than two million events in parts, and stays responsive", options, async () => {
     const file = temporary("two-million.trx");
     const count = writeLarge(join(ROOT, "examples/scheduling.trx"), file, 2_010_000);
     const { page, faults } = await start();

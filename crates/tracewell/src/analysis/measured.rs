@@ -113,7 +113,7 @@ pub(in crate::analysis) struct Place {
 }
 
 /// The distributions of a part of an analysis, in the order of their first times.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::analysis) struct Distributions<S> {
     wanted: bool,
     /// Number of ranges so far, from 1.

@@ -13,6 +13,7 @@ mod position;
 mod range;
 pub mod scheduling;
 pub mod spans;
+pub(crate) mod stored;
 pub mod summary;
 pub(crate) mod total;
 pub mod tracks;

@@ -9,7 +9,7 @@ const MAX_IDS: usize = 1 << 16;
 
 /// A table by event id. An entry is made when its id first occurs, and again after the schema
 /// changed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PerId<T> {
     /// The schema of the entries. A weak reference lets a decoder change the schema without a copy,
     /// and the changed schema has another address.

@@ -93,7 +93,7 @@ struct Open {
 /// assert!(spans.figures().names.is_empty());
 /// # Ok::<(), tracewell::input::InputError>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Spans {
     rows: Vec<SpanFigures>,
     /// The row of each event id that begins spans; `None` if there are too many rows.
@@ -293,9 +293,13 @@ mod tests {
         }
 
         fn take(&mut self, role: SpanRole, id: u32, number: u64) {
+            self.take_at(number, role, id, number);
+        }
+
+        fn take_at(&mut self, ticks: u64, role: SpanRole, id: u32, number: u64) {
             let row = EventRef {
                 seq: 0,
-                ticks: number,
+                ticks,
                 cpu: 0,
                 context: ContextId(0),
                 id,
@@ -318,6 +322,32 @@ mod tests {
             let loss = Loss { before: 1, events: None, cause: LossCause::BufferFull, offset: 0 };
             assert!(self.spans.loss(&self.trace, &loss).is_continue());
         }
+    }
+
+    #[test]
+    fn a_span_is_busy_from_its_first_entry_to_its_last_leaving_or_its_end() {
+        use SpanRole::{Begins, Ends, Enters, Leaves};
+        let mut spanned = Spanned::new(1);
+        // Busy from 12 to 25, with two threads in it, and from 30 to its end at 34.
+        for (ticks, role) in [
+            (10, Begins),
+            (12, Enters),
+            (15, Enters),
+            (20, Leaves),
+            (25, Leaves),
+            (30, Enters),
+            (34, Ends),
+        ] {
+            spanned.take_at(ticks, role, 0, 7);
+        }
+        // Never busy.
+        spanned.take_at(40, Begins, 0, 8);
+        spanned.take_at(50, Ends, 0, 8);
+        let figures = spanned.spans.figures();
+        let row = &figures.names[0];
+        assert_eq!((row.duration.min, row.duration.max), (10, 24));
+        assert_eq!((row.busy.min, row.busy.max), (0, 17));
+        assert_eq!(row.idle(), 7 + 10);
     }
 
     #[test]

@@ -105,6 +105,7 @@ impl<'r> Check<'r> {
             }
         }
         self.verdict.warnings = self.rules.unknown_names(trace);
+        self.verdict.absent = self.rules.unknown_values(trace);
         self.verdict.rules.sort_by_key(|result| result.span.start);
         self.verdict.note_losses(&trace.losses);
         self.verdict.failures.sort_by_key(Failure::place);

@@ -1,11 +1,14 @@
-//! Warns of a name in rules if no event of the trace's format has this name.
+//! Warns of a name in rules if no event of the trace's format has this name, and of a name in
+//! conditions if nothing in the trace has it.
 
 use super::shapes::is_named;
-use super::syntax::{Invariant, Pattern, Rules};
+use super::syntax::{Invariant, InvariantKind, Pattern, Rules};
 use crate::model::Trace;
 use crate::model::schema::EventType;
 use crate::select::expression::syntax::{Field, Text};
-use crate::select::{self, did_you_mean, event_id, has_event, nearest, nearest_event, trailing_id};
+use crate::select::{
+    self, did_you_mean, event_id, has_event, nearest, nearest_event, trailing_id, unknown_values,
+};
 use crate::source::Finding;
 
 impl Rules {
@@ -47,6 +50,33 @@ impl Rules {
         findings
     }
 
+    /// Returns a warning for each name in a condition that nothing in this trace has, such as a
+    /// context. Covers the statements that such a name changes without a word: an event that must
+    /// not occur, or is ignored, or is the only one that counts.
+    pub(super) fn unknown_values(&self, trace: &Trace) -> Vec<Finding> {
+        let mut patterns = Vec::new();
+        for rule in &self.rules {
+            patterns.extend(rule.ignored.iter().chain(&rule.only));
+            patterns.extend(rule.invariants.iter().filter_map(|invariant| match &invariant.kind {
+                InvariantKind::Never(pattern) => Some(pattern),
+                InvariantKind::Count { .. } | InvariantKind::Whenever { .. } => None,
+            }));
+        }
+        let mut findings = Vec::new();
+        for pattern in patterns {
+            for alternative in &pattern.alternatives {
+                let Some(shape) = self.shapes.get(alternative.shape as usize) else { continue };
+                let events = named(&shape.name, trace);
+                let conditions = shape.fields.iter().zip(&alternative.conditions);
+                findings.extend(conditions.flat_map(|condition| {
+                    let messages = unknown_values(condition, &events, trace, "this trace");
+                    messages.into_iter().map(|message| Finding::warning(pattern.span, message))
+                }));
+            }
+        }
+        findings
+    }
+
     fn patterns(&self) -> Vec<&Pattern> {
         let mut patterns = Vec::new();
         for rule in &self.rules {
@@ -77,7 +107,12 @@ fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
                 || trailing_id(written, &trace.schema).is_some_and(|id| is_named(name, trace, id))
         }
     };
-    let meant = || did_you_mean(nearest_event(written, &trace.schema));
+    let meant = || match name {
+        Text::Exactly(_) if has_event(written, &trace.schema) => {
+            "; without quotation marks, case and '_' do not matter".to_owned()
+        }
+        _ => did_you_mean(nearest_event(written, &trace.schema)),
+    };
     (!is_known).then(|| format!("no event named '{written}' in format {}{}", trace.format, meant()))
 }
 

@@ -33,6 +33,9 @@ pub struct Verdict {
     pub lost: Option<u64>,
     /// Warnings of names in the rules that no event of the trace's format has.
     pub warnings: Vec<Finding>,
+    /// Warnings of names in conditions that nothing in the trace has. [`Verdict::strict`] makes no
+    /// failures of them, because not every run has each context and each object.
+    pub absent: Vec<Finding>,
 }
 
 impl Verdict {

@@ -19,7 +19,7 @@ pub enum ContextKind {
     Interrupt,
     /// The system before its scheduler started.
     Initialization,
-    /// The trace does not identify the context.
+    /// The trace does not identify the context, or the scheduler of the trace does not know it.
     Unknown,
     /// The system itself: idle loop, scheduler, and interrupts without a context of their own.
     System,
@@ -229,13 +229,22 @@ impl Contexts {
             }
         }
         seen.renamed = self.renamed.len();
-        let new = self.iter().skip(table.len());
+        let new = self.iter_from(table.len());
         table.extend(new.map(|(id, context)| row(id, context)));
     }
 
     /// Returns all contexts, in order of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ContextId, &Context)> {
-        self.list.iter().enumerate().map(|(index, context)| (ContextId(index as u32), context))
+        self.iter_from(0)
+    }
+
+    /// Returns the contexts from an index on. Skipping the first ones takes no time.
+    pub(crate) fn iter_from(
+        &self,
+        first: usize,
+    ) -> impl ExactSizeIterator<Item = (ContextId, &Context)> {
+        let list = self.list.get(first..).unwrap_or_default().iter().enumerate();
+        list.map(move |(index, context)| (ContextId((first + index) as u32), context))
     }
 
     /// Returns the number of contexts.

@@ -23,6 +23,10 @@ pub enum LossCause {
 }
 
 impl LossCause {
+    /// All causes, in the order of their numbers.
+    pub const ALL: [Self; 5] =
+        [Self::Overwritten, Self::Truncated, Self::Damaged, Self::BufferFull, Self::Missing];
+
     /// Returns the word for output.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -384,7 +384,16 @@ impl Objects {
 
     /// Returns all objects, in order of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
-        self.list.iter().enumerate().map(|(index, object)| (ObjectId(index as u32), object))
+        self.iter_from(0)
+    }
+
+    /// Returns the objects from an index on. Skipping the first ones takes no time.
+    pub(crate) fn iter_from(
+        &self,
+        first: usize,
+    ) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
+        let list = self.list.get(first..).unwrap_or_default().iter().enumerate();
+        list.map(move |(index, object)| (ObjectId((first + index) as u32), object))
     }
 
     /// Returns the number of objects.

@@ -269,6 +269,19 @@ mod tests {
     }
 
     #[test]
+    fn a_task_runs_plainly_outside_of_interrupts_until_another_is_chosen() {
+        let mut running = Running::<OnBehalf>::default();
+        running.start(A);
+        assert!(running.runs_plainly(A) && !running.runs_plainly(B));
+        running.enter();
+        assert!(!running.runs_plainly(A) && !running.runs_plainly(B));
+        running.choose(behalf(B, B));
+        assert!(!running.runs_plainly(A) && !running.runs_plainly(B));
+        running.exit(None);
+        assert!(!running.runs_plainly(A) && running.runs_plainly(B));
+    }
+
+    #[test]
     fn loads_count_only_if_choices_are_not_recorded() {
         let mut running = Running::<OnBehalf>::default();
         running.load(A);

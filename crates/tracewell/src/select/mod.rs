@@ -14,6 +14,7 @@ mod ranged;
 mod selected;
 mod share;
 mod unknown_names;
+mod unknown_values;
 
 use std::collections::HashSet;
 
@@ -37,6 +38,7 @@ pub use ranged::{CountsInRange, Covered, Ranged};
 pub use selected::Selected;
 pub use share::{Share, ShareError};
 pub(crate) use unknown_names::{event_id, has_event, nearest_event, trailing_id};
+pub(crate) use unknown_values::unknown_values;
 
 /// The events that a user wants. Empty lists and absent bounds select everything.
 ///
@@ -261,7 +263,7 @@ impl Selector {
             return true;
         }
         // Objects are only added, so each object is compared once.
-        for (_, object) in trace.objects.iter().skip(self.objects_seen) {
+        for (_, object) in trace.objects.iter_from(self.objects_seen) {
             if wanted.iter().any(|wanted| is_object(wanted, object)) {
                 self.objects.insert(object.key);
             }

@@ -83,6 +83,9 @@ impl Selection {
             let events = if names_all { "" } else { "selected " };
             warnings.push(format!("{place}: no {events}event has an argument '{wanted}'{meant}"));
         }
+        for expression in &self.expressions {
+            warnings.extend(expression.unknown_values(&named, trace, of));
+        }
         let unknown_ids = self.unknown_ids(&trace.schema, of);
         // An unknown id never occurs.
         let has_unknown_ids = unknown_ids.is_some();

@@ -14,7 +14,7 @@ use foldhash::fast::RandomState;
 /// assert_eq!(labels.get(7, || "made"), &"made");
 /// assert_eq!(labels.get(7, || "made again"), &"made");
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PerEvent<T> {
     small: Vec<Option<Box<T>>>,
     large: HashMap<u32, T, RandomState>,

@@ -10,6 +10,7 @@
 //! | `block` | the unit of a log: length, checksum, kind, and the body of each kind |
 //! | `index` | where a log contains the events of a time span |
 //! | `event_type` | name, family and fields of an event as text |
+//! | `kernel` | the event types with which kernels and executors record what they do |
 //! | `crc` | CRC-32C, the checksum of a block |
 //!
 //! `docs/native-format.md` describes the format for independent implementations.
@@ -21,6 +22,7 @@ mod crc;
 mod event_type;
 pub mod image;
 mod index;
+pub mod kernel;
 mod packet;
 mod record;
 

@@ -19,6 +19,7 @@
 //! | `number` | numbers |
 //! | `text` | texts |
 //! | `packet` | packets |
+//! | `short` | the most frequent packets |
 //!
 //! The meanings of events, the texts in which a target describes itself, and the head of files are
 //! in the decoder. The facts come from the public recorders; `docs/systemview.md` lists the
@@ -27,9 +28,11 @@
 pub mod ids;
 pub mod number;
 pub mod packet;
+mod short;
 pub mod text;
 
 pub use packet::{Form, Packet};
+pub use short::ShortPacket;
 pub use text::TextOrder;
 
 /// Number of zero bytes of a sync.

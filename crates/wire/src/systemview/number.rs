@@ -25,7 +25,40 @@ pub fn read(bytes: &[u8]) -> Result<(u32, usize), Fault> {
     }
 }
 
+/// Reads a number that is incomplete or has several bytes. Eight bytes contain it, if they are
+/// there.
+#[inline]
 fn read_long(bytes: &[u8]) -> Result<(u32, usize), Fault> {
+    match bytes.first_chunk() {
+        Some(word) => of_word(u64::from_le_bytes(*word)),
+        None => read_last(bytes),
+    }
+}
+
+/// Reads the number at the start of eight bytes, without a branch for each byte. The first byte is
+/// the lowest.
+#[inline]
+pub(super) const fn of_word(word: u64) -> Result<(u32, usize), Fault> {
+    // The lowest of these bits is the highest bit of the number's last byte.
+    let last = (!word & 0x80_8080_8080).trailing_zeros();
+    if last == u64::BITS {
+        return Err(Fault::LongNumber);
+    }
+    let bytes = word & u64::MAX >> (u64::BITS - 1 - last);
+    let number = bytes & 0x7F
+        | bytes >> 1 & 0x7F << 7
+        | bytes >> 2 & 0x7F << 14
+        | bytes >> 3 & 0x7F << 21
+        | bytes >> 4 & 0x7F << 28;
+    if number > u32::MAX as u64 {
+        return Err(Fault::LongNumber);
+    }
+    Ok((number as u32, last as usize / 8 + 1))
+}
+
+/// Reads a number near the end of the bytes.
+#[cold]
+fn read_last(bytes: &[u8]) -> Result<(u32, usize), Fault> {
     let bytes = bytes.get(..MAX_BYTES).unwrap_or(bytes);
     match number::read(bytes) {
         Some((number, rest)) => match u32::try_from(number) {
@@ -50,4 +83,30 @@ pub fn write(number: u32, out: &mut [u8]) -> Option<usize> {
     let bytes = number::encode(u64::from(number));
     out.get_mut(..bytes.len())?.copy_from_slice(&bytes);
     Some(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_within_a_word_are_those_that_are_read_byte_by_byte() {
+        // Pseudo-random bytes, in which a number of each length and long numbers are frequent.
+        let mut seed = 1_u64;
+        let mut seen = [0; MAX_BYTES + 2];
+        for _ in 0..100_000 {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let continued = (1_u32 << ((seed >> 33) % 7)) - 1;
+            let mut bytes = (seed ^ seed >> 29).to_be_bytes();
+            for (index, byte) in bytes.iter_mut().enumerate() {
+                *byte = *byte & 0x7F | (((continued >> index) & 1) as u8) << 7;
+            }
+            let expected = read_last(&bytes);
+            assert_eq!(read(&bytes), expected, "{bytes:X?}");
+            seen[expected.map_or(0, |(_, length)| length)] += 1;
+        }
+        assert!(seen[..=MAX_BYTES].iter().all(|count| *count > 1000), "{seen:?}");
+    }
 }

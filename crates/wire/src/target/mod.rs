@@ -8,6 +8,7 @@
 //! | [`packet`] | the header, the checksum, and the search for packets in any bytes |
 //! | [`event`] | the events in the payload of a packet |
 //! | [`ids`] | the ids of events |
+//! | [`vocabulary`] | the names and arguments of events |
 //! | [`definition`] | names of tasks, objects and events |
 //! | [`ring`] | the ring in RAM, found by its control block in a dump of the memory |
 //!
@@ -21,11 +22,13 @@ pub mod event;
 pub mod ids;
 pub mod packet;
 pub mod ring;
+pub mod vocabulary;
 
 pub use definition::{Definition, DefinitionKind};
 pub use event::{Form, RecordedEvent, events};
 pub use packet::{Header, Lookup, Packet, crc16};
 pub use ring::Control;
+pub use vocabulary::Described;
 
 /// The version of the stream that this module describes.
 pub const VERSION: u8 = 1;

@@ -10,7 +10,7 @@ use tracewell::text::shown_path;
 use crate::outcome::Failure;
 use crate::small_file;
 
-/// Reads a baseline. A figure may be worse than in the baseline by `tolerance`.
+/// Reads a baseline. A figure may be worse than in the baseline by at most `tolerance`.
 pub(super) fn read(path: &Path, tolerance: Share) -> Result<Baseline, Failure> {
     let bytes = small_file::read(path)?;
     let wrong = |what: String| Failure::usage(format!("{}: {what}", shown_path(path)));

@@ -49,7 +49,7 @@ impl Suites {
     }
 
     /// Writes the file. Traces without a verdict get a suite with an error, so that the file does
-    /// not look like a success. `failures` has the reasons for these errors.
+    /// not look like a success. `failures` contains the reasons for these errors.
     pub(super) fn write(
         self,
         traces: &[PathBuf],
@@ -80,7 +80,7 @@ impl Suites {
 /// standard error.
 fn unreadable(name: &str, reason: Option<&str>) -> TestSuite {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    let other = "the trace could not be checked; standard error has the reason";
+    let other = "the trace could not be checked: see standard error for the reason";
     status.set_message(reason.unwrap_or(other));
     let mut suite = TestSuite::new(name);
     suite.add_test_case(TestCase::new("read the trace", status));
@@ -107,7 +107,7 @@ fn failure_status() -> TestCaseStatus {
     TestCaseStatus::non_success(NonSuccessKind::Failure)
 }
 
-/// Returns the status of a failed case, with the text of the failure.
+/// Returns the status for a failed case, with the text of the failure.
 fn failed(source: &Source, failure: &RuleFailure) -> TestCaseStatus {
     let mut status = failure_status();
     status.set_type(failure.kind.as_str());
@@ -117,7 +117,7 @@ fn failed(source: &Source, failure: &RuleFailure) -> TestCaseStatus {
     status
 }
 
-/// Returns a case with its place in the rules.
+/// Returns a case that states its place in the rules.
 fn case(source: &Source, name: &str, span: Span, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
     let line = source.position(span.start).line;
@@ -132,10 +132,10 @@ fn case(source: &Source, name: &str, span: Span, status: TestCaseStatus) -> Test
 fn is_of(failure: &RuleFailure, result: &RuleResult) -> bool {
     let (inner, outer) = (failure.span, result.span);
     match result.kind {
-        // A name that no event has gets a case of its own.
+        // A name that no event has gets its own case.
         _ if failure.kind == FailureKind::Unknown => false,
-        // A failure has the span of one step. The steps of a rule need not be consecutive lines:
-        // other statements may stand between them.
+        // The span of a failure is that of one step. The steps of a rule need not be consecutive
+        // lines: other statements may stand between them.
         RuleKind::Steps => {
             use FailureKind::{Early, Late, Missing, Unexpected};
             matches!(failure.kind, Early | Late | Missing | Unexpected)

@@ -1,4 +1,4 @@
-//! Derives the figures of a trace for rules with thresholds, in the same pass that checks its
+//! Derives the figures of a trace for rules with thresholds, in the pass that also checks its
 //! events.
 
 use std::io::Write;
@@ -16,7 +16,8 @@ pub(super) struct Measured<'r, W> {
     checked: Selected<FailurePrinter<'r, W>>,
     /// The analyses; `None` after the end of the trace.
     measuring: Option<Ranged<Measuring>>,
-    /// The first is true if the rules need no further events, the second if the analyses need none.
+    /// The first element is true if the rules need no further events, and the second if the
+    /// analyses need none.
     is_complete: [bool; 2],
 }
 

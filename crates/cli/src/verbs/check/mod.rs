@@ -39,7 +39,7 @@ use crate::{output, small_file, sources};
 /// rule with the events around it. The exit status is 1 if a rule is violated, 2 if the rules have
 /// errors.
 ///
-/// With --baseline, the figures that the rules compare with limits are also compared with the
+/// With --baseline, the figures in the rules are compared not only with limits, but also with the
 /// figures of an earlier run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -65,7 +65,7 @@ pub(crate) struct Check {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// The rules of the configuration file and the traces, if RULES is omitted.
+    /// The rules from the configuration file and the traces, if RULES is omitted.
     #[arg(skip)]
     configured: OnceCell<(PathBuf, Vec<PathBuf>)>,
 
@@ -77,7 +77,7 @@ pub(crate) struct Check {
     #[arg(long, conflicts_with_all = ["write", "format"])]
     json: bool,
 
-    /// Print nothing on standard output: the exit status has the result
+    /// Print nothing on standard output: the exit status is the result
     #[arg(short, long, conflicts_with_all = ["write", "format", "json"])]
     quiet: bool,
 
@@ -89,7 +89,8 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     baseline: Option<PathBuf>,
 
-    /// With --baseline: allow figures to be worse by this part, such as 5%
+    /// With --baseline: allow figures to be worse by at most this part of the earlier value, such
+    /// as 5%
     #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "0%")]
     tolerance: Share,
 
@@ -126,7 +127,7 @@ enum OutputForm {
     Text,
     /// One JSON document with all rules
     Json,
-    /// Lines that GitHub shows at the rules
+    /// Lines that GitHub shows next to the rules
     Github,
 }
 
@@ -144,8 +145,8 @@ impl Check {
         if self.write { self.written() } else { self.checked() }
     }
 
-    /// Uses the rules of the configuration file if the arguments name only traces. This is so if
-    /// there is a single argument, or if the first argument is not a text file.
+    /// Uses the rules of the configuration file if the arguments name only traces. The arguments
+    /// name only traces if there is a single argument, or if the first argument is not a text file.
     fn find_rules(&self) -> Result<(), Failure> {
         let is_single = self.files.is_empty();
         if self.write && is_single {
@@ -186,8 +187,8 @@ impl Check {
         let source = sources::read_rules(self.rules())?;
         let parsed = Rules::parse(&source);
         sources::report(&source, &parsed.findings);
-        // Rules with errors are a wrong argument. Status 1 would mean that a trace violates the
-        // rules.
+        // Rules with errors count as a wrong argument. Status 1 would mean that a trace violates
+        // the rules.
         let Some(rules) = parsed.rules else { return Ok(Outcome::Usage) };
         let baseline = self.baseline.as_deref().map(|path| baseline::read(path, self.tolerance));
         let baseline = baseline.transpose()?;
@@ -211,15 +212,15 @@ impl Check {
             outcome = document.end(outcome);
         }
         if let Some(junit) = junit {
-            // Joined files are one trace, which has the name of the first.
+            // Joined files are one trace, which has the name of the first file.
             let traces = if self.input.join { 1 } else { self.files().len() };
             let traces = self.files().get(..traces).unwrap_or_default();
             let written = junit.write(traces, &failures, &inputs);
             outcome = outcome.max(written.unwrap_or_else(Failure::report));
         }
         Ok(match outcome {
-            // If a rule is violated, the outcome says so even if an input is damaged. The damage
-            // has been reported as well.
+            // If a rule is violated, the outcome states this even if an input is damaged. The
+            // damage has already been reported.
             Outcome::Done | Outcome::Damaged if wrong.load(Ordering::Relaxed) => Outcome::Wrong,
             outcome => outcome,
         })
@@ -243,7 +244,7 @@ impl Check {
     ) -> Made {
         let end = StreamEnd::default();
         for_each_file(self.files(), &self.input, |input| {
-            // Print the failures of a stream at once, because it may last for days.
+            // Print the failures of a stream at once, because the stream may last for days.
             let results = self.results(outputs, input.is_stream());
             let is_text = matches!(results.form, Form::Text | Form::TextAtOnce);
             let title = title(self.files(), &self.input, input.path()).filter(|_| is_text);
@@ -268,7 +269,7 @@ impl Check {
         })
     }
 
-    /// Checks a trace while it is written, until a signal arrives.
+    /// Checks a trace while another program writes it, until a signal arrives.
     fn followed(
         &self,
         rules: Rulebook<'_>,
@@ -306,7 +307,7 @@ impl Check {
             let message = "several traces need --join to make one rules file";
             return Err(Failure::usage(message));
         }
-        // A device such as /dev/stdout may be written without --force.
+        // Writing to a device such as /dev/stdout is allowed without --force.
         let is_file = std::fs::metadata(self.rules()).is_ok_and(|there| there.is_file());
         let inputs = self.input.inputs(self.files());
         inputs.refuse(self.rules())?;
@@ -355,8 +356,8 @@ impl Check {
 }
 
 /// Returns a path relative to the current folder if it is in this folder, otherwise the path
-/// itself. Results then name rules from the configuration file in the same form as rules from an
-/// argument.
+/// itself. So the results name a rules file in the same form, whether the configuration file or an
+/// argument names it.
 fn relative(path: &Path) -> PathBuf {
     let folder = env::current_dir().unwrap_or_default();
     path.strip_prefix(folder).unwrap_or(path).to_owned()

@@ -62,7 +62,7 @@ pub(super) enum Form<'r> {
     Quiet,
     /// Text, at the end.
     Text,
-    /// Text, each failure at once.
+    /// Text, with each failure as soon as it is found.
     TextAtOnce,
     /// A JSON document, at the end.
     Json(&'r Document),
@@ -84,7 +84,7 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
         Self { rules, check, measures, out, trace, results, printed: 0, wrong }
     }
 
-    /// Sets the figures of the trace, before its end.
+    /// Sets the figures of the trace, before the end of the trace.
     pub(super) fn set_measures(&mut self, measures: Measures) {
         self.measures = Some(measures);
     }
@@ -118,6 +118,7 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
             verdict = verdict.strict();
         }
         sources::report(source, &verdict.warnings);
+        sources::report(source, &verdict.absent);
         if !verdict.passed() {
             self.wrong.store(true, Ordering::Relaxed);
         }
@@ -132,8 +133,8 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
                 return document.writer().trace(&name, &verdict);
             }
             Form::Github => check::github(source, &verdict, &name),
-            // Failures are in the order of the trace, so the first `printed` failures are already
-            // printed.
+            // Failures are in the order of the trace, so the first `printed` failures have already
+            // been printed.
             Form::Text | Form::TextAtOnce => {
                 let left = verdict.failures.get(self.printed..).unwrap_or_default();
                 let layout = screen::layout();

@@ -76,7 +76,7 @@ impl<'a> Files<'a> {
             drafts = vec![draft, second];
             arrivals = Some(Box::new(file) as _);
         }
-        // A source that listens for targets is already open, although no target has connected.
+        // A source that listens for targets is already open, even though no target has connected.
         let is_open = reader.local_addr().is_some();
         let waiting = Arc::new(Mutex::new(Waiting { drafts, failed: false }));
         let place = Place { path, is_open, waiting };
@@ -91,8 +91,8 @@ pub(super) struct Storage {
     pub(super) place: Place,
 }
 
-/// The final paths of a source's two files. Both are renamed together, so that arrivals never
-/// accompany bytes of another run.
+/// The final paths of a source's two files. Both are renamed together, so that arrival times never
+/// accompany the bytes of another run.
 #[derive(Clone, Default)]
 pub(super) struct Place {
     path: PathBuf,
@@ -103,15 +103,15 @@ pub(super) struct Place {
 
 #[derive(Default)]
 struct Waiting {
-    /// Drafts that wait for the first byte.
+    /// Drafts that are not renamed before the first byte arrives.
     drafts: Vec<Draft>,
     /// True if a draft could not be renamed.
     failed: bool,
 }
 
 impl Place {
-    /// Renames the files, if that has not happened yet. A file that cannot be renamed keeps its
-    /// temporary name.
+    /// Renames the files, unless this has already been done. If a file cannot be renamed, it keeps
+    /// its temporary name.
     fn take(&self) {
         let mut waiting = self.waiting();
         for mut draft in std::mem::take(&mut waiting.drafts) {
@@ -148,8 +148,8 @@ impl Place {
     }
 }
 
-/// The file of the bytes. It is renamed to its target at the first write or flush; the collector
-/// flushes after any event, such as a connection.
+/// The file that stores the bytes. It is renamed to its target at the first write or flush; the
+/// collector flushes after any event, such as a connection.
 struct Bytes {
     file: File,
     place: Place,
@@ -168,7 +168,7 @@ impl Write for Bytes {
     }
 }
 
-/// Fails if an output is an input: a file that is read while it is written would never end.
+/// Fails if an output is also an input: the input would grow while it is read, and never end.
 fn refuse_inputs(files: &[PathBuf], inputs: &Inputs) -> Result<(), Failure> {
     let mut written = files.iter().flat_map(|path| [path.to_owned(), arrivals_path(path)]);
     written.try_for_each(|path| inputs.refuse(&path))

@@ -27,8 +27,8 @@ impl Collect {
         View { settings, only_growing: false, sink: Box::new(sink) }
     }
 
-    /// Returns the writer of events. Each line begins with a tag, and `tag` is the width of the tag
-    /// in columns.
+    /// Returns the writer of events. Each line begins with a tag; `tag` is the width of the tag in
+    /// columns.
     fn sink<'a>(
         &self,
         selection: Selection,

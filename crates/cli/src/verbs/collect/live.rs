@@ -8,7 +8,7 @@ use tracewell_collect::{Gauge, Link, Progress};
 
 use crate::progress::{Rate, data};
 
-/// Maximum number of lines. More sources share one line.
+/// Maximum number of lines. If there are more sources, they share one line.
 const MAX_LINES: usize = 4;
 
 /// The progress of all sources.
@@ -48,7 +48,7 @@ fn lines(
     } else {
         let width = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
         let head = |(name, source): (&String, &Progress)| {
-            // As wide as the longest state, so that the counts are in one column.
+            // As wide as the longest state, so that the counts are aligned.
             format!("{}  {:9}", padded(name, width), state(source.link))
         };
         (names.iter().zip(sources).map(head).collect(), sources.to_vec())

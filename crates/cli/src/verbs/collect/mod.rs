@@ -1,7 +1,7 @@
 //! `tracewell collect`: receives traces while targets send them.
 //!
-//! This file has the arguments and the reports about sources. `files` stores the bytes,
-//! `follow` shows the events, and `live` the progress.
+//! This file contains the arguments and the reports about sources. `files` stores the bytes,
+//! `follow` shows the events, and `live` shows the progress.
 
 mod files;
 mod follow;
@@ -32,12 +32,13 @@ use crate::{output, progress};
 /// Receive traces while targets send them
 ///
 /// Stores the bytes exactly as they arrive, with arrival times in FILE.arrivals, or shows the
-/// events with --follow, or both. Each source is a separate stream. Connections that end are opened
-/// again. Stops at the first of --seconds, --bytes, --packets and --idle, at the end of all
-/// sources, or on Ctrl-C; then prints what was received and what is missing.
+/// events with --follow, or both. Each source is a separate stream. If a connection ends, it is
+/// opened again. Stops at the first of --seconds, --bytes, --packets and --idle, at the end of all
+/// sources, or on Ctrl-C; then reports the received and the missing data.
 ///
 /// If bytes arrive faster than they can be written, some are dropped and counted; memory does not
-/// grow. Files and standard input lose nothing, because collect stops reading them in the meantime.
+/// grow. No data from files and standard input is lost, because collect then waits before it reads
+/// more.
 #[derive(Debug, Args)]
 #[command(override_usage = "tracewell collect [OPTIONS] SOURCE...\n       \
     SOURCE: --serial DEVICE, --tcp HOST:PORT, --tcp-listen ADDRESS:PORT, --udp ADDRESS:PORT, --file FILE, -")]
@@ -89,7 +90,7 @@ pub(crate) struct Collect {
 #[group(id = "sources", required = true, multiple = true)]
 struct SourceArgs {
     /// Read a serial line, by default with 115200,8N1: any rate, 5 to 8 data bits, parity N, E or
-    /// O, 1 or 2 stop bits, then ,rtscts or ,xonxoff
+    /// O, 1 or 2 stop bits, then optionally ,rtscts or ,xonxoff
     #[cfg(unix)]
     #[arg(long, value_name = "DEVICE[@BAUD[,8N1]]")]
     serial: Vec<tracewell_collect::Serial>,
@@ -134,7 +135,7 @@ struct UntilArgs {
     #[arg(long, value_name = "N", value_parser = seconds)]
     idle: Option<Duration>,
 
-    /// Stop a source when its first connection closes, and a file at its end
+    /// End a source when its first connection closes, or, for a file, at its end
     #[arg(long)]
     once: bool,
 }
@@ -176,7 +177,7 @@ impl Collect {
         self.check()?;
         let selection = self.selection.selection()?;
         self.warn_ineffective();
-        // Sources have no folder, so the configuration is that of the current folder.
+        // Sources have no folder, so the configuration of the current folder applies.
         let here = [PathBuf::from("-")];
         let settings = self.input.settings()?;
         let settings = self.input.configured(settings, &here, &mut Configs::default())?;
@@ -302,7 +303,7 @@ impl Collect {
         ]);
     }
 
-    /// Returns the content of datagrams, which depends on --format-in.
+    /// Returns the kind of content that datagrams have; it depends on --format-in.
     fn datagrams(&self) -> Datagrams {
         let Some(name) = &self.input.format_in else { return Datagrams::Any };
         match format::by_name(name).is_some_and(|format| format.orders_datagrams) {
@@ -347,7 +348,8 @@ impl Collect {
             let refused = shown.refused || shown.worst == Some(Severity::Damage);
             outcome = outcome.max(if refused { Outcome::Damaged } else { Outcome::Done });
             if let Some(trace) = &shown.trace {
-                outcome = outcome.max(report_diagnostics(name, trace, self.input.verbose));
+                outcome =
+                    outcome.max(report_diagnostics(name, &trace.diagnostics, self.input.verbose));
                 for warning in selection.unknown_names(trace) {
                     warn!("{}: {warning}", name.display());
                 }
@@ -386,7 +388,7 @@ pub(super) fn open(source: &Source) -> Result<Reader, Failure> {
     source.open().map_err(|error| Failure::io(Path::new(&source.to_string()), &error))
 }
 
-/// Prints events of a source, such as connections. A listening address is at the end of its line,
+/// Prints events of a source, such as connections. A listening address is at the end of the line,
 /// so that scripts can find it.
 pub(super) fn print_notice(name: &str, notice: &Notice<'_>) {
     match notice {

@@ -18,9 +18,9 @@ use crate::{output, screen};
 
 /// Compare runs: which figures changed by more than noise, and what is new or gone
 ///
-/// Compares two traces, or several traces of each side, separated by --. Times of tasks, objects,
+/// Compares two traces, or two sets of traces, separated by --. Times of tasks, objects,
 /// interrupts and messages, the load of each task and the rate of each event are compared as
-/// distributions. A figure changed if the difference is improbable by chance, concerns a
+/// distributions. A figure counts as changed if the difference is unlikely to be chance, affects a
 /// considerable part of the values, and is larger than the differences between the runs of one
 /// side. docs/comparing.md describes the test.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ use crate::{output, screen};
   tracewell diff --fail-on 5%,new old.trx new.trx
   tracewell diff --json old.trx new.trx | jq '.findings[] | {subject, change}'")]
 pub(crate) struct Diff {
-    /// The old trace and the new one; or all old traces; - is standard input
+    /// The old trace and the new trace; or all old traces; - is standard input
     #[arg(required = true, value_name = "OLD")]
     files: Vec<PathBuf>,
 

@@ -2,7 +2,7 @@
 //! events. Keeps files with events, and prints a note with their names.
 //!
 //! A file is abandoned if the process in its name has ended and no process holds the lock of the
-//! file. The lock protects recordings in other containers, whose process ids are unknown here.
+//! file. The lock protects recordings of processes in other containers, whose ids are unknown here.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::posix::has_events;
 use crate::draft::process_of_partial;
 use crate::outcome::note;
 
-/// Removes the abandoned files of earlier recordings to `target` if they have no events.
+/// Removes the abandoned files of earlier recordings to `target` if they contain no events.
 pub(super) fn remove_abandoned(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
@@ -31,7 +31,7 @@ pub(super) fn remove_abandoned(target: &Path) {
         }
         let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
         if is_empty || !has_events(&path) {
-            // An error is not reported, because the file does not affect the new recording.
+            // Does not report an error, because the file does not affect the new recording.
             let _ = fs::remove_file(&path);
         } else {
             note!("{}: a `tracewell record` that was killed left these events", shown_path(&path));

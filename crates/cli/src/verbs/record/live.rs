@@ -1,4 +1,4 @@
-//! The progress line of a recording, and when it may appear.
+//! The progress line of a recording, and the conditions under which it may appear.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -44,7 +44,7 @@ impl<'s> Line<'s> {
         let log = self.log.as_ref().and_then(|log| log.metadata().ok()).map(|log| log.len());
         let start = *self.log_start.get_or_insert(log.unwrap_or(0));
         // If there is a stream, there is always a log too. Show the log only if the program has
-        // recorded into the log.
+        // recorded events in it.
         let log = log.filter(|bytes| self.stream.is_none() || *bytes > start);
         line(time, counts, log, &mut self.rate)
     }
@@ -74,13 +74,13 @@ fn line(time: Duration, counts: Option<Counts>, log: Option<u64>, rate: &mut Rat
     line
 }
 
-/// Returns true if the line may appear while a program runs. The program has the standard output
+/// Returns true if the line may appear while a program runs. The program shares the standard output
 /// and the standard error of this process.
 pub(super) fn shows_beside_program(demanded: bool) -> bool {
     progress::is_possible() && (demanded || progress::has_separate_output())
 }
 
-/// Returns true if the line may appear while a process runs that this program did not start.
+/// Returns true if the line may appear while this program records a process that it did not start.
 pub(super) fn shows_beside_process(demanded: bool, process: i32) -> bool {
     let prints_here = || {
         let error = io::stderr().as_fd().try_clone_to_owned().map(File::from);
@@ -95,7 +95,7 @@ fn is_same(process: i32, stream: u32, here: &Metadata) -> bool {
     match fs::metadata(Path::new(&format!("/proc/{process}/fd/{stream}"))) {
         Ok(output) => output.rdev() == here.rdev(),
         // If the entry does not exist, the process has closed the stream. After any other error,
-        // assume the terminal.
+        // assume that the output is the terminal.
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
 }

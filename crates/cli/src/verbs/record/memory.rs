@@ -1,7 +1,7 @@
 //! Creates, locks and removes the file that is mapped as a stream's memory.
 //!
 //! `record` holds a lock on its file while it runs, and the kernel releases the lock of a killed
-//! process. So a later `record` can find and remove the files of killed processes.
+//! process. Therefore a later `record` can find and remove the files of killed processes.
 
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
@@ -29,7 +29,7 @@ impl StreamFile {
     /// Creates a stream in a new file, and removes the files of killed recorders.
     ///
     /// # Errors
-    /// Returns the path, and the reason why no stream can be created there.
+    /// On failure, returns the path and the reason why no stream can be created there.
     pub(super) fn create(options: &StreamOptions) -> Result<(Self, Stream), (PathBuf, io::Error)> {
         let shared = Path::new("/dev/shm");
         let folder = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
@@ -80,7 +80,8 @@ impl Drop for StreamFile {
     }
 }
 
-/// Returns the reason of an error without the path, which the caller adds to all errors.
+/// Returns the reason for an error without the path, because the caller adds the path to all
+/// errors.
 fn without_path(error: io::Error) -> io::Error {
     let reason = error.get_ref().and_then(Error::source).map(ToString::to_string);
     match reason {
@@ -91,9 +92,9 @@ fn without_path(error: io::Error) -> io::Error {
 
 /// Returns a name that no other stream of this process has had.
 ///
-/// The time distinguishes it from files of a killed process with the same id. The number
-/// distinguishes it from other streams of this process, because two readings of the clock can be
-/// equal.
+/// The time distinguishes the name from those of a killed process with the same id. The number
+/// distinguishes the name from those of other streams of this process, because two readings of the
+/// clock can be equal.
 fn unused_name() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -112,16 +113,17 @@ fn remove_stale(folder: &Path) {
 
 /// Removes the file if no recorder holds its lock.
 ///
-/// A recorder creates its file first and locks it afterwards. If this function holds the lock in
-/// between, the recorder waits, and then sees that its file no longer has a name. Without the lock,
-/// a recorder could lock its file after the check, and lose the file in the removal.
+/// A recorder creates its file first and locks it afterwards. If this function holds the lock
+/// between these steps, the recorder waits, and then sees that its file no longer has a name.
+/// Without the lock, a recorder could lock its file after the check, and this function would still
+/// remove the file.
 fn remove_if_stale(path: &Path) {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
     let Ok(file) = file else { return };
     let own = |data: fs::Metadata| data.is_file() && data.uid() == geteuid().as_raw();
     if file.metadata().is_ok_and(own) && file.try_lock().is_ok() {
-        // Another recorder may have removed it first.
+        // Another recorder may have already removed it.
         let _ = fs::remove_file(path);
     }
 }
@@ -138,7 +140,7 @@ mod tests {
         assert_eq!(distinct.len(), names.len());
     }
 
-    /// Other recorders start all the time, and each removes the files that it takes for abandoned.
+    /// Other recorders start at any time, and each removes the files that seem abandoned.
     #[test]
     fn a_living_recorder_keeps_its_file_while_others_start() {
         let folder = tempfile::tempdir().unwrap();

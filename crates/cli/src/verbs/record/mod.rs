@@ -9,7 +9,7 @@
 //! | `posix` | the trace controller for events of `posix_trace_event` |
 //! | `signals` | forwards signals to the program |
 //!
-//! A program finds Tracewell's stream by `Stream::from_environment` (in C
+//! A program finds Tracewell's stream with `Stream::from_environment` (in C
 //! `tw_stream_from_environment`). Both processes map the stream's memory, so committed events
 //! survive however the program ends.
 
@@ -48,13 +48,13 @@ use crate::progress;
 
 /// Run a program, or attach to a process, and save its events
 ///
-/// Works for programs that use Tracewell's recorder, which find their stream by the environment
-/// variable TRACEWELL_STREAM, and for programs that call posix_trace_event. Events are written
+/// Works for programs that call posix_trace_event, and for programs that use Tracewell's recorder,
+/// which find their stream through the environment variable TRACEWELL_STREAM. Events are written
 /// while the program runs; the rest is saved when it ends or crashes. The program never waits for
-/// the file: events that do not fit into the stream are lost, and the loss is marked. A program
-/// that uses both interfaces leaves two files; the one of posix_trace_event has `.posix` appended
-/// to its name. An earlier recording is replaced at the first event: a run without events replaces
-/// nothing.
+/// the file: events that do not fit into the stream are lost, and the loss is marked. If a program
+/// uses both interfaces, there are two files; the file for posix_trace_event has `.posix` appended
+/// to its name. An earlier recording is replaced at the first event, so a run without events does
+/// not replace it.
 ///
 /// With --pid, it controls the trace of a running process that calls posix_trace_event, until that
 /// process ends, or a signal or --seconds ends the recording.
@@ -110,14 +110,15 @@ impl Record {
 
     /// Records a running process.
     fn attend(&self, process: i32) -> Result<Outcome, Failure> {
-        // Do this before signals are handled, so that a signal can end the wait for a pipe.
+        // Do this before the signal handlers are installed, so that a signal can end the wait for a
+        // pipe.
         let draft = Draft::create(&self.output, &Inputs::default(), Ending::Handled)?;
         remove_abandoned(draft.0.target());
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
         let mut trace = PosixTrace::begin(process, draft)?;
         let mut failures = Failures::default();
-        // No earlier recording would be lost: rename the log now, so that others can read it while
-        // it grows.
+        // The rename would replace no earlier recording, so rename the log now. Others can then
+        // read it while it grows.
         if !trace.draft.replaces() {
             failures.note(trace.draft.commit_or_keep());
         }
@@ -132,7 +133,8 @@ impl Record {
                 // A user does not notice a delay of 20 ms, and the cost of 50 checks per second is
                 // negligible.
                 std::thread::sleep(Duration::from_millis(20));
-                // An earlier recording is replaced by the first event, not by an empty log.
+                // An earlier recording is replaced when the first event arrives, not by an empty
+                // log.
                 if trace.draft.replaces() && trace.has_grown() && trace.has_events() {
                     failures.note(trace.draft.commit_or_keep());
                 }
@@ -152,7 +154,8 @@ impl Record {
 
     fn record(&self) -> Result<Outcome, Failure> {
         let (file, stream) = self.stream()?;
-        // Do this before signals are handled, so that a signal can end the wait for a pipe.
+        // Do this before the signal handlers are installed, so that a signal can end the wait for a
+        // pipe.
         let inputs = Inputs::of(self.executable());
         let (output, log) = Draft::create(&self.output, &inputs, Ending::Handled)?;
         // If this file cannot be created, only events of posix_trace_event are lost.
@@ -170,8 +173,7 @@ impl Record {
             |beside| PosixTrace::begin(held.process(), beside).map_err(Failure::report).ok();
         let posix = beside.and_then(begin);
         let child = held.release().map_err(|error| at_program(&error))?;
-        // Events are recorded from now on, so a failure is reported, but recording continues until
-        // the program ends.
+        // The program records from now on, so report failures, but continue until the program ends.
         let mut failures = Failures::default();
         let recording = Recording::new(output, log, &stream);
         let place = recording.place();
@@ -187,7 +189,7 @@ impl Record {
         failures.note(saved.map(drop).map_err(|error| Failure::io(&self.output, &error)));
         let of_stream = stream.image().status();
         let mut place = place::lock(&place);
-        // Without a lane, no thread has recorded an event, so an earlier recording is kept.
+        // If there is no lane, no thread has recorded an event, so keep an earlier recording.
         if of_stream.lanes > 0 {
             place.commit();
         }
@@ -266,7 +268,7 @@ impl Record {
     }
 }
 
-/// Stores the events of `posix_trace_event`: in the output file if there are no other events
+/// Stores the events of `posix_trace_event` in the output file if there are no other events
 /// (`alone`), otherwise in a second file.
 fn keep(posix: PosixTrace, output: &Draft, alone: bool) -> Result<(), Failure> {
     let mut draft = posix.draft;
@@ -279,13 +281,14 @@ fn keep(posix: PosixTrace, output: &Draft, alone: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns true for a regular file. A pipe or device existed before, and is never removed or
-/// replaced.
+/// Returns true for a regular file. A pipe or device existed before the recording, and is never
+/// removed or replaced.
 fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| there.is_file())
 }
 
-/// The failures of a recording. Each failure is reported, and the rest is saved anyway.
+/// The failures of a recording. Each failure is reported, and the remaining events are saved
+/// nevertheless.
 struct Failures(Outcome);
 
 impl Default for Failures {
@@ -306,8 +309,8 @@ impl Failures {
         self.0 = self.0.max(other.0);
     }
 
-    /// Combines failures with the program's status. The program's status has priority unless it is
-    /// success.
+    /// Combines failures with the program's status. The program's status has priority unless the
+    /// program succeeded.
     fn combined_with(self, status: ExitStatus) -> Outcome {
         if status.success() && self.0 != Outcome::Done {
             self.0

@@ -1,5 +1,5 @@
 //! Renames a recording to its output path. This happens immediately if no recording exists there,
-//! otherwise at the first event. So a run without events replaces nothing.
+//! otherwise at the first event. So a run without events does not replace a recording.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ pub(super) struct Recording {
     is_committed: bool,
 }
 
-/// The output path of a recording, and the failures of renaming.
+/// The output path of a recording, and the failures to rename it.
 pub(super) struct Place {
     pub(super) draft: Draft,
     pub(super) failures: Failures,

@@ -14,9 +14,9 @@ use tracewell_posix::{Attributes, Controller, LogPolicy, UNNAMED, registry_fault
 use crate::draft::Draft;
 use crate::outcome::{Failure, warn};
 
-/// Size of the stream in bytes. The stream holds records that are not in the log yet.
+/// Size of the stream in bytes. The stream contains the records that are not in the log yet.
 const STREAM_SIZE: usize = 16 << 20;
-/// Maximum number of bytes of data in an event. The maximum of a stream cannot be larger.
+/// Maximum number of bytes of data in an event. This is the largest limit that a stream can have.
 const MAX_DATA: usize = 65_536;
 
 /// A stream and its log, controlled by this process.
@@ -31,11 +31,11 @@ pub(super) struct PosixTrace {
 }
 
 impl PosixTrace {
-    /// Begins to trace a process, and its children.
+    /// Begins to trace a process and its children.
     pub(super) fn begin(process: i32, (draft, file): (Draft, File)) -> Result<Self, Failure> {
         let mut attributes = Attributes {
             stream_size: STREAM_SIZE,
-            // Children are traced by the same stream.
+            // The same stream traces the children.
             inherited: true,
             log_policy: LogPolicy::Append,
             ..Attributes::default()
@@ -46,7 +46,7 @@ impl PosixTrace {
             .and_then(|()| Controller::create_with_log(process, &attributes, file.as_raw_fd()));
         let controller = controller.map_err(|error| {
             let error = io::Error::from(error);
-            // A permission error does not name the folder that caused it.
+            // A permission error does not name the folder that caused the error.
             let error = match registry_fault(process) {
                 Some(fault) if error.kind() == io::ErrorKind::PermissionDenied => {
                     io::Error::other(format!("{error}: {fault}"))
@@ -93,13 +93,13 @@ impl PosixTrace {
         std::mem::replace(&mut self.length, length) < length
     }
 
-    /// Returns true if the log has events of a program, or if it cannot be read again.
+    /// Returns true if the log contains events of a program, or if it cannot be read again.
     pub(super) fn has_events(&self) -> bool {
         has_events(self.draft.path())
     }
 }
 
-/// Returns true if a recording has events of a program, or if it cannot be read.
+/// Returns true if a recording contains events of a program, or if it cannot be read.
 pub(super) fn has_events(path: &Path) -> bool {
     if !super::is_file(path) {
         return true;

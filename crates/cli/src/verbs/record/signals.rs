@@ -1,4 +1,4 @@
-//! Forwards signals to the program, or ends the recording of another process when one arrives.
+//! Forwards signals to the program, or ends the recording of another process when a signal arrives.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// The terminating signals, which are handled and do not end this process.
+/// The terminating signals, which this process handles so that they do not end it.
 pub(super) struct Passed {
     signals: Signals,
 }
@@ -36,7 +36,7 @@ impl Passed {
         let passing = thread::spawn(move || {
             for signal in signals.forever() {
                 if let Some(signal) = Signal::from_named_raw(signal).filter(|s| !is_delivered(*s)) {
-                    // Sending the signal fails if the program has ended.
+                    // If the program has ended, the signal cannot be sent.
                     let _ = kill_process(program, signal);
                 }
             }

@@ -1,11 +1,11 @@
 //! Decides which requests are answered.
 //!
-//! The server is for the user who started it. Any page in the user's browser can send requests to a
-//! local address, and any program of the computer can connect to a local port. So the path of a
-//! request must contain the secret, which only the printed address contains. The `Host` of a
-//! request must be the address of this server or `localhost`. This refuses DNS rebinding: requests
-//! of another site whose name resolves to this address. If a page sends a request, the page must be
-//! from this server.
+//! Only the user who started the server may use it. Any page in the user's browser can send
+//! requests to a local address, and any program on the computer can connect to a local port. So the
+//! path of a request must contain the secret, which only the printed address contains. The `Host`
+//! of a request must be the address of this server or `localhost`. This refuses DNS rebinding:
+//! requests of another site whose name resolves to this address. If a page sends a request, the
+//! page must come from this server.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -21,7 +21,7 @@ impl Guard {
     /// Creates a guard with a new secret.
     ///
     /// # Errors
-    /// Returns an error if the system has no random numbers.
+    /// Returns an error if the system provides no random numbers.
     pub(super) fn new() -> Result<Self, getrandom::Error> {
         let mut random = [0; 16];
         getrandom::fill(&mut random)?;
@@ -33,8 +33,8 @@ impl Guard {
         &self.token
     }
 
-    /// Returns the path of a request after the secret, or the response that refuses the request.
-    /// `local` is the address at which the connection arrived.
+    /// Returns the part of a request's path after the secret, or the response that refuses the
+    /// request. `local` is the server's address of this connection.
     pub(super) fn admit<'r>(
         &self,
         request: &'r Request,
@@ -50,13 +50,13 @@ impl Guard {
         }
         let path = request.path.strip_prefix('/').unwrap_or_default();
         let (token, rest) = path.split_once('/').unwrap_or((path, ""));
-        // Compare all bytes, so that the time does not depend on the number of correct bytes.
+        // Compare all bytes, so that the duration does not depend on the number of correct bytes.
         let differences =
             token.bytes().zip(self.token.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         if token.len() != self.token.len() || differences != 0 {
             return refuse("open the address that tracewell serve printed: it contains a secret");
         }
-        // Without the slash, the relative addresses of the page would lose the secret.
+        // Without the slash, the relative addresses in the page would lose the secret.
         if path == token {
             return refuse("the address of the page ends with a slash");
         }

@@ -1,7 +1,8 @@
 //! The part of HTTP/1.1 that the page needs: the head of a GET or PUT request, the body of a PUT
 //! request, and a response.
 //!
-//! Each connection carries one request. `routes` has the addresses, and `guard` refuses requests.
+//! Each connection serves one request. `routes` contains the addresses, and `guard` refuses
+//! requests.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -13,9 +14,9 @@ use std::time::{Duration, Instant};
 pub(super) struct Limits {
     /// Maximum length of the head of a request, in bytes.
     pub(super) head_bytes: usize,
-    /// Time in which the whole head must arrive.
+    /// Time within which the whole head must arrive.
     pub(super) head_time: Duration,
-    /// Time in which a client must accept each [`PART`] of a response.
+    /// Time within which a client must read each [`PART`] of a response.
     pub(super) part_time: Duration,
     /// Maximum number of connections at the same time.
     pub(super) connections: usize,
@@ -50,9 +51,9 @@ pub(super) struct Body {
 pub(super) struct Request {
     /// The body of a PUT request. GET requests have none.
     pub(super) body: Option<Body>,
-    /// The path, as it was sent.
+    /// The path, as the client sent it.
     pub(super) path: String,
-    /// The text after `?`, as it was sent.
+    /// The text after `?`, as the client sent it.
     pub(super) query: String,
     /// The value of `Host`.
     pub(super) host: String,
@@ -86,8 +87,8 @@ pub(super) struct Response {
     body: Arc<Vec<u8>>,
 }
 
-/// The content security policy of all responses except the page: a browser loads nothing for them
-/// and executes nothing.
+/// The content security policy of all responses except the page: a browser loads and executes
+/// nothing for them.
 const NOTHING: &str = "default-src 'none'";
 
 impl Response {
@@ -106,12 +107,12 @@ impl Response {
         Self::new("application/json", body)
     }
 
-    /// Returns the same response with the number of the content's edition, as its `ETag`.
+    /// Returns the same response with the edition of the content as its `ETag`.
     pub(super) fn of_edition(self, edition: u64) -> Self {
         Self { edition: Some(edition), ..self }
     }
 
-    /// Returns a refusal or an error. The message is plain text.
+    /// Returns a response that refuses a request or reports an error. The message is plain text.
     pub(super) fn error(status: Status, message: impl AsRef<str>) -> Self {
         let body = format!("{}\n", message.as_ref()).into_bytes();
         Self { status, ..Self::new("text/plain; charset=utf-8", body) }
@@ -120,7 +121,7 @@ impl Response {
     /// Writes the response.
     ///
     /// # Errors
-    /// Returns an error if the client closes the connection, or accepts the response too slowly.
+    /// Returns an error if the client closes the connection, or reads the response too slowly.
     pub(super) fn write(&self, stream: &TcpStream, limits: &Limits) -> io::Result<()> {
         let edition =
             self.edition.map_or(String::new(), |edition| format!("ETag: \"{edition}\"\r\n"));
@@ -156,7 +157,7 @@ fn head(status: Status, kind: &str, policy: &str, more: &str) -> String {
     )
 }
 
-/// Writes bytes within the time for a part.
+/// Writes bytes within the time limit for a part.
 pub(super) fn write_within(
     mut stream: &TcpStream,
     mut bytes: &[u8],
@@ -184,8 +185,8 @@ fn left(end: Instant) -> io::Result<Duration> {
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// Reads the head of a request. Returns `None` if the client closed the connection, or the response
-/// that refuses the request.
+/// Reads the head of a request. If there is no valid request, returns `None` if the client closed
+/// the connection, otherwise the response that refuses the request.
 pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request>, Response> {
     let head = match read_head(stream, limits) {
         Ok(Some(head)) => head,
@@ -205,7 +206,7 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
         Ok(httparse::Status::Partial) if head.len() < limits.head_bytes => {
             return Err(Response::error(BAD, "not a request of HTTP/1.1: an empty line"));
         }
-        // The head ended at the limit, or has too many lines.
+        // The reader stopped at the maximum length of the head, or the head has too many lines.
         Ok(httparse::Status::Partial) | Err(_) => {
             let message = format!(
                 "the head of a request has at most {} bytes and {MAX_HEADERS} lines",
@@ -221,7 +222,7 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
     let header = |name: &str| {
         let mut found = request.headers.iter().filter(|one| one.name.eq_ignore_ascii_case(name));
         let first = found.next().map(|one| String::from_utf8_lossy(one.value).into_owned());
-        // Two values would let two programs read the same request differently.
+        // With two values, two programs could interpret the same request differently.
         match found.next() {
             Some(_) => Err(Response::error(BAD, format!("the header {name} is repeated"))),
             None => Ok(first),
@@ -245,9 +246,9 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
     Ok(Some(Request { path: path.to_owned(), query: query.to_owned(), host, origin, body }))
 }
 
-/// Returns the response to a request with a method that its address does not support.
+/// Returns the response to a request whose address does not support its method.
 pub(super) fn wrong_method() -> Response {
-    Response::error(METHOD, "expected the method GET; only api/v1/marks also has PUT")
+    Response::error(METHOD, "expected the method GET; only api/v1/marks also accepts PUT")
 }
 
 /// Reads the body of a request. Returns the response that refuses the request if the body has more
@@ -280,12 +281,12 @@ pub(super) fn read_body(
 }
 
 fn is_timeout(error: &io::Error) -> bool {
-    // The operating system determines which of these kinds a time limit has.
+    // The operating system determines which of these kinds of errors an expired time limit causes.
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 /// Reads up to the end of the head, or up to the limit. Returns `None` if the connection ends
-/// before.
+/// before that.
 fn read_head(mut stream: &TcpStream, limits: &Limits) -> io::Result<Option<Vec<u8>>> {
     let end = Instant::now() + limits.head_time;
     let mut head = Vec::new();
@@ -299,7 +300,7 @@ fn read_head(mut stream: &TcpStream, limits: &Limits) -> io::Result<Option<Vec<u
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        // The end may have begun in the previous part.
+        // The mark of the end may have begun in the previous part.
         let searched = head.len().saturating_sub(3);
         head.extend_from_slice(&part[..read]);
         if head[searched..].windows(4).any(|bytes| bytes == b"\r\n\r\n") {
@@ -309,8 +310,9 @@ fn read_head(mut stream: &TcpStream, limits: &Limits) -> io::Result<Option<Vec<u
     Ok(Some(head))
 }
 
-/// Ends a connection after a response. If bytes of the client were unread, the system could discard
-/// the response, so this function reads them: for at most a second, and at most [`PART`] bytes.
+/// Ends a connection after a response. If bytes from the client remained unread, the system could
+/// discard the response. So this function reads them: for at most a second, and at most [`PART`]
+/// bytes.
 pub(super) fn close(mut stream: &TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let end = Instant::now() + Duration::from_secs(1);

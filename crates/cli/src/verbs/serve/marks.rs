@@ -1,8 +1,9 @@
-//! The file with the marks of the user, `FILE.marks.txt` next to the trace. Apart from the private
-//! file of `redirect`, it is the only file that the server writes.
+//! The file with the marks of the user, `FILE.marks.txt` next to the trace. It is the only file
+//! that the server writes, apart from the private file of `redirect`.
 //!
 //! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces
-//! a file only if it has this first line and its content has not changed since the page read it.
+//! a file only if the file has this first line, and its content has not changed since the page read
+//! it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tracewell::text::shown_path;
 
-/// The first line of a file of marks.
+/// The first line of a marks file.
 pub(super) const HEAD: &str = "# tracewell marks 1";
 
 /// Maximum number of bytes of the file.
@@ -21,15 +22,15 @@ pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Error for marks that cannot be read or written.
 #[derive(Debug)]
 pub(super) enum MarkError {
-    /// The body of a request is not the content of a file of marks.
+    /// The body of a request is not the content of a marks file.
     Content(String),
     /// The file has changed since the page read it.
     Changed(String),
-    /// The file cannot be read or written, or is not a file of marks.
+    /// The file cannot be read or written, or is not a marks file.
     File(String),
 }
 
-/// The content of the file. The version, a hash of the content, identifies it.
+/// The content of the file. The version is a hash of the content, and identifies it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Marks {
     pub(super) content: String,
@@ -44,18 +45,18 @@ impl Marks {
     }
 }
 
-/// The file of the marks.
+/// The marks file.
 #[derive(Debug)]
 pub(super) struct MarkFile {
     path: PathBuf,
-    /// Held while the file is compared and replaced.
+    /// The lock is held while the file is compared and replaced.
     writing: Mutex<()>,
 }
 
 impl MarkFile {
-    /// Returns the file for a trace. A trace can be a folder, and the file is next to it.
+    /// Returns the marks file for a trace. A trace can be a folder; the marks file is next to it.
     pub(super) fn of(trace: &Path) -> Self {
-        // `trace/` has the name `trace`. `.` and `..` have no name.
+        // The name of `trace/` is `trace`. `.` and `..` have no name.
         let named = match trace.file_name() {
             Some(name) => trace.with_file_name(name),
             None => fs::canonicalize(trace).unwrap_or_else(|_| trace.to_owned()),
@@ -65,7 +66,7 @@ impl MarkFile {
         Self { path: path.into(), writing: Mutex::new(()) }
     }
 
-    /// Reads the file. If it does not exist, the content is empty.
+    /// Reads the file. If the file does not exist, the content is empty.
     pub(super) fn read(&self) -> Result<Marks, MarkError> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -112,12 +113,12 @@ impl MarkFile {
     }
 }
 
-/// Returns the content of a file of marks as text, or an error message if it is not such a file.
+/// Returns the content of a marks file as text, or an error message if it is not such content.
 fn marks(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
-        return Err(format!("a file of marks has at most {MAX_BYTES} bytes"));
+        return Err(format!("a marks file has at most {MAX_BYTES} bytes"));
     }
-    let expected = || format!("not a file of marks: expected the first line '{HEAD}' and UTF-8");
+    let expected = || format!("not a marks file: expected the first line '{HEAD}' and UTF-8");
     let content = String::from_utf8(bytes).map_err(|_| expected())?;
     let first = content.lines().next();
     if first == Some(HEAD) { Ok(content) } else { Err(expected()) }

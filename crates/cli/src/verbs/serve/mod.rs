@@ -10,11 +10,13 @@
 //! | `query` | the parameters of a request |
 //! | `redirect` | the private file that leads the browser to the address |
 //! | `content` | a trace: reads it, and again when it has changed |
+//! | `cache` | the summaries of large traces, in the user's folder for caches |
 //! | `shown` | all shown traces, and their progress |
 //!
-//! For requests, the server opens only the files of the command line and the file of the marks. It
+//! For requests, the server opens only the files of the command line and the marks file. It
 //! never opens a path from a request.
 
+mod cache;
 mod content;
 mod guard;
 mod http;
@@ -42,6 +44,7 @@ use std::time::Duration;
 use clap::Args;
 use tracewell::text::shown_path;
 
+use self::cache::Cache;
 use self::content::{Content, Traces};
 use self::guard::Guard;
 use self::http::Limits;
@@ -55,17 +58,20 @@ use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, warn};
 use crate::output;
 
-/// Show traces in a browser, also while they grow
+/// Show traces in a browser, even while they grow
 ///
-/// Prints an address and answers requests of a browser at this address until Ctrl-C. The address
+/// Prints an address, and answers requests from a browser at this address until Ctrl-C. The address
 /// contains a secret: only programs that know it can read the trace. By default, only programs on
 /// this computer can connect.
 ///
-/// Marks that you set in the page are kept in FILE.marks.txt, the only file that is written.
+/// Marks that you set in the page are stored in FILE.marks.txt. The summary of a trace with more
+/// than 2,000,000 events is stored in the user's folder for caches, so the next start does not read
+/// the trace again.
 ///
-/// The page shows the timeline of `convert -o trace.html`. It follows a file that grows and a
-/// stream in shared memory. Several files are several trees on one time axis, each with an offset
-/// that you can drag or type. Programs can read the same data; docs/viewing.md lists the addresses.
+/// The page shows the timeline of `convert -o trace.html`. It follows a growing file, and a stream
+/// in shared memory. If there are several files, each file is a tree on a common time axis, with an
+/// offset that you can drag or type. Programs can read the same data; docs/viewing.md lists the
+/// addresses.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell serve trace.trx
@@ -86,16 +92,20 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
 
-    /// Listen at this address of this computer; other computers can reach an address that is not a
+    /// Listen at this address of this computer; other computers can connect to it, unless it is a
     /// loopback address
     #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
+
+    /// Neither read nor store the summary of a large trace in the folder for caches
+    #[arg(long)]
+    no_cache: bool,
 
     #[command(flatten)]
     input: InputArgs,
 }
 
-/// Interval at which the server checks for the signal that ends it.
+/// Interval at which the server checks if the signal that ends it has arrived.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Serve {
@@ -135,7 +145,7 @@ impl Serve {
         let server = Arc::new(Server::new(guard, Limits::default(), routes));
         thread::spawn(move || server.run(&listener));
         let outcome = output::print_exactly(format!("{printed}\n"));
-        // The file exists until the server ends, because the browser may read it late.
+        // The file must exist until the server ends, because the browser may read it late.
         let _redirect = self.open.then(|| open(&printed));
         while !stop.load(Ordering::Relaxed) {
             thread::sleep(PAUSE);
@@ -143,25 +153,27 @@ impl Serve {
         Ok(outcome.max(shown.outcome()))
     }
 
-    /// Opens each trace, to report an unreadable file before the address is printed.
+    /// Opens each trace, so that an unreadable file is reported before the address is printed.
     fn shown(&self) -> Result<Shown, Failure> {
         let length = if self.input.join { self.files.len() } else { 1 };
         let runs = self.files.chunks(length);
         let is_one_of_several = runs.len() > 1;
         let changes = Arc::<Changes>::default();
+        let cache = if self.no_cache { None } else { Cache::of_user() };
         let content = |files: &[PathBuf]| -> Result<Arc<Content>, Failure> {
             let traces = Traces::new(files, &self.input)?;
             self.input.warn_ineffective(&traces.open()?, files.len());
             let changes = Arc::clone(&changes);
-            Ok(Arc::new(Content::new(traces, is_one_of_several, changes)))
+            let cache = cache.clone();
+            Ok(Arc::new(Content::new(traces, is_one_of_several, cache, changes)))
         };
         let all = runs.map(content).collect::<Result<Vec<_>, _>>()?;
         Ok(Shown::new(all, Arc::clone(&changes)))
     }
 }
 
-/// Returns an address of this computer at which a server with this local address answers. A server
-/// at `0.0.0.0` or `::` answers at all addresses of the computer.
+/// Returns an address of this computer to which a server with this local address answers. A server
+/// at `0.0.0.0` or `::` answers to all addresses of the computer.
 fn reachable(local: SocketAddr) -> SocketAddr {
     match local.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => (Ipv4Addr::LOCALHOST, local.port()).into(),
@@ -170,8 +182,8 @@ fn reachable(local: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Opens an address in the user's browser. Returns the file that the browser reads. Only warns if
-/// that fails, because the user can open the printed address.
+/// Opens an address in the user's browser. Returns the file that the browser reads. If this fails,
+/// only prints a warning, because the user can open the printed address.
 fn open(address: &str) -> Option<Redirect> {
     let redirect = Redirect::new(&env::temp_dir(), address);
     let redirect = redirect.inspect_err(|error| warn!("--open: {error}")).ok()?;
@@ -185,7 +197,7 @@ fn open(address: &str) -> Option<Redirect> {
     let mut command = Command::new(program);
     command.arg(redirect.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {
-        // The thread collects the exit status of the program.
+        // The thread waits for the program's exit status.
         Ok(mut child) => drop(thread::spawn(move || child.wait())),
         Err(error) => warn!("--open: {program}: {error}"),
     }

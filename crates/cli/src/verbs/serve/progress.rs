@@ -1,5 +1,5 @@
-//! The progress of reading the shown traces, and the number of changes, for which connections
-//! wait.
+//! The progress of reading the shown traces, and the number of changes. Connections wait for this
+//! number to change.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,14 +19,14 @@ impl Changes {
         self.number.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a change, and wakes all that wait for one.
+    /// Counts a change, and wakes all threads that wait for a change.
     pub(super) fn count(&self) {
         *self.number() += 1;
         self.changed.notify_all();
     }
 
-    /// Waits at most for `time` until the number of changes differs from `last`. Returns the new
-    /// number, or `None` if nothing has changed.
+    /// Waits until the number of changes differs from `last`, but at most for `time`. Returns the
+    /// new number, or `None` if nothing has changed.
     pub(super) fn wait(&self, last: Option<u64>, time: Duration) -> Option<u64> {
         let same = |number: &mut u64| Some(*number) == last;
         let waited = self.changed.wait_timeout_while(self.number(), time, same);
@@ -38,11 +38,11 @@ impl Changes {
 /// Progress of reading a trace, or the sum over several traces.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
-    /// Counts the payloads of the page that differ from the payload before.
+    /// Counts the page's payloads, but not a payload that equals the previous one.
     pub(super) edition: u64,
     pub(super) reading: bool,
     pub(super) advance: Advance,
-    /// Number of bytes of the input, if it is known.
+    /// Number of bytes in the input, if it is known.
     pub(super) size: Option<u64>,
     pub(super) failure: Option<String>,
 }
@@ -59,7 +59,7 @@ impl Progress {
         })
     }
 
-    /// Returns the sum of all. The failure is the first one.
+    /// Returns the sum of all progress values. The failure is the first of their failures.
     pub(super) fn sum(all: Vec<Self>) -> Self {
         let none = Self { size: Some(0), ..Self::default() };
         all.into_iter().fold(none, |sum, one| Self {

@@ -1,17 +1,17 @@
-//! The parameters of a request, after `?` in its address.
+//! Parses the parameters of a request: the text after `?` in its address.
 
 use tracewell::select::{Bound, Expression, Selection};
 use tracewell::source::Source;
 
 use super::http::{BAD, Response};
 
-/// The parameters of a request, in their order.
+/// The parameters of a request, in their original order.
 #[derive(Debug)]
 pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Parses `name=value&name=value`. Refuses repeated names and names that are not in `known`:
-    /// if the server ignored them, its answer would not match the request.
+    /// Parses `name=value&name=value`. Refuses repeated names, and names that are not in `known`:
+    /// if the server ignored these, its answer would not match the request.
     pub(super) fn parse(text: &str, known: &[&str]) -> Result<Self, Response> {
         let mut parameters: Vec<(String, String)> = Vec::new();
         for part in text.split('&').filter(|part| !part.is_empty()) {
@@ -39,14 +39,15 @@ impl Query {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns a number of at most `max`, or `default` if the request does not have it.
+    /// Returns a number of at most `max`, or `default` if the request does not contain the
+    /// parameter.
     pub(super) fn number(&self, name: &str, default: u64, max: u64) -> Result<u64, Response> {
         let Some(value) = self.get(name) else { return Ok(default) };
         let number = value.parse().ok().filter(|number| *number <= max);
         number.ok_or_else(|| bad(format!("{name}={value}: expected a number up to {max}")))
     }
 
-    /// Returns the selection of `from`, `to` and `where`.
+    /// Returns the selection that `from`, `to` and `where` describe.
     pub(super) fn selection(&self) -> Result<Selection, Response> {
         let bound = |name| -> Result<Option<Bound>, Response> {
             let Some(value) = self.get(name) else { return Ok(None) };
@@ -76,7 +77,7 @@ pub(super) fn bad(message: impl AsRef<str>) -> Response {
     Response::error(BAD, message)
 }
 
-/// Returns text without its escapes: `%` with two hexadecimal digits, and `+` for a space. Returns
+/// Decodes the escapes in a text: `%` with two hexadecimal digits, and `+` for a space. Returns
 /// `None` if an escape is wrong or the result is not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = text.bytes();

@@ -1,4 +1,4 @@
-//! The private file that leads the browser to the address of the server.
+//! The private file that redirects the browser to the address of the server.
 //!
 //! Other users of a computer can see the arguments of its processes. The address contains the
 //! secret, so no program gets it as an argument: the browser gets the path of this file.
@@ -24,12 +24,12 @@ impl Redirect {
     ///
     /// # Errors
     /// Returns an error with the path if the folder or the page cannot be created, or if the system
-    /// has no random numbers.
+    /// provides no random numbers.
     pub(super) fn new(parent: &Path, address: &str) -> io::Result<Self> {
         let name = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
         let folder = parent.join(format!("tracewell-{name:016x}"));
         let mut options = DirBuilder::new();
-        // A folder that is already there is an error: another user could own it.
+        // If the folder already exists, this is an error: another user could own it.
         options.recursive(false);
         #[cfg(unix)]
         options.mode(0o700);
@@ -56,13 +56,13 @@ impl Redirect {
 
 impl Drop for Redirect {
     fn drop(&mut self) {
-        // A user who has removed them already is no error.
+        // It is not an error if the user has already removed them.
         let _ = fs::remove_file(&self.page);
         let _ = fs::remove_dir(&self.folder);
     }
 }
 
-/// Returns the page. An address of the server has no characters that HTML interprets.
+/// Returns the page. The server's address contains no characters that HTML interprets.
 fn page(address: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Tracewell</title>\n\

@@ -12,8 +12,8 @@
 //! | `api/v1/live` | a stream of progress |
 //! | `api/v1/marks` | the marks of the user; PUT replaces them |
 //!
-//! If the server shows several traces, the parameter `file` of all addresses except the page and
-//! `live` is the number of the trace, from 0.
+//! If the server shows several traces, all addresses except the page and `live` have the parameter
+//! `file`: the number of the trace, from 0.
 
 use std::io;
 use std::net::TcpStream;
@@ -23,7 +23,7 @@ use std::time::Duration;
 use serde_json::json;
 use tracewell::analysis::scheduling::Wanted;
 use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::export::page;
+use tracewell::export::page::{self, ListedEvents, View};
 use tracewell::input::{Input, InputError};
 use tracewell::model::{Batch, Columns, Event, Flow, Loss, Sink, SinkError, Stop, Trace};
 use tracewell::report::analyses::{self, Analyses};
@@ -52,7 +52,8 @@ pub(super) struct Routes {
     shown: Arc<Shown>,
     /// The marks of each trace.
     marks: Vec<MarkFile>,
-    /// Held while a request reads the trace, so that only one request at a time reads it.
+    /// The lock is held while a request reads the trace, so that only one request at a time reads
+    /// it.
     reading: Mutex<()>,
 }
 
@@ -85,13 +86,13 @@ impl Answer for Routes {
 }
 
 impl Routes {
-    /// Returns the routes. The file of the marks of a trace is next to its first file.
+    /// Returns the routes. The marks file of a trace is next to the trace's first file.
     pub(super) fn new(shown: Arc<Shown>) -> Self {
         let marks = shown.all.iter().map(|content| MarkFile::of(content.traces.first())).collect();
         Self { shown, marks, reading: Mutex::new(()) }
     }
 
-    /// Returns the parameters of a request, and the trace that it asks for.
+    /// Returns the parameters of a request, and the trace that it names.
     fn parse(&self, query: &str, known: &[&str]) -> Result<Asked<'_>, Response> {
         let last = self.shown.all.len() - 1;
         let query = if last == 0 {
@@ -112,7 +113,11 @@ impl Routes {
                 Ok(Response::page(html.to_vec(), policy))
             }
             "api/v1/page" => {
-                let page = asked(&[])?.content.page();
+                let Asked { query, content, .. } = asked(&["so_far"])?;
+                let page = match query.number("so_far", 0, 1)? {
+                    1 => content.page_so_far(),
+                    _ => content.page(),
+                };
                 let (page, edition) = page.map_err(|error| Response::error(FAILED, error))?;
                 Ok(Response::new("application/octet-stream", page).of_edition(edition))
             }
@@ -130,7 +135,8 @@ impl Routes {
         }
     }
 
-    /// Replaces the marks by the body of a request. `was` is the version that the client has read.
+    /// Replaces the marks with the body of a request. `was` is the version that the client has
+    /// read.
     fn put_marks(&self, query: &str, body: Vec<u8>) -> Result<Response, Response> {
         let Asked { query, marks, .. } = self.parse(query, &["was"])?;
         query.get("was").ok_or_else(|| bad("expected a parameter was: the ETag of the marks"))?;
@@ -152,29 +158,32 @@ impl Routes {
         })
     }
 
-    /// Answers with the payload of a view. With `events=1`, it lists the events of the range.
+    /// Answers with the payload of a view. With `events=1`, the view contains the events of the
+    /// range.
     fn view(&self, asked: &Asked<'_>) -> Result<Response, Response> {
         let Asked { query, content, .. } = asked;
-        let Some((large, edition)) = content.large() else {
-            return Err(bad("api/v1/page has the whole trace"));
-        };
+        let whole = || bad("api/v1/page returns the whole trace");
+        if !content.has_views() {
+            return Err(whole());
+        }
         let from = query.number("from", 0, u64::MAX)?;
         let to = query.number("to", u64::MAX, u64::MAX)?;
         let range = from..to.max(from);
         let parts = query.number("parts", page::PARTS, page::MAX_PARTS)?;
         let mut listed = None;
         if query.number("events", 0, 1)? == 1 {
-            let mut events = large.listed(range.clone());
-            self.read(content, |input| input.read(&mut events))?;
-            listed = Some(events);
+            let mut events = ListedEvents::new(range.clone());
+            let trace = self.read(content, |input| input.read(&mut events))?;
+            listed = Some(events.finish(&trace));
         }
-        let view = large.view(range, parts, listed);
+        let view = content.view(View { range: Some(range), parts, listed });
         let view = view.map_err(|error| Response::error(FAILED, error.to_string()))?;
+        let (view, edition) = view.ok_or_else(whole)?;
         Ok(Response::new("application/octet-stream", view).of_edition(edition))
     }
 
     /// Answers with the events of a range, one JSON object per line. `limit` applies to events and
-    /// to losses. If losses are left out, the last line has their number.
+    /// to losses. If losses are left out, the last line states their number.
     fn events(&self, asked: &Asked<'_>) -> Result<Response, Response> {
         let Asked { query, content, .. } = asked;
         let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
@@ -239,7 +248,7 @@ impl Routes {
                     last = Some(number);
                     format!("data: {progress}\n\n")
                 }
-                // A comment, which clients ignore.
+                // Send a comment, which clients ignore.
                 None => ":\n\n".to_owned(),
             };
             http::write_within(stream, event.as_bytes(), limits)?;
@@ -267,7 +276,7 @@ fn with_marks(marks: Result<Marks, MarkError>) -> Result<Response, Response> {
     }
 }
 
-/// Passes on the events after the event whose number is `after` in a request.
+/// Passes on only the events after the event whose number is the parameter `after` of a request.
 struct After<S> {
     sink: S,
     /// Number of the first event to pass on.
@@ -305,7 +314,7 @@ impl<S: Sink> Sink for After<S> {
     }
 }
 
-/// Passes on events, and a limited number of losses: a damaged trace can have millions of losses,
+/// Passes on events, and a limited number of losses: a damaged trace can contain millions of losses
 /// without an event between them.
 struct FewLosses<S> {
     sink: S,
@@ -339,7 +348,7 @@ impl<S: Sink> Sink for FewLosses<S> {
     }
 }
 
-/// Finds the events whose name, label, context or arguments contain a text, in any case.
+/// Finds the events whose name, label, context or arguments contain a text, in upper or lower case.
 struct Search {
     text: String,
     limit: usize,

@@ -1,4 +1,4 @@
-//! Accepts connections, and answers each in a thread of its own.
+//! Accepts connections, and answers each of them in a separate thread.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -25,8 +25,8 @@ pub(super) trait Answer: Send + Sync + 'static {
     ) -> io::Result<()>;
 }
 
-/// Maximum number of simultaneous refusals. The server closes further connections without a
-/// response.
+/// Maximum number of simultaneous refusals. Beyond this number, the server closes connections
+/// without a response.
 const MAX_REFUSALS: usize = 16;
 
 /// A server of one page.
@@ -38,7 +38,7 @@ pub(super) struct Server<A> {
     refusals: AtomicUsize,
 }
 
-/// Counts a connection until it ends, even if its thread panics.
+/// Counts a connection as open until it ends, even if its thread panics.
 struct Counted<A> {
     server: Arc<Server<A>>,
     counter: fn(&Server<A>) -> &AtomicUsize,
@@ -75,7 +75,7 @@ impl<A: Answer> Server<A> {
             match stream {
                 Ok(stream) => self.connect(stream),
                 // The process may have too many open files. Give the other threads time to close
-                // some.
+                // some of them.
                 Err(_) => thread::sleep(Duration::from_millis(20)),
             }
         }
@@ -87,7 +87,7 @@ impl<A: Answer> Server<A> {
         let builder = thread::Builder::new().name("request".to_owned());
         let max = self.limits.connections;
         if let Some(counted) = Counted::new(self, |server| &server.connections, max) {
-            // A client that closes its connection early is not an error of the server.
+            // If a client closes its connection early, this is not an error of the server.
             let _ = builder.spawn(move || drop(counted.server.serve(&stream)));
         } else if let Some(counted) = Counted::new(self, |server| &server.refusals, MAX_REFUSALS) {
             let _ = builder.spawn(move || {

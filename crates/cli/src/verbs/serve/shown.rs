@@ -1,5 +1,5 @@
-//! The traces that the server shows. Each has its own content. All count their changes together, so
-//! that one connection can wait for a change of any trace.
+//! The traces that the server shows. Each has its own content. All traces share one counter of
+//! changes, so that a connection can wait for a change of any trace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +23,8 @@ impl Shown {
         Self { all, changes }
     }
 
-    /// Returns the title of each trace: the names of its first file, or its path if another trace
-    /// has the same name.
+    /// Returns the title of each trace: the name of its first file, or the path of that file if
+    /// another trace has the same title.
     pub(super) fn titles(&self) -> Vec<String> {
         let names: Vec<_> = self.all.iter().map(|content| content.traces.title()).collect();
         let is_alone = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
@@ -34,8 +34,9 @@ impl Shown {
         self.all.iter().zip(&names).map(title).collect()
     }
 
-    /// Waits at most for `time` until the number of changes differs from `last`. Returns the
-    /// number, and the progress of all traces together. `editions` has the edition of each trace.
+    /// Waits until the number of changes differs from `last`, but at most for `time`. Returns the
+    /// number, and the progress of all traces together. `editions` contains the edition of each
+    /// trace.
     pub(super) fn wait(&self, last: Option<u64>, time: Duration) -> Option<(u64, Value)> {
         let number = self.changes.wait(last, time)?;
         let all: Vec<_> = self.all.iter().map(|content| content.progress()).collect();

@@ -1,4 +1,5 @@
-//! Tests of limits, with short ones. With the default limits, each test would take a long time.
+//! Tests of the server's limits, with shorter time limits than the default. With the default
+//! limits, each test would take a long time.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -13,7 +14,7 @@ use super::server::{Answer, Server};
 /// Time after which a test that waits for the server fails.
 const LONG: Duration = Duration::from_secs(120);
 
-/// Answers each request with this number of bytes.
+/// A server that answers each request with this number of bytes.
 struct Bytes(usize);
 
 impl Answer for Bytes {
@@ -22,7 +23,8 @@ impl Answer for Bytes {
     }
 }
 
-/// Starts a server with these limits. Returns its address and the head of a request that it admits.
+/// Starts a server with these limits. Returns its address, and the head of a request that the
+/// server accepts.
 fn start(limits: Limits, bytes: usize) -> (SocketAddr, String) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -53,7 +55,7 @@ fn a_client_that_sends_its_head_slowly_is_refused() {
     let silent = connect(address);
     let mut slow = connect(address);
     let start = Instant::now();
-    // Each byte arrives soon after the one before, but the whole head takes too long.
+    // Each byte arrives soon after the previous byte, but the whole head takes too long.
     for byte in head.bytes().cycle().filter(|byte| *byte != b'\n') {
         if slow.write_all(&[byte]).is_err() || start.elapsed() > LONG {
             break;
@@ -79,7 +81,8 @@ fn a_client_that_does_not_read_loses_its_connection() {
     let (address, head) = start(limits, length);
     let mut idle = connect(address);
     idle.write_all(head.as_bytes()).unwrap();
-    // The limit is one connection, so the server answers another one after it closed the first.
+    // The limit is one connection, so the server answers a second one only after it has closed the
+    // first.
     let begin = Instant::now();
     while begin.elapsed() < LONG {
         let mut next = connect(address);
@@ -87,7 +90,7 @@ fn a_client_that_does_not_read_loses_its_connection() {
         let mut status = [0; 12];
         match next.read_exact(&mut status) {
             Ok(()) if &status == b"HTTP/1.1 200" => return,
-            // Refused with 503, or closed before the request was read.
+            // The connection is refused with 503, or closed before the request was read.
             _ => thread::sleep(Duration::from_millis(20)),
         }
     }
@@ -99,7 +102,7 @@ fn connections_beyond_the_limit_are_refused_and_the_others_continue() {
     let limits = Limits { connections: 3, ..Limits::default() };
     let (address, head) = start(limits, 1);
     let mut open: Vec<_> = (0..3).map(|_| connect(address)).collect();
-    // The system accepts connections in their order, so this one is the fourth.
+    // The system accepts connections in their order, so this is the fourth connection.
     assert!(answer(&connect(address)).starts_with("HTTP/1.1 503 "));
     for stream in &mut open {
         stream.write_all(head.as_bytes()).unwrap();

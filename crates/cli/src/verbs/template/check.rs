@@ -14,9 +14,9 @@ use crate::{shipped, sources};
 
 /// Check template files and list all errors and warnings
 ///
-/// Warnings mark what compiles but is probably a mistake: macros that are never assigned, cases
-/// that are never reached, overlapping flags, calls of missing functions. The exit status is 1 if
-/// there are errors, with --strict also if there are warnings.
+/// Warnings mark constructs that compile but are probably mistakes: macros that are never assigned,
+/// cases that are never reached, overlapping flags, calls of missing functions. The exit status is
+/// 1 if there are errors, and with --strict also if there are warnings.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// Template files, or shipped ones such as @threadx; - is standard input
@@ -28,8 +28,8 @@ pub(crate) struct Check {
     #[arg(long)]
     strict: bool,
 
-    /// Set the format of the traces that the templates are for; by default AIX, unless the
-    /// templates have names of events instead of ids
+    /// Set the format of the traces that the templates are for; the default is AIX if the templates
+    /// have only ids, without names of events
     #[arg(long = "for", value_name = "FORMAT", value_parser = Suggested::formats().try_map(system))]
     system: Option<System>,
 }
@@ -52,7 +52,7 @@ fn system(name: String) -> Result<System, String> {
     }
 }
 
-/// Checks template files like `trcrpt -c`.
+/// Checks template files in the same way as `trcrpt -c`.
 pub(in crate::verbs) fn files(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     checked(paths, false, Some(System::Aix))
 }

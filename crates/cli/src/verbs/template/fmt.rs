@@ -11,7 +11,7 @@ use crate::{output, shipped, small_file, sources};
 
 /// Print template files in their canonical form
 ///
-/// A file with errors is not printed; its errors are reported and the exit status is 1.
+/// If a file has errors, it is not printed: the errors are reported, and the exit status is 1.
 #[derive(Debug, Args)]
 pub(crate) struct Fmt {
     /// Template files, or shipped ones such as @threadx; - is standard input
@@ -40,7 +40,8 @@ impl Fmt {
         }
         let source = sources::read(path)?;
         let (file, findings) = parse(&source);
-        // Ignore warnings, because they are about the meaning, which `fmt` does not change.
+        // Ignore warnings, because they concern the meaning of the templates, which `fmt` does not
+        // change.
         let errors = findings.iter().filter(|finding| finding.is_error);
         let wrong = sources::report(&source, errors);
         // The tree of a file with errors is incomplete, so writing it would delete text.
@@ -64,7 +65,7 @@ impl Fmt {
         }
         // An unchanged file keeps its modification time.
         if text != source.text {
-            // The output is the input file, so no check against inputs is made.
+            // The output is deliberately the input file, so do not check it against the inputs.
             output::write_whole(path, &Inputs::default(), |out| {
                 out.write_all(text.as_bytes()).map_err(|error| Failure::io(path, &error))
             })?;

@@ -49,11 +49,11 @@ fn shipped_files() -> String {
 pub(in crate::verbs) enum Form {
     /// Id, version, column, label.
     Whole,
-    /// Id in lower case and label, as AIX's `trcrpt -j` prints them.
+    /// Id in lower case, and label, as AIX's `trcrpt -j` prints them.
     Trcrpt,
 }
 
-/// Lists the templates of files, or those shipped for AIX if no file is named.
+/// Lists the templates of files, or, if no file is named, those shipped for AIX.
 pub(in crate::verbs) fn files(paths: &[PathBuf], form: Form) -> Result<Outcome, Failure> {
     let mut sources = sources::read_all(paths)?;
     if sources.is_empty() {
@@ -74,7 +74,7 @@ pub(in crate::verbs) fn files(paths: &[PathBuf], form: Form) -> Result<Outcome, 
                 }
                 Form::Trcrpt => format!("{} {title}", key.to_lowercase()),
             };
-            // Without a label, the line would end with spaces.
+            // If there is no label, the line would end with spaces.
             text.push_str(line.trim_end());
             text.push('\n');
         }

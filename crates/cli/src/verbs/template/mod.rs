@@ -12,7 +12,7 @@ use crate::outcome::{Failure, Outcome};
 
 /// Check, list, format, try and update template files
 ///
-/// Templates control how an event is printed in a report. They are written in AIX's trace format
+/// Templates control how a report prints events. They are written in AIX's trace format
 /// language; see docs/templates.md.
 #[derive(Debug, Args)]
 pub(crate) struct Template {

@@ -13,12 +13,12 @@ use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, note, warn};
 use crate::{output, shipped, sources};
 
-/// Add, replace and delete templates as an update file says
+/// Add, replace and delete templates as an update file specifies
 ///
 /// Reads FILE.trc, and writes FILE.undo.trc, which undoes the update when it is applied with -o. A
-/// template is replaced unless the new version is older. If the update file has an error, nothing
-/// is changed. The template file is replaced as a whole: an interruption leaves the old or the new
-/// file.
+/// template is replaced unless the new template has an older version. If the update file has an
+/// error, nothing is changed. The template file is replaced as a whole: an interruption leaves the
+/// old or the new file.
 #[derive(Debug, Args)]
 #[command(after_help = "An update file:
   * /etc/trcfmt
@@ -44,7 +44,7 @@ pub(crate) struct Update {
     #[arg(short, long, value_name = "FILE", default_value = "/etc/trcfmt")]
     template: PathBuf,
 
-    /// Print each change that is made
+    /// Print each change
     #[arg(short, long)]
     verbose: bool,
 
@@ -53,7 +53,8 @@ pub(crate) struct Update {
     extract: Option<String>,
 }
 
-/// Extension of a compressed template file, which is used if the plain file does not exist.
+/// Extension of a compressed template file. The compressed file is used if the plain file does not
+/// exist.
 const COMPRESSED: &str = "Z";
 
 impl Update {
@@ -71,7 +72,7 @@ impl Update {
     fn open(&self) -> Result<TemplateFile, Failure> {
         let mut path = self.template.clone();
         let compressed = path.with_added_extension(COMPRESSED);
-        // The plain file may not exist because it was compressed, which adds a suffix to its name.
+        // If the plain file was compressed, it does not exist under its plain name.
         if !path.exists() && compressed.exists() {
             path = compressed;
         }
@@ -94,7 +95,7 @@ impl Update {
         };
         let applied = apply(templates, &records, self.force);
         for change in &applied.changes {
-            // Always report refused changes, because the user requested them.
+            // Report refused changes even without `-v`, because the user requested them.
             if self.verbose || !change.is_done() {
                 note!("{}: {change}", templates.name);
             }

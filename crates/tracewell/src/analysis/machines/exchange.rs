@@ -27,14 +27,14 @@ const MAX_LEFT: usize = 4096;
 
 /// Follows all objects. A put is identified by its index in the sequence, or by `None` if the
 /// sequence is full.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     objects: HashMap<Named, Passing, RandomState>,
     /// The object at which each thread waits.
     waits: HashMap<ContextId, Named, RandomState>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Passing {
     /// Pending items, beginning with the next one to be taken.
     left: VecDeque<Option<usize>>,

@@ -11,7 +11,7 @@ use crate::model::Event;
 const MAX_PUTS: usize = 1 << 20;
 
 /// Follows all items.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::analysis) struct Handovers {
     sights: Sights,
     exchange: Exchange,

@@ -69,7 +69,7 @@ pub(super) fn concern(event: &EventType, means: &Means) -> bool {
 }
 
 /// The fill levels of all objects, in the order of their first mention.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Levels(Rows<Named, Level>);
 
 impl Levels {

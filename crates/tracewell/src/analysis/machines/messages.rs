@@ -72,7 +72,7 @@ pub struct Flow {
 }
 
 /// The pending messages, and the figures of all flows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Messages {
     waiting: Waiting<Open>,
     /// The message that each receiver is processing.

@@ -84,7 +84,7 @@ use timers::Timers;
 pub const MAX_MESSAGES: usize = 10_000;
 
 /// A sink that follows state machines. [`Machines::figures`] returns the results.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Machines<M = ()> {
     moments: M,
     concerns: PerId<Concerns>,
@@ -100,7 +100,7 @@ pub struct Machines<M = ()> {
 }
 
 /// All figures about state machines, messages, queues, pools and timers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Figures {
     /// State machines, in the order in which the trace first names them.
     pub machines: Vec<Machine>,
@@ -251,7 +251,7 @@ impl<M: MachineMoments> Machines<M> {
 }
 
 /// Rows by key, in the order of their first mention. There are at most [`MAX_ROWS`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Rows<K, T> {
     list: Vec<T>,
     by_key: HashMap<K, usize, RandomState>,
@@ -269,7 +269,7 @@ const MAX_DETAILS: usize = 1 << 16;
 const MAX_TRANSITIONS: usize = 1 << 14;
 
 /// A limit on rows that several tables share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Room {
     rows: usize,
     /// Number of rows that exceeded the limit.

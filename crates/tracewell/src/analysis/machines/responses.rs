@@ -22,7 +22,7 @@ pub struct Response {
 }
 
 /// The pending messages, with their numbers per receiver.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Responses {
     /// Per event id, true if it posts or takes messages, or marks a restart.
     has_responses: PerEvent<bool>,

@@ -116,7 +116,7 @@ impl Roles {
 }
 
 /// The meanings of all event ids.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sights(PerId<Roles>);
 
 impl Sights {

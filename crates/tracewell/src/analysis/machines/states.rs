@@ -76,14 +76,14 @@ pub struct Unhandled {
 }
 
 /// All machines, and the limits that their tables share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct States {
     runs: Rows<Named, Run>,
     room: Rooms,
 }
 
 /// The limits that all machines share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Rooms {
     details: Room,
     transitions: Room,
@@ -97,7 +97,7 @@ impl Default for States {
 }
 
 /// One machine, the tables of its figures, and its step in progress.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Run {
     machine: Machine,
     states: Rows<Named, StateTime>,

@@ -51,7 +51,7 @@ pub(super) fn concern(event: &EventType, means: &Means) -> bool {
 }
 
 /// All timers, in the order of their first mention.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Timers(Rows<Named, Timer>);
 
 impl Timers {

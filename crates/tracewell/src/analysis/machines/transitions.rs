@@ -32,7 +32,7 @@ pub struct Transition {
 }
 
 /// The different transitions of a machine, and its transition in progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Transitions {
     list: Vec<Transition>,
     /// Index of the last transition with this hash.

@@ -19,7 +19,7 @@ const MAX_PER_RECEIVER: usize = 4096;
 const MAX_ALL: usize = 1 << 16;
 
 /// Pending messages per receiver.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Waiting<T> {
     receivers: HashMap<u64, Receiver<T>, RandomState>,
     /// Number of messages at all receivers.
@@ -27,7 +27,7 @@ pub(super) struct Waiting<T> {
 }
 
 /// The pending messages at a receiver.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Receiver<T> {
     /// One queue per signal; some may be empty.
     queues: Vec<(Named, VecDeque<(i64, T)>)>,

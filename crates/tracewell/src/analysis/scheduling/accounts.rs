@@ -18,7 +18,7 @@ use crate::model::{ContextId, OnBehalf, Running};
 const MAX_TASKS: usize = 4096;
 
 /// The totals of all tasks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Accounts {
     ran: PerContext<u64>,
     /// Per task, the ticks of tasks that ran on its behalf.

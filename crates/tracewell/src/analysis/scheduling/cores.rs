@@ -20,7 +20,7 @@ pub struct CoreTime {
 }
 
 /// The state of a core.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Core {
     pub(super) running: Running<OnBehalf>,
     /// Ticks up to which execution has been charged.

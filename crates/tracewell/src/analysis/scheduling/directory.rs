@@ -20,7 +20,7 @@ struct Slot {
 const NO_KEY: u64 = u64::MAX;
 
 /// The contexts of a trace, as of the current batch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Directory {
     kinds: Vec<ContextKind>,
     slots: Box<[Slot; SLOTS]>,
@@ -39,7 +39,8 @@ impl Directory {
     /// Prepares the lookups of a batch. Contexts do not change within a batch.
     pub(super) fn update(&mut self, trace: &Trace) {
         let contexts = &trace.contexts;
-        self.kinds.extend(contexts.iter().skip(self.kinds.len()).map(|(_, context)| context.kind));
+        let new = contexts.iter_from(self.kinds.len());
+        self.kinds.extend(new.map(|(_, context)| context.kind));
         if self.bindings != contexts.bindings() {
             self.bindings = contexts.bindings();
             self.slots.fill(Slot { key: NO_KEY, context: MaybeContext::NONE });

@@ -28,7 +28,7 @@ pub struct Execution {
 }
 
 /// Execution of all tasks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Executions {
     tasks: PerContext<Execution>,
     /// Ticks of tasks on cores other than core 0. The other ticks of a task are on core 0.

@@ -84,7 +84,7 @@ pub struct Task {
 }
 
 /// All scheduling figures of a trace.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Figures {
     /// Number of events in the range of the figures.
     pub events: u64,

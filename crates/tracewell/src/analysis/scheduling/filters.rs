@@ -25,7 +25,7 @@ pub struct Hidden {
 }
 
 /// The active filters, and the times of earlier filters.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Filters {
     since: BTreeMap<u32, u64>,
     hidden: Vec<Hidden>,

@@ -63,7 +63,7 @@ impl InterruptSource {
 }
 
 /// A bracket that has not ended.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Bracket {
     number: Option<u64>,
     start: u64,
@@ -78,7 +78,7 @@ struct Bracket {
 }
 
 /// The state of a source.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Source {
     figures: InterruptSource,
     last_start: Option<u64>,
@@ -86,7 +86,7 @@ struct Source {
 }
 
 /// Follows the brackets of interrupts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Brackets {
     /// Open brackets per core, the outermost first.
     open: PerCore<Vec<Bracket>>,

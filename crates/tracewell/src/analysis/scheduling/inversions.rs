@@ -52,7 +52,7 @@ impl Inverted {
 }
 
 /// The priorities of tasks, from their last events.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Urgency {
     priorities: PerContext<Option<u16>>,
     known: bool,

@@ -50,7 +50,7 @@ impl Job {
 const MAX_TOTALS: usize = 1 << 22;
 
 /// A job that is not completed yet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Open {
     release: u64,
     released: Option<Moment>,
@@ -58,7 +58,7 @@ struct Open {
     missed: Option<u64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Task {
     waiting: VecDeque<Open>,
     done: u64,
@@ -68,7 +68,7 @@ struct Task {
 }
 
 /// The rows of all jobs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct JobTable {
     tasks: PerContext<Task>,
     /// Number of totals that are stored for the pending jobs.

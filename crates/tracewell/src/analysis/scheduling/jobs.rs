@@ -58,7 +58,7 @@ pub struct Jobs {
 }
 
 /// The state of a task.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Task {
     jobs: Jobs,
     /// Releases of pending jobs, oldest first.
@@ -92,7 +92,7 @@ struct Release {
 }
 
 /// Follows the jobs of all tasks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Releases {
     tasks: PerContext<Task>,
     choices: u64,

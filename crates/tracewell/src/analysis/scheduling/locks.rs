@@ -70,7 +70,7 @@ const MAX_BLOCKED: usize = 1024;
 pub(super) type Waits = Vec<(Option<u32>, Locks)>;
 
 /// The open requests, the held mutexes, and the figures per task and object.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
     mutexes: PerContext<Locks>,
     others: PerContext<Waits>,

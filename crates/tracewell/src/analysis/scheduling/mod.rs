@@ -124,7 +124,7 @@ use timing::Timings;
 pub const MAX_ROWS: usize = 1 << 20;
 
 /// A sink that derives scheduling figures. [`Scheduling::figures`] returns them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scheduling<M = ()> {
     kinds: PerId<Kind>,
     directory: Directory,
@@ -159,7 +159,7 @@ pub struct Scheduling<M = ()> {
 }
 
 /// The gaps, which are the positions at which events are missing.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Gaps {
     count: u64,
     /// Ticks in all gaps.
@@ -173,7 +173,7 @@ struct Gaps {
 }
 
 /// The facts that the events of a trace show.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Coverage {
     /// True if the events show when tasks get and lose the processor.
     switches: bool,

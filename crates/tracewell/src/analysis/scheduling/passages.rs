@@ -46,7 +46,7 @@ pub struct Passage {
     pub net: Option<Range>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Task {
     /// Ticks of the first mark, and execution of the task before it.
     since: Option<(u64, u64)>,
@@ -55,7 +55,7 @@ struct Task {
 }
 
 /// Follows a pair of marks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pair {
     from: Mark,
     to: Mark,

@@ -22,7 +22,7 @@ pub struct Preemptions {
     pub throttled: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Task {
     figures: Preemptions,
     /// The figures before the range.
@@ -33,7 +33,7 @@ struct Task {
 }
 
 /// Follows the switches between tasks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Switches {
     tasks: PerContext<Task>,
     /// Per core, true if a choice caused by the last event would be a preemption.

@@ -56,7 +56,7 @@ type Name = (bool, Option<u32>, u64);
 pub(super) struct Number(usize);
 
 /// A requested object.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Row {
     name: Name,
     /// True if an event of the range of the figures concerned the object.
@@ -87,7 +87,7 @@ impl Row {
 }
 
 /// All requested objects.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Resources {
     rows: Vec<Row>,
     numbers: HashMap<Name, Number, RandomState>,

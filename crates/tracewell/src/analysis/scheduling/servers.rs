@@ -63,7 +63,7 @@ pub struct Used {
 }
 
 /// The state of a server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Followed {
     figures: Server,
     exhausted_since: Option<u64>,
@@ -177,7 +177,7 @@ impl Followed {
 }
 
 /// Follows the budgets of servers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Budgets {
     servers: Vec<Followed>,
     by_key: HashMap<u64, usize, RandomState>,

@@ -45,7 +45,7 @@ enum Followed {
 }
 
 /// Follows the stacks of all tasks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stacks {
     tasks: PerContext<Followed>,
 }

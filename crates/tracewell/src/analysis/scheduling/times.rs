@@ -13,7 +13,7 @@ use crate::analysis::measured::{Distributions, Measure, Measured};
 use crate::model::{ContextId, Meaning};
 
 /// The state of a task.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Task {
     /// The pending jobs.
     pending: u64,
@@ -24,7 +24,7 @@ struct Task {
 }
 
 /// Measures execution per job and wake-up latency, if distributions are requested.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     pub(super) distributions: Distributions<Subject>,
     tasks: PerContext<Task>,

@@ -57,7 +57,7 @@ impl Series {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Task {
     /// `None` until it is looked up.
     expected: Option<Expected>,
@@ -67,7 +67,7 @@ struct Task {
 }
 
 /// Follows the tasks with known timing.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Timings {
     by_name: HashMap<String, Expected, RandomState>,
     tasks: PerContext<Task>,

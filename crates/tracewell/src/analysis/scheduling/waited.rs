@@ -48,7 +48,7 @@ impl Waited {
 const MOST: usize = 5;
 
 /// The longest waits for mutexes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LongestWaits(Vec<Waited>);
 
 impl LongestWaits {

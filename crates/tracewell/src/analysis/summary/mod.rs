@@ -6,6 +6,7 @@
 //! | `row` | one row of states: all changes, encoded, and sums over parts of the row |
 //! | `encoded` | the changes of a row as bytes |
 //! | `sample` | a list of entries, of which it keeps a sample if there are too many |
+//! | `stored` | the summary as bytes |
 //!
 //! The changes of rows leave the builder of tracks while the trace is read. So the builder's limit
 //! [`super::tracks::MAX_ENTRIES`] applies to pending entries and not to the whole trace.
@@ -17,16 +18,18 @@
 mod encoded;
 mod row;
 mod sample;
+mod stored;
 
+use std::hash::Hash;
 use std::ops::Range;
 
 use self::row::SummaryRow;
 use self::sample::{Sample, distinct};
 use super::machines;
-use super::scheduling::Wanted;
+use super::scheduling::{Figures, Wanted};
 use super::tracks::{
-    Arrow, ArrowKind, Change, Holder, Mark, Occupant, Position, Settled, State, TrackBuilder,
-    Tracks, WaitSpan,
+    Arrow, ArrowKind, Change, Holder, LockTrack, Mark, Occupant, Position, Row, Settled, State,
+    TrackBuilder, Tracks, WaitSpan,
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Trace};
 
@@ -55,7 +58,7 @@ pub const MAX_LIST: usize = 1 << 20;
 /// assert_eq!(time(0), time(trace.span / 10));
 /// # Ok::<(), tracewell::input::InputError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SummaryBuilder {
     tracks: TrackBuilder,
     parts: Parts,
@@ -78,19 +81,18 @@ impl SummaryBuilder {
     /// Returns the summary after all events. `trace` is the trace after the last event.
     pub fn finish(mut self, trace: &Trace) -> Summary {
         self.tracks.settle(&mut self.parts);
-        let rest = self.tracks.finish(trace);
-        // The last change of each row is left, because an event could have replaced it.
-        for (number, row) in rest.cores.iter().enumerate() {
-            self.parts.core(number, row.changes().iter().copied());
-        }
-        for (context, row) in rest.contexts() {
-            self.parts.context(context, row.changes().iter().copied());
-        }
-        for (index, lock) in rest.locks.iter().enumerate() {
-            self.parts.lock(index, lock.holder.changes().iter().copied());
-            self.parts.waits(index, lock.waits.iter().copied());
-        }
-        Summary { rest, parts: self.parts }
+        Summary { rest: self.tracks.finish(trace), parts: self.parts }
+    }
+
+    /// Passes the summary of the events so far to `show`, and returns its result. The summary is as
+    /// it would be if the trace ended here. `trace` is the trace after the last of these events.
+    pub fn so_far<R>(&mut self, trace: &Trace, show: impl FnOnce(&Summary) -> R) -> R {
+        self.tracks.settle(&mut self.parts);
+        let rest = self.tracks.clone().finish(trace);
+        let summary = Summary { rest, parts: std::mem::take(&mut self.parts) };
+        let result = show(&summary);
+        self.parts = summary.parts;
+        result
     }
 }
 
@@ -112,7 +114,7 @@ impl Sink for SummaryBuilder {
 #[derive(Debug)]
 pub struct Summary {
     /// The parts of tracks that do not become larger with the trace, and its jobs, findings and
-    /// gaps.
+    /// gaps. Of each row, it has the last change, because another event could have replaced it.
     rest: Tracks,
     parts: Parts,
 }
@@ -123,21 +125,30 @@ impl Summary {
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined while they are together
     /// not longer than this. Of the marks, arrows and waits that are not longer, only one remains
-    /// per context within this number of ticks. With 0, the rows are exact.
+    /// per context within this number of ticks. With 0, the rows are exact. A range that ends before
+    /// it begins is taken as the tick at which it begins.
+    ///
+    /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
+        let range = range.start..range.end.max(range.start);
         let Self { rest, parts } = self;
         let locks = rest.locks.iter().enumerate().map(|(index, lock)| {
-            let (mut lock, part) = (lock.clone(), parts.locks.get(index));
-            if let Some(part) = part {
-                lock.holder = part.holder.row(&range, resolution);
-                let waits = part.waits.list().iter();
-                let waits = waits.filter(|wait| overlaps(&range, wait.from, wait.until));
-                lock.waits = distinct(waits, resolution, |wait| {
-                    let until = wait.until.map_or(u64::MAX, |until| until.ticks);
-                    (wait.context, wait.from.ticks, until)
-                });
-            }
-            lock
+            let none = LockPart::default();
+            let part = parts.locks.get(index).unwrap_or(&none);
+            let waits = part.waits.list().iter().chain(&lock.waits);
+            let waits = waits.filter(|wait| overlaps(&range, wait.from, wait.until));
+            let waits = distinct(waits, resolution, |wait| {
+                let until = wait.until.map_or(u64::MAX, |until| until.ticks);
+                (wait.context, wait.from.ticks, until)
+            });
+            let LockTrack { key, kind, is_mutex, .. } = *lock;
+            let holder = part.holder.row(&range, resolution, lock.holder.changes().last());
+            LockTrack { key, kind, is_mutex, holder, waits }
+        });
+        let jobs = rest.jobs.iter().filter(|job| overlaps(&range, job.from, job.until));
+        let jobs = distinct(jobs, resolution, |job| {
+            let until = job.until.map_or(u64::MAX, |until| until.ticks);
+            ((job.context, job.missed.is_some()), job.from.ticks, until)
         });
         // Marks are in the order of time, and arrows in the order of their effects.
         let marks = parts.marks.list();
@@ -152,33 +163,59 @@ impl Summary {
         let arrows = distinct(arrows, resolution, |arrow| {
             ((arrow.to_context, arrow.kind == ArrowKind::WakeUp), arrow.from.ticks, arrow.to.ticks)
         });
+        let gaps = rest.gaps.iter().filter(|gap| overlaps(&range, gap.from, gap.until));
         let waits = parts.locks.iter().map(|lock| lock.waits.left_out()).sum::<u64>();
         Tracks {
             span: rest.span,
-            cores: parts.cores.iter().map(|row| row.row(&range, resolution)).collect(),
-            contexts: parts.contexts.iter().map(|row| row.row(&range, resolution)).collect(),
-            jobs: rest.jobs.clone(),
+            cores: rows(&parts.cores, &rest.cores, &range, resolution),
+            contexts: rows(&parts.contexts, &rest.contexts, &range, resolution),
+            jobs,
             locks: locks.collect(),
             marks,
             arrows,
             findings: rest.findings.clone(),
-            gaps: rest.gaps.clone(),
+            gaps: gaps.copied().collect(),
             reasons: rest.reasons.clone(),
             left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,
-            figures: rest.figures.clone(),
+            figures: Figures::default(),
             levels: Vec::new(),
             machines: Vec::new(),
             machine_figures: machines::Figures::default(),
         }
     }
 
+    /// Returns the scheduling figures of the whole trace.
+    pub fn figures(&self) -> &Figures {
+        &self.rest.figures
+    }
+
     /// Returns the number of changes in all rows.
     pub fn changes(&self) -> u64 {
         let Parts { cores, contexts, locks, .. } = &self.parts;
-        let cores = cores.iter().map(SummaryRow::count);
-        let contexts = contexts.iter().map(SummaryRow::count);
-        cores.chain(contexts).chain(locks.iter().map(|lock| lock.holder.count())).sum()
+        let rows = cores.iter().map(SummaryRow::count);
+        let rows = rows.chain(contexts.iter().map(SummaryRow::count));
+        let settled: u64 = rows.chain(locks.iter().map(|lock| lock.holder.count())).sum();
+        let Tracks { cores, contexts, locks, .. } = &self.rest;
+        let last = cores.iter().map(|row| row.changes().len());
+        let last = last.chain(contexts.iter().map(|row| row.changes().len()));
+        settled
+            + last.chain(locks.iter().map(|lock| lock.holder.changes().len())).sum::<usize>() as u64
     }
+}
+
+/// Returns rows at a resolution. `last` has the last change of each row.
+fn rows<S: Copy + Eq + Hash>(
+    parts: &[SummaryRow<S>],
+    last: &[Row<S>],
+    range: &Range<u64>,
+    resolution: u64,
+) -> Vec<Row<S>> {
+    let none = SummaryRow::default();
+    let row = |number: usize| {
+        let part = parts.get(number).unwrap_or(&none);
+        part.row(range, resolution, last.get(number).and_then(|row| row.changes().last()))
+    };
+    (0..parts.len().max(last.len())).map(row).collect()
 }
 
 fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool {
@@ -186,7 +223,7 @@ fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool
 }
 
 /// The parts of tracks that become larger with the trace.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Parts {
     cores: Vec<SummaryRow<Occupant>>,
     contexts: Vec<SummaryRow<State>>,
@@ -195,7 +232,7 @@ struct Parts {
     arrows: Sample<Arrow>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct LockPart {
     holder: SummaryRow<Holder>,
     waits: Sample<WaitSpan>,
@@ -239,7 +276,6 @@ impl Settled for Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::tracks::Row;
     use crate::model::Columns;
 
     const TRACES: [&str; 5] = [
@@ -310,6 +346,57 @@ mod tests {
                     let time = |row: &Row<State>| row.time(0..span, span, |s| s == span_of.state);
                     assert_eq!(time(coarse), time(row), "{:?} at {resolution}", span_of.state);
                 }
+            }
+        }
+    }
+
+    /// Compares the summary after each batch with that of a trace that ends there.
+    struct Halfway {
+        builder: SummaryBuilder,
+        batches: u64,
+        compared: u64,
+    }
+
+    impl Sink for Halfway {
+        fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+            for start in (0..batch.len()).step_by(97) {
+                let rows = start..batch.len().min(start + 97);
+                self.builder.events(trace, &batch.part(rows, &mut Columns::default()))?;
+                self.batches += 1;
+                let ended = self.builder.clone().finish(trace).tracks(0..trace.span, 50);
+                let so_far = self.builder.so_far(trace, |so_far| so_far.tracks(0..trace.span, 50));
+                assert_eq!(states(&so_far.contexts), states(&ended.contexts));
+                assert_eq!(states(&so_far.cores), states(&ended.cores));
+                self.compared += states(&so_far.contexts).len() as u64;
+            }
+            Flow::Continue(())
+        }
+
+        fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+            self.builder.loss(trace, loss)
+        }
+    }
+
+    #[test]
+    fn a_summary_of_the_events_so_far_changes_nothing() {
+        let path = format!("{}/../../{}", env!("CARGO_MANIFEST_DIR"), TRACES[0]);
+        let builder = SummaryBuilder { pending: 0, ..SummaryBuilder::default() };
+        let mut halfway = Halfway { builder, batches: 0, compared: 0 };
+        let trace = crate::open(&path).unwrap().read(&mut halfway).unwrap();
+        assert!(halfway.batches > 5 && halfway.compared > 20);
+        let (exact, _) = both(TRACES[0]);
+        let shown = halfway.builder.finish(&trace).tracks(0..exact.span, 0);
+        assert_eq!(states(&shown.contexts), states(&exact.contexts));
+        assert_eq!((&shown.marks, &shown.arrows), (&exact.marks, &exact.arrows));
+    }
+
+    #[test]
+    fn a_range_that_ends_before_it_begins_is_one_tick() {
+        for (exact, summary) in TRACES.map(both) {
+            for from in [exact.span / 2, exact.span, u64::MAX] {
+                let (reversed, tick) = (summary.tracks(from..0, 0), summary.tracks(from..from, 0));
+                assert_eq!(states(&reversed.contexts), states(&tick.contexts));
+                assert_eq!((&reversed.marks, &reversed.arrows), (&tick.marks, &tick.arrows));
             }
         }
     }

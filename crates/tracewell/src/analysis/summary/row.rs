@@ -8,6 +8,7 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 
 use super::encoded::{START, changes, put};
+use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
 use crate::analysis::total::Total;
 use crate::analysis::tracks::{Change, Position, Row};
 
@@ -21,7 +22,7 @@ const FAN: usize = 8;
 const MAX_SEARCHED: usize = 32;
 
 /// A row of a summary. States are numbered in the order of their first occurrence.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SummaryRow<S> {
     states: Vec<S>,
     number_of: HashMap<S, u32, RandomState>,
@@ -35,7 +36,7 @@ pub(super) struct SummaryRow<S> {
 }
 
 /// Sums over consecutive parts of a row.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Level {
     /// The first change of each part.
     from: Vec<Position>,
@@ -49,6 +50,11 @@ struct Level {
 struct Share {
     state: u32,
     ticks: u64,
+}
+
+stored_structs! {
+    Level { from, ends, shares }
+    Share { state, ticks }
 }
 
 impl Level {
@@ -106,7 +112,54 @@ impl<S> Default for SummaryRow<S> {
     }
 }
 
+impl<S: Stored + Copy + Eq + Hash> Stored for SummaryRow<S> {
+    fn put(&self, out: &mut Vec<u8>) {
+        let Self { states, bytes, ends, levels, open, .. } = self;
+        states.put(out);
+        put_bytes(bytes, out);
+        ends.put(out);
+        levels.put(out);
+        open.put(out);
+    }
+
+    /// Takes a row. Returns `None` unless its parts fit together.
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        let row = Self {
+            states: Stored::take(input)?,
+            bytes: take_bytes(input)?.to_vec(),
+            ends: Stored::take(input)?,
+            levels: Stored::take(input)?,
+            open: Stored::take(input)?,
+            number_of: HashMap::default(),
+        };
+        let number_of = row.states.iter().copied().zip(0..).collect();
+        row.is_sound().then_some(Self { number_of, ..row })
+    }
+}
+
 impl<S: Copy + Eq + Hash> SummaryRow<S> {
+    /// Returns true if all indices are valid.
+    fn is_sound(&self) -> bool {
+        let Self { states, bytes, ends, levels, open, .. } = self;
+        let is_state = |state: u32| (state as usize) < states.len();
+        let mut parts = ends.len();
+        let fits = |level: &Level| {
+            let Level { from, ends, shares } = level;
+            let has_parts = from.len() == parts && ends.len() == parts;
+            parts /= FAN;
+            // Each part has at least one state.
+            let mut start = 0;
+            let rise = ends.iter().all(|end| std::mem::replace(&mut start, *end) < *end);
+            let are_states = shares.iter().all(|share| is_state(share.state));
+            has_parts && rise && start == shares.len() && are_states
+        };
+        ends.is_sorted()
+            && ends.last().is_none_or(|end| *end == bytes.len())
+            && levels.iter().all(fits)
+            && (ends.is_empty() || !open.is_empty() && !levels.is_empty())
+            && open.iter().all(|(_, state)| is_state(*state))
+    }
+
     /// Adds changes that follow those of the row.
     pub(super) fn extend(&mut self, changes: impl Iterator<Item = Change<S>>) {
         for Change { at, state } in changes {
@@ -160,8 +213,13 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
     }
 
     /// Returns the part of the row that overlaps a range, at a resolution; see
-    /// [`super::Summary::tracks`].
-    pub(super) fn row(&self, range: &Range<u64>, resolution: u64) -> Row<S> {
+    /// [`super::Summary::tracks`]. `last` is the change after those of the row, if there is one.
+    pub(super) fn row(
+        &self,
+        range: &Range<u64>,
+        resolution: u64,
+        last: Option<&Change<S>>,
+    ) -> Row<S> {
         let mut view = View {
             row: self,
             range,
@@ -179,10 +237,14 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             summed = level.from.len() * FAN;
         }
         for (index, (at, state)) in self.open.iter().enumerate() {
-            match self.open.get(index + 1) {
-                Some((next, _)) => view.span(*at, *next, *state),
-                None => view.last(*at, *state),
+            let next = self.open.get(index + 1).map(|(next, _)| *next);
+            match next.or(last.map(|last| last.at)) {
+                Some(next) => view.span(*at, next, *state),
+                None => view.last(*at, self.states[*state as usize]),
             }
+        }
+        if let Some(Change { at, state }) = last {
+            view.last(*at, *state);
         }
         Row::of(view.shown)
     }
@@ -252,7 +314,7 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
         let length = end.ticks.saturating_sub(at.ticks);
         if length > self.resolution || self.resolution == 0 {
             self.show_sum();
-            self.show(at, state);
+            self.show(at, self.state(state));
         } else {
             self.make_room(at, length);
             self.sum.add(state, length);
@@ -260,17 +322,22 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
     }
 
     /// Adds the last state of the row, which lasts to the end of the trace.
-    fn last(&mut self, at: Position, state: u32) {
+    fn last(&mut self, at: Position, state: S) {
         if !self.is_complete {
             self.show_sum();
             self.show(at, state);
         }
     }
 
+    /// Returns the state with a number.
+    fn state(&self, number: u32) -> S {
+        self.row.states[number as usize]
+    }
+
     /// Returns true if a part lies outside the range. Shows the first change after the range.
     fn is_outside(&mut self, from: Position, end: Position, state: u32) -> bool {
         if from.ticks > self.range.end {
-            self.last(from, state);
+            self.last(from, self.state(state));
             self.is_complete = true;
         }
         // States that begin and end at the start of the range are within it.
@@ -293,15 +360,14 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
         let Position { mut ticks, seq } = self.from;
         for Share { state, ticks: length } in std::mem::take(&mut self.sum).shares {
             if length > 0 {
-                self.show(Position { ticks, seq }, state);
+                self.show(Position { ticks, seq }, self.state(state));
                 ticks += length;
             }
         }
         self.length = 0;
     }
 
-    fn show(&mut self, at: Position, state: u32) {
-        let state = self.row.states[state as usize];
+    fn show(&mut self, at: Position, state: S) {
         if self.shown.last().is_none_or(|last| last.state != state) {
             self.shown.push(Change { at, state });
         }
@@ -360,10 +426,10 @@ mod tests {
         #[test]
         fn without_a_resolution_the_row_is_exact(changes in lengths(), part in 0.0..1.0) {
             let (row, summary, end) = rows(&changes);
-            let shown = summary.row(&(0..end), 0);
+            let shown = summary.row(&(0..end), 0, None);
             prop_assert_eq!(shown.changes(), row.changes());
             let range = (end as f64 * part / 2.0) as u64..(end as f64 * part) as u64;
-            let shown = summary.row(&range, 0);
+            let shown = summary.row(&range, 0, None);
             prop_assert_eq!(times(&shown, &range, end), times(&row, &range, end));
             let spans = |row: &Row<u8>| row.spans(range.clone(), end).collect::<Vec<_>>();
             prop_assert_eq!(spans(&shown), spans(&row));
@@ -372,7 +438,7 @@ mod tests {
         #[test]
         fn sums_are_exact_at_every_resolution(changes in lengths(), resolution in 1..100_000_u64) {
             let (row, summary, end) = rows(&changes);
-            let shown = summary.row(&(0..end), resolution);
+            let shown = summary.row(&(0..end), resolution, None);
             prop_assert_eq!(times(&shown, &(0..end), end), times(&row, &(0..end), end));
             // The view shows each long state at its own position.
             let is_long = |span: &crate::analysis::tracks::Span<u8>| span.ticks() > resolution;
@@ -393,7 +459,7 @@ mod tests {
         #[test]
         fn a_coarse_row_is_short(changes in lengths(), pixels in 1..200_u64) {
             let (_, summary, end) = rows(&changes);
-            let shown = summary.row(&(0..end), (end / pixels).max(1));
+            let shown = summary.row(&(0..end), (end / pixels).max(1), None);
             // Two consecutive parts are together longer than the resolution, or one of them is a
             // long state. Each part has at most five states.
             prop_assert!(shown.changes().len() as u64 <= 5 * (3 * pixels + 3));

@@ -9,12 +9,12 @@ use super::MAX_LIST;
 
 /// All entries, or the entries whose number is divisible by a power of two. Such a sample covers
 /// the trace evenly.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sample<T> {
-    list: Vec<T>,
+    pub(super) list: Vec<T>,
     /// Number of entries that were added.
-    added: u64,
-    stride: u64,
+    pub(super) added: u64,
+    pub(super) stride: u64,
 }
 
 impl<T> Default for Sample<T> {

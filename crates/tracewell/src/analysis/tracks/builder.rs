@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 /// A sink that builds tracks; [`TrackBuilder::finish`] returns them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TrackBuilder {
     scheduling: Scheduling<Builder>,
     machines: Option<MachineTrackBuilder>,
@@ -123,7 +123,7 @@ impl Sink for TrackBuilder {
 }
 
 /// The tracks so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Builder {
     cores: Vec<Row<Occupant>>,
     /// Numbers of the interrupts that each core serves, the outermost first.

@@ -9,7 +9,7 @@ use crate::analysis::scheduling::Wait;
 use crate::model::{ContextId, MaybeContext, Meaning};
 
 /// The known facts about a context.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Context {
     row: Row<State>,
     /// The core on which it runs.
@@ -24,7 +24,7 @@ struct Context {
 }
 
 /// Follows the states of all contexts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Contexts {
     list: Vec<Context>,
     reasons: Vec<Reason>,

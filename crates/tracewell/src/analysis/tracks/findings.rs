@@ -47,7 +47,7 @@ pub struct Finding {
 }
 
 /// Collects inversions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Inversions {
     /// Inverted ticks during each open wait, by the context that ran.
     open: HashMap<ContextId, HashMap<ContextId, u64, RandomState>, RandomState>,

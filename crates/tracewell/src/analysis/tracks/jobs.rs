@@ -22,7 +22,7 @@ pub struct Job {
 }
 
 /// Follows the jobs of all tasks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Jobs {
     list: Vec<Job>,
     /// Indices of each task's pending jobs, oldest first.

@@ -63,7 +63,7 @@ pub struct WaitSpan {
 type Name = (bool, Option<u32>, u64);
 
 /// Follows all mutexes and semaphores.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Locks {
     list: Vec<LockTrack>,
     by_name: HashMap<Name, usize, RandomState>,

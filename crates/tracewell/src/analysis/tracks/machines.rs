@@ -45,7 +45,7 @@ pub struct StepSpan {
 }
 
 /// The tracks of machines, levels and messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MachineTracks {
     /// Levels of queues, pools and semaphores, in the order of the figures.
     pub levels: Vec<LevelTrack>,
@@ -60,7 +60,7 @@ pub struct MachineTracks {
 }
 
 /// A sink for the tracks of machines, levels and messages, without those of the scheduler.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MachineTrackBuilder {
     machines: Machines<MachineBuilder>,
     handovers: Handovers,
@@ -99,7 +99,7 @@ impl Sink for MachineTrackBuilder {
 }
 
 /// Receives the moments of machines.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct MachineBuilder {
     /// Maximum number of entries.
     max: u64,
@@ -111,7 +111,7 @@ struct MachineBuilder {
 }
 
 /// A machine, and its step in progress.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Followed {
     track: MachineTrack,
     indices: HashMap<Named, u32, RandomState>,
@@ -120,7 +120,7 @@ struct Followed {
 }
 
 /// Tracks by name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Table<T> {
     list: Vec<T>,
     by_name: HashMap<Named, usize, RandomState>,

@@ -67,7 +67,7 @@ use crate::model::{ContextId, LossCause};
 pub const MAX_ENTRIES: u64 = 1 << 24;
 
 /// The tracks of a trace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tracks {
     /// Ticks from the first event of the trace to its last.
     pub span: u64,

@@ -291,6 +291,16 @@ mod tests {
     use crate::source::editor_words::assert_words;
 
     #[test]
+    fn the_brace_after_a_wrong_statement_ends_the_rule() {
+        for text in ["rule one { a b }\nrule two { c }\n", "rule one { a { b } }\nrule two { c }\n"]
+        {
+            let findings = Rules::parse(&Source::new("rules", text)).findings;
+            let errors: Vec<_> = findings.iter().filter(|finding| finding.is_error).collect();
+            assert_eq!(errors.len(), 1, "{text}: {errors:?}");
+        }
+    }
+
+    #[test]
     fn the_editor_grammar_knows_all_words() {
         let keywords = KEYWORDS.map(|word| ("keyword", word.to_owned()));
         let properties = Property::ALL.map(|(name, _)| ("property", format!("@{name}")));

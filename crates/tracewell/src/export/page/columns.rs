@@ -64,7 +64,7 @@ impl Column {
 }
 
 /// All columns of a page, in the order in which they were added.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     list: Vec<Value>,
     content: Vec<Vec<u8>>,
@@ -85,6 +85,12 @@ impl Columns {
     pub(super) fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
         let count = bytes.len() as u64;
         self.add(name, "bytes", Column { bytes, count, ..Column::default() });
+    }
+
+    /// Adds the columns of another list.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.list.append(&mut other.list);
+        self.content.append(&mut other.content);
     }
 
     fn add(&mut self, name: &str, form: &str, column: Column) {

@@ -19,7 +19,7 @@ pub(super) const COLUMN: &str = "figures";
 const MAX_ENTRIES: u64 = 1 << 20;
 
 /// A sink for the figures that the tracks do not need, and for the tracks of machines and queues.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct OtherFigures {
     machines: MachineTrackBuilder,
     spans: Spans,

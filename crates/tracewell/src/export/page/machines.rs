@@ -6,56 +6,109 @@
 //! | `steps` | 1 during a step, otherwise 0 | 0 |
 //! | `level` | 1 if the level is known, otherwise 0 | the level; `most` is the maximum |
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::rows::Rows;
-use crate::analysis::tracks::{LevelTrack, MachineTrack, MachineTracks};
+use crate::analysis::machines::Named;
+use crate::analysis::tracks::{Arrow, LevelTrack, MachineTrack, MachineTracks, Row, StepSpan};
 use crate::model::Trace;
 use crate::report::key_text;
 
-/// Adds the rows of all machines and levels. A row has only the last change in each part of
-/// `resolution` ticks.
-pub(super) fn put(trace: &Trace, tracks: &MachineTracks, resolution: u64, rows: &mut Rows) {
-    for track in &tracks.machines {
-        machine(trace, track, resolution, rows);
+/// The tracks of machines and levels with their names, and the messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct MachineRows {
+    pub(super) machines: Vec<MachineRow>,
+    pub(super) levels: Vec<LevelRow>,
+    pub(super) messages: Vec<Arrow>,
+}
+
+/// A state machine: its members `name`, `key` and `states`, its states and its steps.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MachineRow {
+    pub(super) members: Value,
+    pub(super) row: Row<Option<u32>>,
+    pub(super) steps: Vec<StepSpan>,
+}
+
+/// A queue, a pool or a semaphore: its members `name`, `key`, `unit` and `most`, and its levels.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LevelRow {
+    pub(super) members: Value,
+    pub(super) row: Row<Option<u64>>,
+}
+
+impl MachineRows {
+    pub(super) fn new(trace: &Trace, tracks: MachineTracks) -> Self {
+        let MachineTracks { machines, levels, messages, .. } = tracks;
+        Self {
+            machines: machines.into_iter().map(|track| machine(trace, track)).collect(),
+            levels: levels.into_iter().map(|track| level(trace, track)).collect(),
+            messages,
+        }
     }
-    for track in &tracks.levels {
-        level(trace, track, resolution, rows);
+
+    /// Adds the rows. A row has only the last change in each part of `resolution` ticks.
+    pub(super) fn show(&self, resolution: u64, rows: &mut Rows) {
+        self.machines.iter().for_each(|machine| machine.show(resolution, rows));
+        self.levels.iter().for_each(|level| level.show(resolution, rows));
     }
 }
 
-fn machine(trace: &Trace, track: &MachineTrack, resolution: u64, rows: &mut Rows) {
+fn members(trace: &Trace, named: &Named) -> Value {
+    json!({ "name": named.label(trace), "key": key_text(trace, named.key) })
+}
+
+fn machine(trace: &Trace, track: MachineTrack) -> MachineRow {
     let MachineTrack { machine, states, row, steps } = track;
-    let (name, key) = (machine.label(trace), key_text(trace, machine.key));
-    let code = |state: Option<u32>| (u64::from(state.is_some()), u64::from(state.unwrap_or(0)));
-    let changes = row.changes()[rows.first(row)..].iter();
-    let changes = rows.thinned(changes.map(|change| (change.at, code(change.state))), resolution);
-    let states: Vec<_> = states.iter().map(|state| state.label(trace)).collect();
-    if changes.0 < changes.1 {
-        let row = json!({ "name": name, "key": key, "states": states, "changes": changes });
-        rows.add("machine", row);
-    }
-    // Leave out steps whose end the trace does not contain, because their length is unknown.
-    let start = rows.range.start;
-    let ended = steps.iter().filter_map(|step| Some((step.from, step.until?)));
-    let ended = ended.filter(|(_, until)| until.ticks >= start);
-    let changes = ended.flat_map(|(from, until)| [(from, (1, 0)), (until, (0, 0))]);
-    let changes = rows.thinned(changes, resolution);
-    if changes.0 < changes.1 {
-        rows.add("steps", json!({ "name": name, "key": key, "changes": changes }));
+    let mut members = members(trace, &machine);
+    members["states"] = states.iter().map(|state| state.label(trace)).collect();
+    MachineRow { members, row, steps }
+}
+
+fn level(trace: &Trace, track: LevelTrack) -> LevelRow {
+    let LevelTrack { object, counts_free, row } = track;
+    let mut members = members(trace, &object);
+    members["unit"] = if counts_free { "free items" } else { "items" }.into();
+    let levels = row.changes().iter().filter_map(|change| change.state);
+    members["most"] = levels.max().unwrap_or(0).into();
+    LevelRow { members, row }
+}
+
+impl MachineRow {
+    fn show(&self, resolution: u64, rows: &mut Rows) {
+        let Self { members, row, steps } = self;
+        let code = |state: Option<u32>| (u64::from(state.is_some()), u64::from(state.unwrap_or(0)));
+        let changes = row.changes()[rows.first(row)..].iter();
+        let changes =
+            rows.thinned(changes.map(|change| (change.at, code(change.state))), resolution);
+        if changes.0 < changes.1 {
+            rows.add("machine", with_changes(members.clone(), changes));
+        }
+        // Leave out steps whose end the trace does not contain, because their length is unknown.
+        let start = rows.range.start;
+        let ended = steps.iter().filter_map(|step| Some((step.from, step.until?)));
+        let ended = ended.filter(|(_, until)| until.ticks >= start);
+        let changes = ended.flat_map(|(from, until)| [(from, (1, 0)), (until, (0, 0))]);
+        let changes = rows.thinned(changes, resolution);
+        if changes.0 < changes.1 {
+            let members = json!({ "name": members["name"], "key": members["key"] });
+            rows.add("steps", with_changes(members, changes));
+        }
     }
 }
 
-fn level(trace: &Trace, track: &LevelTrack, resolution: u64, rows: &mut Rows) {
-    let LevelTrack { object, counts_free, row } = track;
-    let most = row.changes().iter().filter_map(|change| change.state).max().unwrap_or(0);
-    let code = |level: Option<u64>| (u64::from(level.is_some()), level.unwrap_or(0));
-    let changes = row.changes()[rows.first(row)..].iter();
-    let changes = rows.thinned(changes.map(|change| (change.at, code(change.state))), resolution);
-    let unit = if *counts_free { "free items" } else { "items" };
-    let (name, key) = (object.label(trace), key_text(trace, object.key));
-    rows.add(
-        "level",
-        json!({ "name": name, "key": key, "unit": unit, "most": most, "changes": changes }),
-    );
+impl LevelRow {
+    fn show(&self, resolution: u64, rows: &mut Rows) {
+        let Self { members, row } = self;
+        let code = |level: Option<u64>| (u64::from(level.is_some()), level.unwrap_or(0));
+        let changes = row.changes()[rows.first(row)..].iter();
+        let changes =
+            rows.thinned(changes.map(|change| (change.at, code(change.state))), resolution);
+        rows.add("level", with_changes(members.clone(), changes));
+    }
+}
+
+fn with_changes(mut members: Value, changes: (usize, usize)) -> Value {
+    members["changes"] = json!(changes);
+    members
 }

@@ -10,6 +10,7 @@
 //! | `columns` | the payload: a header and columns, compressed |
 //! | `html` | the document: text, style, script and payload |
 //! | `served` | the page from a server, for traces of any size |
+//! | `stored` | the page of a large trace as bytes, for a cache |
 //! | `sha256` | the hash by which a browser recognises the script |
 //!
 //! The script and the style are in `crates/tracewell/page`.
@@ -22,6 +23,7 @@ mod machines;
 mod rows;
 mod served;
 mod sha256;
+mod stored;
 mod tracks;
 
 use std::io::Write;
@@ -35,12 +37,15 @@ use self::events::Events;
 pub use self::events::{MAX_EVENTS, MAX_TEXT};
 use self::figures::OtherFigures;
 pub use self::html::served;
-pub use self::served::{LargePage, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS, ServedBuilder};
-use self::tracks::Shown;
+use self::machines::MachineRows;
+pub use self::served::{
+    LargePage, Listed, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS, ServedBuilder, View,
+};
+use self::tracks::{Names, Shown};
 use super::shown_part::{no_events, shown_range};
 use super::{Export, ExportError, ExportNames, Output};
 use crate::analysis::scheduling::Wanted;
-use crate::analysis::tracks::{MachineTracks, TrackBuilder, Tracks};
+use crate::analysis::tracks::TrackBuilder;
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::{
@@ -95,13 +100,7 @@ fn write(
 }
 
 /// Returns the facts of the trace. Numbers of ticks are strings, because they may need 64 bits.
-fn header(
-    trace: &Trace,
-    tracks: &Tracks,
-    machines: &MachineTracks,
-    title: &str,
-    range: &Range<u64>,
-) -> Value {
+fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_waits: u64) -> Value {
     let losses = trace.losses.iter().map(|(cause, count)| {
         json!({
             "cause": cause.as_str(),
@@ -115,13 +114,6 @@ fn header(
         Processor::Switches => None,
         Processor::Recorders { needed } => Some(needed),
     };
-    let causes = [
-        LossCause::Overwritten,
-        LossCause::Truncated,
-        LossCause::Damaged,
-        LossCause::BufferFull,
-        LossCause::Missing,
-    ];
     json!({
         "version": VERSION,
         "title": title,
@@ -136,12 +128,12 @@ fn header(
         "facts": facts.collect::<Value>(),
         "texts": trace.texts,
         "losses": losses.collect::<Value>(),
-        "causes": causes.map(LossCause::as_str),
+        "causes": LossCause::ALL.map(LossCause::as_str),
         "cpus": trace.cpus,
         "needed": needed,
         "largerIsUrgent": trace.larger_is_urgent,
-        "leftOut": tracks.left_out + machines.left_out,
-        "moreWaits": tracks.figures.more_waits,
+        "leftOut": left_out,
+        "moreWaits": more_waits,
     })
 }
 
@@ -178,12 +170,20 @@ impl PageBuilder {
         let mut columns = Columns::default();
         let (figures, machines) =
             figures.finish(trace, &tracks.figures).map_err(ExportError::Write)?;
-        let shown = Shown { tracks: &tracks, machines: &machines, range: &range, resolution: 0 };
-        let (rows, reasons) = shown.put(trace, &events, &mut columns);
+        let left_out = tracks.left_out + machines.left_out;
+        let mut header = header(trace, title, &range, left_out, tracks.figures.more_waits);
+        let names = Names::new(trace, &tracks, &tracks.figures, &events);
+        let machines = MachineRows::new(trace, machines);
+        let shown = Shown {
+            tracks: &tracks,
+            names: &names,
+            machines: &machines,
+            range: &range,
+            resolution: 0,
+        };
+        header["rows"] = shown.put(&mut columns);
+        header["reasons"] = names.reasons;
         columns.bytes(figures::COLUMN, figures);
-        let mut header = header(trace, &tracks, &machines, title, &range);
-        header["rows"] = rows;
-        header["reasons"] = reasons;
         header["contexts"] = events.contexts(trace);
         header["kinds"] = events.finish(trace, &mut columns);
         columns.payload(header, Compression::default()).map_err(ExportError::Write)

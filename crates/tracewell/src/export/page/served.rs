@@ -1,18 +1,19 @@
 //! The page from a server: the whole trace as in one file, or views of a trace that is too large
 //! for one.
 
+use std::io;
 use std::ops::Range;
 
 use flate2::Compression;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::columns::Columns;
 use super::events::{Events, TooLarge};
 use super::figures::{self, OtherFigures};
 use super::header;
-use super::tracks::Shown;
+use super::machines::MachineRows;
+use super::tracks::{Names, Shown};
 use crate::analysis::summary::{Summary, SummaryBuilder};
-use crate::analysis::tracks::MachineTracks;
 use crate::export::ExportError;
 use crate::model::{Batch, Event, Flow, Loss, Processor, Sink, SinkError, Stop, Trace};
 use crate::select::{Bound, Selection, Selector};
@@ -34,7 +35,7 @@ pub const MAX_LISTED: u64 = 50_000;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
 /// let mut builder = ServedBuilder::default();
 /// let trace = tracewell::open(path)?.read(&mut builder)?;
-/// let (payload, large) = builder.finish(trace, "tiny.trx")?;
+/// let (payload, large) = builder.finish(&trace, "tiny.trx")?;
 /// assert!(!payload.is_empty() && large.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -55,6 +56,26 @@ impl ServedBuilder {
         Self { compression: Compression::none(), ..Self::default() }
     }
 
+    /// Returns a builder for a page that loads views, even if the trace is small.
+    pub fn with_views() -> Self {
+        Self { is_large: true, ..Self::default() }
+    }
+
+    /// Returns the compression of views. A page waits for each view, so they are compressed fast.
+    fn of_views(&self) -> Compression {
+        if self.compression == Compression::none() { self.compression } else { Compression::fast() }
+    }
+
+    /// Stops the collection of single events: the page will load views, as that of a large trace.
+    /// Call this as soon as it is probable that the trace has too many events, because their texts
+    /// cost most of the time of reading.
+    pub fn use_views(&mut self) {
+        if !self.is_large {
+            self.is_large = true;
+            self.events.forget();
+        }
+    }
+
     /// Returns the payload of the page. If the trace has too many events for one page, the payload
     /// shows the whole trace at a low resolution and lists no events. The second value then creates
     /// the payloads of views. `trace` is the trace after the last event.
@@ -63,26 +84,47 @@ impl ServedBuilder {
     /// Returns an error if the trace has no events.
     pub fn finish(
         self,
-        trace: Trace,
+        trace: &Trace,
         title: &str,
     ) -> Result<(Vec<u8>, Option<LargePage>), ExportError> {
         if trace.events == 0 {
             return Err(ExportError::NotPossible("the trace has no events".to_owned()));
         }
-        let span = trace.span;
-        let summary = self.summary.finish(&trace);
-        let tracks = summary.tracks(0..span, span);
-        let figures = self.figures.finish(&trace, &tracks.figures);
-        let (figures, machines) = figures.map_err(ExportError::Write)?;
-        let (noted, compression) = (self.events, self.compression);
-        let title = title.to_owned();
-        let page = LargePage { trace, title, summary, machines, figures, noted, compression };
-        if self.is_large {
-            let payload = page.view(0..span, PARTS, None).map_err(ExportError::Write)?;
+        let of_views = self.of_views();
+        let Self { summary, figures, events, is_large, compression } = self;
+        let summary = summary.finish(trace);
+        let facts = Facts::new(trace, title, &summary, figures, &events)?;
+        if is_large {
+            let page = LargePage { facts, summary, compression: of_views };
+            let payload = page.view(&View::default()).map_err(ExportError::Write)?;
             return Ok((payload, Some(page)));
         }
-        let payload = page.whole().map_err(ExportError::Write)?;
-        Ok((payload, None))
+        let payload = facts.whole(trace, &summary, events, compression);
+        Ok((payload.map_err(ExportError::Write)?, None))
+    }
+
+    /// Returns the payload of a view of the events so far, as if the trace ended here. `trace` is
+    /// the trace after the last of these events. Returns `None` if the trace has no events yet, or
+    /// shows no states, because a view of it would be empty.
+    ///
+    /// # Errors
+    /// Returns an error if the compression fails.
+    pub fn so_far(
+        &mut self,
+        trace: &Trace,
+        title: &str,
+        view: &View,
+    ) -> Result<Option<Vec<u8>>, ExportError> {
+        if trace.events == 0 || trace.processor != Processor::Switches {
+            return Ok(None);
+        }
+        let compression = self.of_views();
+        let Self { summary, figures, events, .. } = self;
+        let payload = summary.so_far(trace, |summary| {
+            let facts = Facts::new(trace, title, summary, figures.clone(), events)?;
+            facts.view(summary, view, compression).map_err(ExportError::Write)
+        });
+        payload.map(Some)
     }
 }
 
@@ -98,8 +140,7 @@ impl Sink for ServedBuilder {
             }
             if let Err(error) = self.events.push(event) {
                 Stop::on_error(too_large(trace, error))?;
-                self.is_large = true;
-                self.events.forget();
+                self.use_views();
             }
         }
         Flow::Continue(())
@@ -119,51 +160,95 @@ fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
     }
 }
 
-/// The page of a trace with too many events for one payload.
-#[derive(Debug)]
-pub struct LargePage {
-    trace: Trace,
-    title: String,
-    summary: Summary,
-    machines: MachineTracks,
-    /// The figures of the whole trace, as JSON.
-    figures: Vec<u8>,
-    /// The facts about all events that the page needs, without a list of the events.
-    noted: Events,
-    compression: Compression,
+/// The part of a trace that a payload shows.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The shown ticks; `None` for the whole trace. A range that ends before it begins is taken as
+    /// the tick at which it begins.
+    pub range: Option<Range<u64>>,
+    /// Number of parts into which the range is divided. States that are shorter than a part are
+    /// combined with their neighbours.
+    pub parts: u64,
+    /// The events of the range, if the view lists them.
+    pub listed: Option<Listed>,
 }
 
-impl LargePage {
-    fn whole(self) -> std::io::Result<Vec<u8>> {
-        let Self { trace, title, summary, machines, figures, noted, compression } = self;
-        let range = 0..trace.span;
-        let tracks = summary.tracks(range.clone(), 0);
+impl Default for View {
+    /// Returns the first view of a large trace: the whole trace without a list of events.
+    fn default() -> Self {
+        Self { range: None, parts: PARTS, listed: None }
+    }
+}
+
+/// Everything that views show besides the summary. It does not depend on the shown range.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Facts {
+    /// The members of the header that are the same in all views.
+    pub(super) header: Value,
+    pub(super) span: u64,
+    pub(super) names: Names,
+    pub(super) machines: MachineRows,
+    /// The figures of the whole trace, as JSON.
+    pub(super) figures: Vec<u8>,
+}
+
+impl Facts {
+    fn new(
+        trace: &Trace,
+        title: &str,
+        summary: &Summary,
+        figures: OtherFigures,
+        events: &Events,
+    ) -> Result<Self, ExportError> {
+        let span = trace.span;
+        // The names of the tracks do not depend on the resolution.
+        let tracks = summary.tracks(0..span, span);
+        let own = summary.figures();
+        let (figures, machines) = figures.finish(trace, own).map_err(ExportError::Write)?;
+        let names = Names::new(trace, &tracks, own, events);
+        let left_out = tracks.left_out + machines.left_out;
+        let mut header = header(trace, title, &(0..span), left_out, own.more_waits);
+        header["contexts"] = events.contexts(trace);
+        header["reasons"] = names.reasons.clone();
+        Ok(Self { header, span, names, machines: MachineRows::new(trace, machines), figures })
+    }
+
+    /// Returns the payload with the whole trace and all its events.
+    fn whole(
+        self,
+        trace: &Trace,
+        summary: &Summary,
+        events: Events,
+        compression: Compression,
+    ) -> io::Result<Vec<u8>> {
+        let Self { mut header, span, names, machines, figures } = self;
+        let tracks = summary.tracks(0..span, 0);
         let mut columns = Columns::default();
         columns.bytes(figures::COLUMN, figures);
-        let shown = Shown { tracks: &tracks, machines: &machines, range: &range, resolution: 0 };
-        let (rows, reasons) = shown.put(&trace, &noted, &mut columns);
-        let mut header = header(&trace, &tracks, &machines, &title, &range);
-        header["rows"] = rows;
-        header["reasons"] = reasons;
-        header["contexts"] = noted.contexts(&trace);
-        header["kinds"] = noted.finish(&trace, &mut columns);
+        let shown = Shown {
+            tracks: &tracks,
+            names: &names,
+            machines: &machines,
+            range: &(0..span),
+            resolution: 0,
+        };
+        header["rows"] = shown.put(&mut columns);
+        header["kinds"] = events.finish(trace, &mut columns);
         columns.payload(header, compression)
     }
 
-    /// Returns the payload of a view: a range of ticks, divided into this number of parts. States
-    /// that are shorter than a part are combined with their neighbours. `listed` has the events of
-    /// the range.
-    ///
-    /// # Errors
-    /// Returns an error if the compression fails.
-    pub fn view(
+    fn view(
         &self,
-        range: Range<u64>,
-        parts: u64,
-        listed: Option<ListedEvents>,
-    ) -> std::io::Result<Vec<u8>> {
-        let Self { trace, title, summary, machines, figures, noted, compression } = self;
-        let resolution = (range.end - range.start.min(range.end)) / parts.max(1);
+        summary: &Summary,
+        view: &View,
+        compression: Compression,
+    ) -> io::Result<Vec<u8>> {
+        let Self { header, span, names, machines, figures } = self;
+        let View { range, parts, listed } = view;
+        let is_whole = range.as_ref().is_none_or(|range| *range == (0..*span));
+        let range = range.clone().unwrap_or(0..*span);
+        let range = range.start..range.end.max(range.start);
+        let resolution = (range.end - range.start) / (*parts).max(1);
         let tracks = summary.tracks(range.clone(), resolution);
         // The sequence numbers of the shown changes give the approximate number of events.
         let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
@@ -173,15 +258,15 @@ impl LargePage {
             Some((first.min(seq), last.max(seq)))
         });
         let about = seqs.map_or(0, |(first, last)| last - first);
-        let is_cut = listed.as_ref().is_some_and(|listed| listed.is_cut);
+        let is_cut = listed.as_ref().is_some_and(|listed| listed.events.is_none());
         let mut columns = Columns::default();
         // The page keeps the figures of its first view, which shows the whole trace.
-        if range == (0..trace.span) {
+        if is_whole {
             columns.bytes(figures::COLUMN, figures.clone());
         }
-        let shown = Shown { tracks: &tracks, machines, range: &range, resolution };
-        let (rows, reasons) = shown.put(trace, noted, &mut columns);
-        let mut header = header(trace, &tracks, machines, title, &(0..trace.span));
+        let mut header = header.clone();
+        let shown = Shown { tracks: &tracks, names, machines, range: &range, resolution };
+        header["rows"] = shown.put(&mut columns);
         header["part"] = json!({
             "from": range.start.to_string(),
             "until": range.end.to_string(),
@@ -190,21 +275,29 @@ impl LargePage {
             "most": MAX_LISTED,
             "listed": listed.is_some() && !is_cut,
         });
-        header["rows"] = rows;
-        header["reasons"] = reasons;
-        header["contexts"] = noted.contexts(trace);
-        let events = listed.filter(|listed| !listed.is_cut).map(|listed| listed.events);
-        header["kinds"] = events.unwrap_or_default().finish(trace, &mut columns);
-        columns.payload(header, *compression)
+        let events = listed.as_ref().and_then(|listed| listed.events.clone());
+        let (list, kinds) = events.unwrap_or_default();
+        header["kinds"] = kinds;
+        columns.append(list);
+        columns.payload(header, compression)
     }
+}
 
-    /// Returns a sink for the events of a range. [`Self::view`] lists them.
-    pub fn listed(&self, range: Range<u64>) -> ListedEvents {
-        let from = Some(Bound::Ticks(range.start));
-        let selection =
-            Selection { from, to: Some(Bound::Ticks(range.end)), ..Selection::default() };
-        let selector = Selector::new(selection);
-        ListedEvents { selector, events: Events::default(), is_cut: false }
+/// The page of a trace with too many events for one payload.
+#[derive(Debug)]
+pub struct LargePage {
+    pub(super) facts: Facts,
+    pub(super) summary: Summary,
+    pub(super) compression: Compression,
+}
+
+impl LargePage {
+    /// Returns the payload of a view.
+    ///
+    /// # Errors
+    /// Returns an error if the compression fails.
+    pub fn view(&self, view: &View) -> io::Result<Vec<u8>> {
+        self.facts.view(&self.summary, view, self.compression)
     }
 }
 
@@ -215,6 +308,35 @@ pub struct ListedEvents {
     events: Events,
     /// True if the range has more events.
     is_cut: bool,
+}
+
+/// The events of a range, ready for a [`View`].
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The columns of the events, and the member `kinds` of the header. `None` if the range has too
+    /// many events.
+    events: Option<(Columns, Value)>,
+}
+
+impl ListedEvents {
+    /// Returns a sink for the events of a range of ticks.
+    pub fn new(range: Range<u64>) -> Self {
+        let from = Some(Bound::Ticks(range.start));
+        let selection =
+            Selection { from, to: Some(Bound::Ticks(range.end)), ..Selection::default() };
+        let selector = Selector::new(selection);
+        Self { selector, events: Events::default(), is_cut: false }
+    }
+
+    /// Returns the events. `trace` is the trace after the last event that the sink received.
+    pub fn finish(self, trace: &Trace) -> Listed {
+        let listed = || {
+            let mut columns = Columns::default();
+            let kinds = self.events.finish(trace, &mut columns);
+            (columns, kinds)
+        };
+        Listed { events: (!self.is_cut).then(listed) }
+    }
 }
 
 impl Sink for ListedEvents {
@@ -234,30 +356,61 @@ impl Sink for ListedEvents {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::events::MAX_EVENTS;
     use super::*;
 
+    const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+
     /// Reads a trace into a page that is nearly full.
-    fn large(path: &str) -> Result<(Vec<u8>, Option<LargePage>), ExportError> {
+    pub(in super::super) fn large(path: &str) -> Result<(Vec<u8>, Option<LargePage>), ExportError> {
         let events = Events::filled(MAX_EVENTS - 1, 0);
         let mut builder = ServedBuilder { events, ..ServedBuilder::default() };
         let path = format!("{}/tests/fixtures/{path}", env!("CARGO_MANIFEST_DIR"));
         let trace = crate::open(path).unwrap().read(&mut builder).map_err(ExportError::from)?;
-        builder.finish(trace, "large")
+        builder.finish(&trace, "large")
     }
 
     #[test]
     fn a_large_trace_has_views_with_and_without_events() {
         let (payload, page) = large("threadx/tiny.trx").unwrap();
         let page = page.expect("the page is too large for one payload");
-        assert_eq!(payload, page.view(0..page.trace.span, PARTS, None).unwrap());
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
-        let range = 0..page.trace.span / 2;
-        let mut listed = page.listed(range.clone());
-        crate::open(path).unwrap().read(&mut listed).unwrap();
-        assert!(listed.events.count > 10 && listed.events.count < page.trace.events);
-        assert!(page.view(range, 10, Some(listed)).unwrap().len() > 100);
+        assert_eq!(payload, page.view(&View::default()).unwrap());
+        let range = 0..page.facts.span / 2;
+        let mut listed = ListedEvents::new(range.clone());
+        let trace = crate::open(TINY).unwrap().read(&mut listed).unwrap();
+        assert!(listed.events.count > 10 && listed.events.count < trace.events);
+        let listed = Some(listed.finish(&trace));
+        let view = View { range: Some(range), parts: 10, listed };
+        assert!(page.view(&view).unwrap().len() > 100);
+        // A range that ends before it begins is a tick.
+        let from = page.facts.span / 2;
+        let view =
+            |range| page.view(&View { range: Some(range), parts: 10, listed: None }).unwrap();
+        assert_eq!(view(from..0), view(from..from));
+    }
+
+    /// Asks for a view after each event.
+    struct Watched(ServedBuilder, Vec<usize>);
+
+    impl Sink for Watched {
+        fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+            self.0.events(trace, batch)?;
+            let view = self.0.so_far(trace, "tiny", &View::default()).unwrap();
+            self.1.extend(view.map(|payload| payload.len()));
+            Flow::Continue(())
+        }
+    }
+
+    #[test]
+    fn a_trace_has_views_while_it_is_read_and_they_do_not_change_the_page() {
+        let mut watched = Watched(ServedBuilder::default(), Vec::new());
+        let trace = crate::open(TINY).unwrap().read(&mut watched).unwrap();
+        assert!(watched.1.iter().all(|length| *length > 100) && !watched.1.is_empty());
+        let mut builder = ServedBuilder::default();
+        crate::open(TINY).unwrap().read(&mut builder).unwrap();
+        let payload = |builder: ServedBuilder| builder.finish(&trace, "tiny").unwrap().0;
+        assert_eq!(payload(watched.0), payload(builder));
     }
 
     #[test]

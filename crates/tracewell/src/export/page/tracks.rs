@@ -7,19 +7,69 @@ use serde_json::{Value, json};
 
 use super::columns::{Column, Columns};
 use super::events::Events;
-use super::machines;
+use super::machines::MachineRows;
 use super::rows::{Rows, maybe, overlaps, put_span, span};
+use crate::analysis::scheduling::{Figures, Waited};
 use crate::analysis::tracks::{
-    Arrow, ArrowKind, Holder, MachineTracks, Occupant, Reason, State, Tracks,
+    Arrow, ArrowKind, Holder, LockTrack, Occupant, Reason, State, Tracks,
 };
-use crate::model::Trace;
+use crate::model::{ContextId, Trace};
 use crate::report::key_text;
 use crate::report::scheduling::{asked_object, kind_of, resource_label};
+
+/// The names of the tracks, and the inversions. They do not depend on the shown range.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Names {
+    /// The members `name`, `key` and `what` of each lock.
+    pub(super) locks: Vec<Value>,
+    /// The member `reasons` of the header.
+    pub(super) reasons: Value,
+    pub(super) inversions: Vec<Inversion>,
+}
+
+/// A wait during which a less urgent task ran although it did not hold the mutex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Inversion {
+    pub(super) context: ContextId,
+    /// Number of the mutex plus 1, or 0 if it has no row.
+    pub(super) lock: u64,
+    pub(super) from: u64,
+    pub(super) until: u64,
+    /// Ticks of the inversion.
+    pub(super) ticks: u64,
+}
+
+impl Names {
+    /// Returns the names of tracks. `figures` are those of the same trace.
+    pub(super) fn new(trace: &Trace, tracks: &Tracks, figures: &Figures, events: &Events) -> Self {
+        let lock = |lock: &LockTrack| {
+            json!({
+                "name": resource_label(trace, lock.key, lock.kind),
+                "key": key_text(trace, lock.key),
+                "what": kind_of(trace, lock.is_mutex, lock.kind),
+            })
+        };
+        let inverted = figures.waits.iter().filter_map(|wait| {
+            let ticks = wait.inverted_by_priority.or(wait.inverted).filter(|ticks| *ticks > 0)?;
+            let identity = (wait.key, wait.kind, wait.is_mutex);
+            let same = |lock: &LockTrack| (Some(lock.key), lock.kind, lock.is_mutex) == identity;
+            let lock = tracks.locks.iter().position(same).map_or(0, |lock| lock as u64 + 1);
+            let Waited { context, from, until, .. } = *wait;
+            Some(Inversion { context, lock, from, until, ticks })
+        });
+        Self {
+            locks: tracks.locks.iter().map(lock).collect(),
+            reasons: tracks.reasons.iter().map(|reason| described(trace, events, reason)).collect(),
+            inversions: inverted.collect(),
+        }
+    }
+}
 
 /// The tracks in a range.
 pub(super) struct Shown<'a> {
     pub(super) tracks: &'a Tracks,
-    pub(super) machines: &'a MachineTracks,
+    pub(super) names: &'a Names,
+    pub(super) machines: &'a MachineRows,
     pub(super) range: &'a Range<u64>,
     /// Number of ticks in a part. Rows of machines and queues have only the last change in each
     /// part.
@@ -27,7 +77,7 @@ pub(super) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Adds all columns of the tracks. Returns the members `rows` and `reasons` of the header.
+    /// Adds all columns of the tracks. Returns the member `rows` of the header.
     ///
     /// | column | values |
     /// |---|---|
@@ -39,13 +89,8 @@ impl Shown<'_> {
     ///
     /// The value of a context that may be absent is its number plus 1, or 0 if it is absent. The
     /// same holds for the sequence number of a position that may be absent.
-    pub(super) fn put(
-        &self,
-        trace: &Trace,
-        events: &Events,
-        columns: &mut Columns,
-    ) -> (Value, Value) {
-        let Self { tracks, machines, range, resolution } = *self;
+    pub(super) fn put(&self, columns: &mut Columns) -> Value {
+        let Self { tracks, names, machines, range, resolution } = *self;
         let mut rows = Rows::new(range.clone());
         for (number, row) in tracks.cores.iter().enumerate() {
             let place = rows.changes(row, occupant);
@@ -55,26 +100,19 @@ impl Shown<'_> {
             let place = rows.changes(row, coded);
             rows.add("context", json!({ "context": context.0, "changes": place }));
         }
-        for lock in &tracks.locks {
+        for (lock, members) in tracks.locks.iter().zip(&names.locks) {
             let held =
                 |state: Holder| (u64::from(state.context().is_some()), maybe(state.context()));
-            let changes = rows.changes(&lock.holder, held);
-            let waits = rows.waits(lock);
-            let name = resource_label(trace, lock.key, lock.kind);
-            let what = kind_of(trace, lock.is_mutex, lock.kind);
-            let key = key_text(trace, lock.key);
-            let row = json!({
-                "name": name, "key": key, "what": what, "changes": changes, "waits": waits,
-            });
+            let mut row = members.clone();
+            row["changes"] = json!(rows.changes(&lock.holder, held));
+            row["waits"] = json!(rows.waits(lock));
             rows.add("lock", row);
         }
-        machines::put(trace, machines, resolution, &mut rows);
+        machines.show(resolution, &mut rows);
         rows.finish(columns);
         entries(tracks, &machines.messages, range, columns);
-        inversions(tracks, range, columns);
-        let reasons =
-            tracks.reasons.iter().map(|reason| described(trace, events, reason)).collect();
-        (Value::Array(rows.list), reasons)
+        inversions(&names.inversions, range, columns);
+        Value::Array(rows.list)
     }
 }
 
@@ -187,22 +225,17 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
     span(columns, "gap", [from, from_seq, until, until_seq]);
 }
 
-/// Adds the waits during which a less urgent task ran although it did not hold the mutex.
-fn inversions(tracks: &Tracks, range: &Range<u64>, columns: &mut Columns) {
+fn inversions(list: &[Inversion], range: &Range<u64>, columns: &mut Columns) {
     let mut all: [Column; 5] = Default::default();
-    for wait in &tracks.figures.waits {
-        let inverted = wait.inverted_by_priority.or(wait.inverted).unwrap_or(0);
-        if inverted == 0 || wait.from > range.end || wait.until < range.start {
-            continue;
-        }
-        let identity = (wait.key, wait.kind, wait.is_mutex);
-        let lock = tracks.locks.iter().position(|l| (Some(l.key), l.kind, l.is_mutex) == identity);
+    let overlaps =
+        |inversion: &&Inversion| inversion.from <= range.end && inversion.until >= range.start;
+    for inversion in list.iter().filter(overlaps) {
         let [context, row, from, until, ticks] = &mut all;
-        context.number(u64::from(wait.context.0));
-        row.number(lock.map_or(0, |lock| lock as u64 + 1));
-        from.delta(wait.from);
-        until.delta(wait.until);
-        ticks.number(inverted);
+        context.number(u64::from(inversion.context.0));
+        row.number(inversion.lock);
+        from.delta(inversion.from);
+        until.delta(inversion.until);
+        ticks.number(inversion.ticks);
     }
     let [context, row, from, until, ticks] = all;
     columns.numbers("inversion.context", context);

@@ -222,6 +222,22 @@ impl<'a> Decoding<'a> {
         else {
             return Flow::Continue(());
         };
+        let known = &event.known;
+        if let Some(plain) = &event.plain {
+            let payloads = &mut out.buffer.payloads;
+            let start = payloads.len();
+            if let Err(fault) = plain.read(&mut stream.bits, payloads) {
+                stream.lose_body(fault);
+                return Flow::Continue(());
+            }
+            let row = payloads.get(start..).unwrap_or_default();
+            stream.note_interrupt(known.who.is_interrupt);
+            let cpu = cpu.map_or(0, |cpu| u16::try_from(cpu).unwrap_or(u16::MAX));
+            let who = threads.of_recorder(&known.who, cpu, row, out.trace);
+            let ticks = out.ticks(stream.stamp());
+            let new = NewEvent { ticks, cpu, context: who, id: known.id, priority: Priority::NONE };
+            return out.copied(new, from);
+        }
         let mut row = Row::begin(&mut out.buffer.payloads, event.slots, rest);
         if let Err(fault) = stream.body(event, &mut row) {
             row.discard();
@@ -233,7 +249,6 @@ impl<'a> Decoding<'a> {
         {
             context.put(stream, layout, event, &mut row);
         }
-        let known = &event.known;
         stream.note_interrupt(known.who.is_interrupt);
         let cpu = known.who.cpu(&row, cpu);
         let who = threads.context(&known.who, cpu, &row, out.trace);

@@ -50,6 +50,9 @@ impl Maker {
             for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
                 for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
                     compiled.known = self.event(event, class, schema);
+                    if !compiled.known.who.is_plain() {
+                        compiled.plain = None;
+                    }
                 }
             }
         }

@@ -5,20 +5,24 @@
 
 use tracewell_wire::ByteOrder;
 
-use super::bits::Form;
+use super::bits::{Form, ones};
 use super::classes::Encoding;
 
 /// A number of 1 to 64 bits at a fixed offset. It lies within eight bytes.
+///
+/// Its form is stored as the operands of the instructions that read it, so that all forms are read
+/// without a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FixedNumber {
     /// Offset of its first byte.
     offset: u32,
-    /// Number of bits by which a word of these eight bytes is shifted to the left, and then to the
-    /// right.
-    left: u8,
-    right: u8,
+    /// Number of bits by which a word of these eight bytes is shifted to the right.
+    shift: u8,
     order: ByteOrder,
-    is_signed: bool,
+    /// Its bits in the shifted word.
+    mask: u64,
+    /// The bit of its sign, or 0 if it has none.
+    sign: u64,
 }
 
 impl FixedNumber {
@@ -26,34 +30,30 @@ impl FixedNumber {
     /// bytes or if its bits are reversed.
     pub(super) fn new(form: Form, at: u32, is_signed: bool) -> Option<Self> {
         let Form { bits, order, reversed } = form;
-        let shift = (at % 8) as u8;
-        let right = 64_u8.checked_sub(bits)?;
-        let after = right.checked_sub(shift).filter(|_| !reversed)?;
-        let left = match order {
-            ByteOrder::Little => after,
-            ByteOrder::Big => shift,
+        let before = (at % 8) as u8;
+        let after = 64_u8.checked_sub(bits)?.checked_sub(before).filter(|_| !reversed)?;
+        let shift = match order {
+            ByteOrder::Little => before,
+            ByteOrder::Big => after,
         };
-        Some(Self { offset: at / 8, left, right, order, is_signed })
+        let sign = if is_signed { 1 << (bits.max(1) - 1) } else { 0 };
+        Some(Self { offset: at / 8, shift, order, mask: ones(bits), sign })
     }
 
     /// Returns the number. Bits beyond the end of `bytes` are 0.
     #[inline]
-    pub(super) fn read(self, bytes: &[u8]) -> u64 {
-        let rest = bytes.get(self.offset as usize..).unwrap_or_default();
-        let word = match rest.first_chunk() {
+    pub(super) fn read(&self, bytes: &[u8]) -> u64 {
+        let from = self.offset as usize;
+        let word = match bytes.get(from..from + 8).and_then(|word| word.first_chunk()) {
             Some(word) => *word,
-            None => padded(rest),
+            None => padded(bytes.get(from..).unwrap_or_default()),
         };
         let word = match self.order {
             ByteOrder::Little => u64::from_le_bytes(word),
             ByteOrder::Big => u64::from_be_bytes(word),
         };
-        let word = word << self.left;
-        if self.is_signed {
-            (word.cast_signed() >> self.right).cast_unsigned()
-        } else {
-            word >> self.right
-        }
+        // The subtraction extends the sign.
+        ((word >> (self.shift & 63) & self.mask) ^ self.sign).wrapping_sub(self.sign)
     }
 }
 

@@ -10,6 +10,7 @@ use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Visited};
 use super::header::FixedHeader;
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
+use super::slots::{self, PlainEvent};
 use super::who::Known;
 use crate::model::values::MAX_SLOTS;
 
@@ -62,6 +63,8 @@ pub(super) struct EventLayout {
     pub(super) slots: u8,
     /// True if the last slot contains the fields without a slot of their own.
     pub(super) has_rest: bool,
+    /// The same as the only program, if it reads a plain event without arguments of the packet.
+    pub(super) plain: Option<PlainEvent>,
     /// The places in the row of the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
     /// The event type of the model.
@@ -268,7 +271,7 @@ impl Make<'_> {
                 }
             }
             if self.programs == Programs::One {
-                programs.push(compiler.finish());
+                programs.push(slots::of_events(compiler.finish()));
             }
             Ok(programs)
         };
@@ -282,12 +285,19 @@ impl Make<'_> {
         let programs =
             programs.and_then(|programs| if size <= *budget { Ok(programs) } else { Err(fault) });
         *budget = budget.saturating_sub(size);
+        let plain = match programs.as_deref() {
+            Ok([program]) if self.programs == Programs::One && packet == 0 => {
+                PlainEvent::new(program, all.min(MAX_SLOTS) as u8)
+            }
+            _ => None,
+        };
         // Only events with programs are read.
         let packet = if programs.is_ok() { packet } else { 0 };
         EventLayout {
             programs,
             slots: all.min(MAX_SLOTS) as u8,
             has_rest,
+            plain,
             packet: (0..packet).map(|index| place(own + index)).collect(),
             known: Known::default(),
         }

@@ -11,6 +11,7 @@
 //! | `position` | reads fields at a position in a packet |
 //! | `program` | runs programs, which read the fields of a scope |
 //! | `fixed` | reads fields at fixed offsets |
+//! | `slots` | runs of numbers at fixed offsets with slots of their own |
 //! | `header` | reads headers of events whose fields have fixed offsets |
 //! | `compile` | compiles structures to programs |
 //! | `layout` | all programs of a trace |
@@ -56,6 +57,7 @@ mod print;
 mod program;
 mod reader;
 mod row;
+mod slots;
 mod stream;
 mod systems;
 mod tsdl;

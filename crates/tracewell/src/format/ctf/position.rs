@@ -209,6 +209,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_number_of_variable_length_has_seven_bits_a_byte_and_a_sign() {
+        // 624485, -123456 and -128 are examples of the DWARF standard.
+        let unsigned: [(&[u8], u64); 4] = [
+            (&[0x02], 2),
+            (&[0x80, 0x01], 128),
+            (&[0xE5, 0x8E, 0x26], 624_485),
+            (&[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], u64::MAX),
+        ];
+        let signed: [(&[u8], i64); 6] = [
+            (&[0x02], 2),
+            (&[0x7E], -2),
+            (&[0xFF, 0x00], 127),
+            (&[0x80, 0x7F], -128),
+            (&[0xC0, 0xBB, 0x78], -123_456),
+            (&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7F], i64::MIN),
+        ];
+        let read = |bytes: &[u8], is_signed| {
+            let mut bits = Bits { bytes, at: 0, end: 8 * bytes.len() as u64 };
+            let number = bits.variable(is_signed).unwrap();
+            assert_eq!(bits.at, bits.end, "{bytes:02X?}");
+            number
+        };
+        for (bytes, number) in unsigned {
+            assert_eq!(read(bytes, false), number, "{bytes:02X?}");
+        }
+        for (bytes, number) in signed {
+            assert_eq!(read(bytes, true).cast_signed(), number, "{bytes:02X?}");
+        }
+    }
+
+    #[test]
     fn a_text_ends_before_its_first_nul() {
         for length in 0..20 {
             for nul in 0..20 {

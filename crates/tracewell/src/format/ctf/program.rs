@@ -12,6 +12,7 @@ use super::bits::{Form, ones, signed};
 use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
+use super::slots::SlotNumber;
 
 /// Maximum number of array elements without bits in a packet, in addition to one for each bit of
 /// the packet up to the element. Such elements take time and memory, but no bytes of the file.
@@ -66,6 +67,17 @@ pub(super) trait Output {
     fn open(&mut self, field: &Field, shape: Shape);
     /// Ends a field that contains fields.
     fn close(&mut self, shape: Shape);
+    /// Receives a run of numbers, which begins at the start of `bytes`. Their fields are among
+    /// `fields`, and `present` has a bit for each of their slots.
+    #[inline]
+    fn slots(&mut self, numbers: &[SlotNumber], fields: &[Field], present: u32, bytes: &[u8]) {
+        let _ = present;
+        for number in numbers {
+            if let Some(field) = fields.get(number.field as usize) {
+                self.number(field, number.number.read(bytes));
+            }
+        }
+    }
 }
 
 /// An output that drops all fields.
@@ -102,6 +114,16 @@ pub(super) enum Op {
         first: u32,
         count: u32,
         bits: u32,
+    },
+    /// Rounds the position up, as `Align`, then reads numbers at fixed offsets from it into their
+    /// slots: `count` entries of `slots` from `first` on, which have this number of bits in total.
+    /// `present` has a bit for each slot.
+    Slots {
+        mask: u64,
+        first: u32,
+        count: u32,
+        bits: u32,
+        present: u32,
     },
     /// Reads an array of numbers of whole bytes. `mask` is the alignment in bits minus 1.
     Numbers {
@@ -282,6 +304,7 @@ pub(super) struct Program {
     pub(super) fields: Vec<Field>,
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
+    pub(super) slots: Vec<SlotNumber>,
     /// Registers that a run may leave without a new value, because their field is in a choice.
     pub(super) cleared: Vec<u32>,
 }
@@ -289,7 +312,8 @@ pub(super) struct Program {
 impl Program {
     /// Returns the number of instructions, of fields, and of other entries.
     pub(super) fn size(&self) -> usize {
-        self.ops.len() + self.fields.len() + self.fixed.len() + self.cases.len()
+        let fixed = self.fixed.len().max(self.slots.len());
+        self.ops.len() + self.fields.len() + fixed + self.cases.len()
     }
 
     /// Reads the fields from the position of `bits` on, and moves the position after them.
@@ -308,7 +332,39 @@ impl Program {
                 *register = NO_VALUE;
             }
         }
-        self.part(0, self.ops.len(), bits, state, out)
+        // Most programs begin with such a run, and many have no other instruction.
+        let first = match self.ops.first() {
+            Some(Op::Slots { mask, first, count, bits: length, present }) => {
+                self.slots(*mask, (*first, *count), *length, *present, bits, out)?;
+                1
+            }
+            _ => 0,
+        };
+        if first == self.ops.len() {
+            return Ok(());
+        }
+        self.part(first, self.ops.len(), bits, state, out)
+    }
+
+    /// Reads a run of numbers into their slots.
+    #[inline]
+    fn slots(
+        &self,
+        mask: u64,
+        (first, count): (u32, u32),
+        length: u32,
+        present: u32,
+        bits: &mut Bits<'_>,
+        out: &mut impl Output,
+    ) -> Result<(), Fault> {
+        bits.align(mask)?;
+        let after = bits.after(u64::from(length))?;
+        let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+        let (first, count) = (first as usize, count as usize);
+        let numbers = self.slots.get(first..first + count).unwrap_or_default();
+        out.slots(numbers, &self.fields, present, bytes);
+        bits.at = after;
+        Ok(())
     }
 
     /// Runs the instructions from `from` up to `to`.
@@ -335,6 +391,9 @@ impl Program {
                     let fields = self.fixed.get(first..first + count).unwrap_or_default();
                     fields.iter().for_each(|field| self.fixed(field, bytes, out));
                     bits.at = after;
+                }
+                Op::Slots { mask, first, count, bits: length, present } => {
+                    self.slots(mask, (first, count), length, present, bits, out)?;
                 }
                 Op::Numbers { field, length, mask, number, step } => {
                     bits.align(mask)?;

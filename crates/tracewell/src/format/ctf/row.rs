@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::classes::{Encoding, Integer, IntegerKind};
 use super::program::{Field, Output, Place, Shape};
+use super::slots::SlotNumber;
 use crate::model::values::{self, HEAD, ListItem, Nesting};
 
 /// The row of the current event, at the end of the payloads of a batch.
@@ -128,6 +129,18 @@ fn item(integer: Option<&Arc<Integer>>, value: u64) -> ListItem<'static> {
 }
 
 impl Output for Row<'_> {
+    #[inline]
+    fn slots(&mut self, numbers: &[SlotNumber], _: &[Field], present: u32, bytes: &[u8]) {
+        let row = self.out.get_mut(self.start + HEAD..).unwrap_or_default();
+        let (slots, _) = row.as_chunks_mut::<8>();
+        for number in numbers {
+            if let Some(slot) = slots.get_mut(usize::from(number.slot)) {
+                *slot = number.number.read(bytes).to_le_bytes();
+            }
+        }
+        self.present |= present;
+    }
+
     #[inline]
     fn number(&mut self, field: &Field, value: u64) {
         match field.place {

@@ -14,7 +14,9 @@ use super::field::Field;
 use super::row::Row;
 use super::systems::System;
 use crate::format::nested::Nested;
+use crate::format::recent_contexts::RecentContexts;
 use crate::model::schema::{ArgumentKind, EventType};
+use crate::model::values::HEAD;
 use crate::model::{Context, ContextId, ContextKind, Meaning, Trace};
 use crate::text::shown;
 
@@ -139,6 +141,15 @@ impl Who {
         self.interrupt = Some(Interrupt { begins, number, offset: means.offset });
     }
 
+    /// Returns true if the event has no context but its recorder, and its processor is that of its
+    /// packet.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        let has_name = self.recorder.is_some_and(|(_, name)| name.is_some());
+        let has_others = self.next.is_some() || self.named != [None; 2] || self.interrupt.is_some();
+        !has_name && !has_others && self.cpu.is_none()
+    }
+
     /// Returns the processor of an event whose row was written: that of its packet, or that of the
     /// event.
     #[inline]
@@ -156,42 +167,13 @@ struct Cpu {
     interrupts: Nested<ContextId>,
 }
 
-/// Threads by their keys, in front of the larger table of the trace. A thread replaces the thread
-/// with the same position.
-#[derive(Debug)]
-struct Recent([(u64, ContextId); 64]);
-
-impl Default for Recent {
-    fn default() -> Self {
-        Self([(UNKNOWN, ContextId(0)); 64])
-    }
-}
-
-impl Recent {
-    /// Returns the position of a key. Spreads addresses, whose low bits are equal.
-    #[inline]
-    const fn position(key: u64) -> usize {
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
-    }
-
-    #[inline]
-    fn get(&self, key: u64) -> Option<ContextId> {
-        let (known, id) = self.0[Self::position(key)];
-        (known == key && key != UNKNOWN).then_some(id)
-    }
-
-    fn set(&mut self, key: u64, id: ContextId) {
-        self.0[Self::position(key)] = (key, id);
-    }
-}
-
 /// The threads of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     /// The processors, by number.
     cpus: Vec<Cpu>,
     /// Threads that recorded events recently, each at the position of its key.
-    recent: Recent,
+    recent: RecentContexts,
     /// The context of events whose thread is not known.
     unknown: Option<ContextId>,
 }
@@ -217,12 +199,7 @@ impl Threads {
         let recorder = who.recorder;
         let recorder =
             recorder.and_then(|thread| self.thread(thread, cpu, who.has_addresses, row, trace));
-        let known = self.cpus.get(usize::from(cpu));
-        let interrupt = known.and_then(|cpu| cpu.interrupts.innermost());
-        let running = known.and_then(|cpu| cpu.running);
-        let context = interrupt.or(recorder).or(running);
-        let context =
-            context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)));
+        let context = self.running(recorder, cpu, trace);
         let next = who.next;
         if let Some(next) =
             next.and_then(|next| self.thread(next, cpu, who.has_addresses, row, trace))
@@ -230,6 +207,59 @@ impl Threads {
             self.cpu(cpu).running = Some(next);
         }
         context
+    }
+
+    /// Returns the context of an event with this row. [`Who::is_plain`] returns true for the event.
+    #[inline]
+    pub(super) fn of_recorder(
+        &mut self,
+        who: &Who,
+        cpu: u16,
+        row: &[u8],
+        trace: &mut Trace,
+    ) -> ContextId {
+        let recorder = who.recorder.and_then(|(slot, _)| {
+            let at = HEAD + 8 * usize::from(slot);
+            let number = row.get(at..at + 8)?.first_chunk()?;
+            Some(self.numbered(
+                u64::from_le_bytes(*number),
+                cpu,
+                |known, trace| add(trace, known, who.has_addresses, b""),
+                trace,
+            ))
+        });
+        self.running(recorder, cpu, trace)
+    }
+
+    /// Returns the context of an event: the interrupt that the processor serves, the thread that
+    /// recorded the event, or the running thread.
+    #[inline]
+    fn running(&mut self, recorder: Option<ContextId>, cpu: u16, trace: &mut Trace) -> ContextId {
+        let known = self.cpus.get(usize::from(cpu));
+        let interrupt = known.and_then(|cpu| cpu.interrupts.innermost());
+        let running = known.and_then(|cpu| cpu.running);
+        let context = interrupt.or(recorder).or(running);
+        context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)))
+    }
+
+    /// Returns the context of the thread with the number in a slot. `add` adds it, from its key and
+    /// its number, if it is new.
+    #[inline]
+    fn numbered(
+        &mut self,
+        slot: u64,
+        cpu: u16,
+        add: impl FnOnce((u64, u64), &mut Trace) -> ContextId,
+        trace: &mut Trace,
+    ) -> ContextId {
+        let number = thread_number(slot);
+        let key = if number == 0 { IDLE + u64::from(cpu) } else { number };
+        if let Some(id) = self.recent.get(key) {
+            return id;
+        }
+        let id = trace.contexts.find(key).unwrap_or_else(|| add((key, number), trace));
+        self.recent.set(key, id);
+        id
     }
 
     /// Forgets the running contexts of a processor, or of all processors if the number is `None`,
@@ -312,20 +342,12 @@ impl Threads {
         row: &Row<'_>,
         trace: &mut Trace,
     ) -> Option<ContextId> {
-        let number = thread_number(row.number_in(number)?);
-        let key = if number == 0 { IDLE + u64::from(cpu) } else { number };
-        if let Some(id) = self.recent.get(key) {
-            return Some(id);
-        }
-        let id = match trace.contexts.find(key) {
-            Some(id) => id,
-            None => {
-                let name = name.and_then(|name| row.text_in(name)).unwrap_or_default();
-                add(trace, (key, number), has_addresses, name)
-            }
+        let slot = row.number_in(number)?;
+        let add = |known, trace: &mut Trace| {
+            let name = name.and_then(|name| row.text_in(name)).unwrap_or_default();
+            add(trace, known, has_addresses, name)
         };
-        self.recent.set(key, id);
-        Some(id)
+        Some(self.numbered(slot, cpu, add, trace))
     }
 }
 

@@ -99,10 +99,11 @@ impl NativeDecoder {
         let image = Image::new(header, window);
         set_clock(trace, &header.clock);
         trace.facts = image_facts(&image);
-        image.types(trace);
+        image.types(&mut self.merge.kernel, trace);
         image.runs(&mut self.merge, trace);
         // If the sink stopped, it has all it needs.
         let _ = self.whole_image(&image, out);
+        out.trace.facts.extend(self.merge.kernel.facts());
         Ok(Progress::Done)
     }
 
@@ -151,6 +152,7 @@ impl NativeDecoder {
             }
         }
         self.rest(out)?;
+        out.trace.facts.extend(self.merge.kernel.facts());
         self.trailing = self.log.ended.then(|| TrailingBytes::new(self.log.place.at, MAGIC));
         Flow::Continue(Progress::Done)
     }

@@ -9,6 +9,7 @@ use tracewell_wire::native::image::{
 };
 use tracewell_wire::native::{EVENT_IDS, PacketHeader, REBASE, RecordHeader, WORD, word};
 
+use super::kernel::KernelEvents;
 use super::merge::Merge;
 use super::run::RecordRun;
 use super::types;
@@ -46,7 +47,7 @@ impl<'a> Image<'a> {
     }
 
     /// Adds the event types to the schema.
-    pub(super) fn types(&self, trace: &mut Trace) {
+    pub(super) fn types(&self, kernel: &mut KernelEvents, trace: &mut Trace) {
         for id in 1..EVENT_IDS {
             let slot = self.header.geometry.types() + id * TYPE_WORDS;
             let head = TypeHeader::unpack(self.word(slot));
@@ -55,7 +56,7 @@ impl<'a> Image<'a> {
             if head.state == TypeHeader::READY
                 && let Some(text) = self.window.bytes.get(start..end)
             {
-                types::define(trace, id as u16, text, self.window.offset + start as u64);
+                types::define(trace, kernel, id as u16, text, self.window.offset + start as u64);
             }
         }
     }

@@ -86,7 +86,7 @@ impl Log {
             Some(Kind::Start) => self.start = Start::read(found.body),
             Some(Kind::Type) => {
                 if let Some((id, _, text)) = block::event_type(found.body) {
-                    types::define(trace, id, text, body);
+                    types::define(trace, &mut merge.kernel, id, text, body);
                 }
             }
             Some(Kind::Packet) => self.packet(found.body, body, window, merge, trace),

@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use super::kernel::{KernelEvents, payload};
 use super::run::{HEAD, Record, RecordRun, Step, Walk};
 use super::sites;
 use crate::format::order::Order;
@@ -38,6 +39,7 @@ pub(super) struct Merge {
     /// Gaps that will be reported before the next event.
     gaps: Vec<(Option<u64>, LossCause, u64)>,
     order: Order,
+    pub(super) kernel: KernelEvents,
 }
 
 impl Merge {
@@ -97,7 +99,7 @@ impl Merge {
                 Step::End => {
                     let Some(run) = lane.runs.pop_front() else { return };
                     gap_before(lane, &run, &mut self.gaps);
-                    context = context_of(trace, &run);
+                    context = context_of(trace, &run, self.kernel.kind_of_threads());
                     walk = Some(Walk::of(&run));
                 }
             }
@@ -157,16 +159,29 @@ impl Merge {
         }
         let ticks = out.ticks(record.stamp);
         self.order.watch(ticks, record.start, out, HELD_UP);
+        let context = self.kernel.outside(context, out.trace);
+        if self.kernel.has(record.id) {
+            return self.kernel.deliver(record, context, ticks, out);
+        }
         if let Some(role) = out.trace.program_spans.role(record.id) {
             sites::note_span(out, role, (record, context), ticks);
         }
         let event = NewEvent::new(ticks, context, u32::from(record.id));
-        out.event(event, record.start..record.end, HEAD)
+        if !self.kernel.are_recorded() {
+            return out.event(event, record.start..record.end, HEAD);
+        }
+        // The rows of a kernel's events are not in the window. A batch has one form, so all rows of
+        // the stream are copies.
+        let window = out.window;
+        let copy = payload(record, window.bytes, window.offset);
+        out.buffer.payloads.extend_from_slice(copy);
+        out.decoded(event, record.start..record.end)
     }
 
     /// Reports the gaps between the delivered events and the next event.
     fn report_gaps(&mut self, out: &mut Emitter<'_>) -> Flow {
         for (events, cause, offset) in std::mem::take(&mut self.gaps) {
+            self.kernel.gap();
             out.loss(events, cause, offset)?;
         }
         Flow::Continue(())
@@ -189,7 +204,7 @@ fn gap_before(lane: &mut Lane, run: &RecordRun, gaps: &mut Vec<(Option<u64>, Los
     lane.expected = Some(header.first_event);
 }
 
-fn context_of(trace: &mut Trace, run: &RecordRun) -> ContextId {
+fn context_of(trace: &mut Trace, run: &RecordRun, kind: ContextKind) -> ContextId {
     let header = &run.header;
     let key = u64::from(header.process) << 32 | u64::from(header.thread);
     if let Some(known) = trace.contexts.find(key) {
@@ -200,7 +215,6 @@ fn context_of(trace: &mut Trace, run: &RecordRun) -> ContextId {
         name => shown(name).into_owned(),
     };
     let key_text = format!("{}:{}", header.process, header.thread);
-    let kind = ContextKind::Thread;
     let context = trace.contexts.add(Context { key, key_text, kind, name, object: None });
     trace.program_spans.set_process(context, header.process);
     context

@@ -6,6 +6,7 @@
 //! | `run` | iterates over adjacent records of a lane |
 //! | `image` | finds the runs in a stream's memory |
 //! | `log` | finds the runs in a log, even if it is damaged |
+//! | `kernel` | converts events that a kernel or an executor recorded |
 //! | `merge` | merges all lanes' records by time, with losses at their positions |
 //! | `types` | adds event types to the schema |
 //! | `sites` | recognises event types of instrumented programs, and their spans |
@@ -16,6 +17,7 @@
 mod decoder;
 mod image;
 pub mod index;
+mod kernel;
 mod log;
 mod merge;
 mod run;

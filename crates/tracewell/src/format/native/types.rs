@@ -4,19 +4,27 @@ use std::sync::Arc;
 
 use tracewell_wire::native::{EventTypeText, FieldKind, SPAN_ENTER, SPAN_EXIT};
 
+use super::kernel::KernelEvents;
 use super::sites;
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Instrumentation, Means};
 use crate::model::{Meaning, Severity, Trace};
 use crate::text::shown;
 
 /// Adds an event type, unless the user supplied a type for the same id.
-pub(super) fn define(trace: &mut Trace, id: u16, text: &[u8], offset: u64) {
-    if trace.schema.defines(u32::from(id)) {
+pub(super) fn define(
+    trace: &mut Trace,
+    kernel: &mut KernelEvents,
+    id: u16,
+    text: &[u8],
+    offset: u64,
+) {
+    if trace.schema.defines(u32::from(id)) || kernel.has(id) {
         return;
     }
     let parsed = std::str::from_utf8(text).map_err(|error| error.to_string());
     let means = means(text);
     match parsed.and_then(|text| EventTypeText::parse(text).map_err(|error| error.to_string())) {
+        Ok(text) if kernel.define(id, &text, trace) => {}
         Ok(text) => {
             let instrumentation = sites::instrumentation(&text);
             if let Some(role) = instrumentation.span {

@@ -117,3 +117,28 @@ impl FastPlan {
         u64::from(load(frame, offset) & mask)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_wire::rkh::Dialect;
+
+    use super::*;
+    use crate::format::rkh::schema;
+
+    #[test]
+    fn the_active_object_of_a_step_has_as_many_bytes_as_pointers() {
+        for (pointer, object) in [(2, 0x2211), (4, 0x4433_2211)] {
+            let settings = Settings { pointer, ..Settings::default() };
+            let plans = Plans::new(&schema(Dialect::V3_4), 0, Dialect::V3_4, &settings);
+            let mut frame = [0; FRAME_WINDOW];
+            // SM TRN: the active object, the state and the next state follow the header.
+            frame[0] = 0x62;
+            let arguments = 0x11_u8..;
+            let place = frame[settings.header()..].iter_mut().take(12);
+            place.zip(arguments.step_by(0x11)).for_each(|(to, byte)| *to = byte);
+            let fast = FastPlans::new(&plans, &settings);
+            assert_eq!(fast.get(0x62).effect, Effect::Belongs);
+            assert_eq!(fast.get(0x62).object(&frame), object, "{pointer} bytes");
+        }
+    }
+}

@@ -27,13 +27,20 @@ pub(super) struct State {
     interrupt: MaybeContext,
     unknown: MaybeContext,
     manual: u64,
+    /// Maximum number of rows of the next batch. It is small after a short batch, so that many
+    /// short batches do not each prepare the rows of a long one.
+    reach: usize,
 }
+
+/// Number of rows of the first batch after one that ended early.
+const MIN_REACH: usize = 64;
 
 impl State {
     /// Returns the state before the first record, whose timestamp is `first`.
     pub(super) fn new(first: u64, tasks: Tasks) -> Self {
         let (interrupt, unknown) = (MaybeContext::NONE, MaybeContext::NONE);
-        Self { first, running: Running::default(), tasks, interrupt, unknown, manual: 0 }
+        let (running, reach) = (Running::default(), usize::MAX);
+        Self { first, running, tasks, interrupt, unknown, manual: 0, reach }
     }
 
     /// Handles missing records. The running task after the gap is unknown.
@@ -61,6 +68,7 @@ impl State {
         trace: &mut Trace,
         columns: &mut Columns,
     ) -> usize {
+        let slots = slots.get(..self.reach).unwrap_or(slots);
         columns.resize(slots.len());
         // A local variable stays in registers.
         let mut running = self.running;
@@ -94,6 +102,8 @@ impl State {
             filled += 1;
         }
         self.running = running;
+        let is_short = filled < slots.len();
+        self.reach = if is_short { MIN_REACH } else { self.reach.saturating_mul(2) };
         columns.resize(filled);
         filled
     }

@@ -62,7 +62,7 @@ impl Cores {
     }
 
     /// Returns the context that recorded an event, and ends the interrupt if the event is its end.
-    #[inline]
+    #[inline(always)]
     pub(super) fn context(&mut self, id: u32, cpu: u16, trace: &mut Trace) -> ContextId {
         let core = self.at(cpu);
         let ends = matches!(id, ids::ISR_EXIT | ids::ISR_TO_SCHEDULER);

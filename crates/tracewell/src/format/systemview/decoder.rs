@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tracewell_wire::systemview::{Form, Packet, ids};
 
-use super::events::{Events, Given, Place};
+use super::events::{Events, Given, Place, SHORT};
 use super::head::{self, Head};
 use super::lane::Lane;
 use super::merge::{Merger, Next};
@@ -22,6 +22,10 @@ use crate::model::{
 
 /// Minimum number of events for a report that all times are equal.
 const MANY_EVENTS: u64 = 8;
+
+/// The short events that change nothing but the running contexts: bit `i` is set for the event with
+/// id `i`. The other events, and zeros, need [`SystemViewDecoder::packet`] and [`Stream::next`].
+const QUICK: u32 = SHORT & !(1 << ids::NOP | 1 << ids::TASK_CREATE);
 
 /// Finds the parameters of a recorded packet.
 #[derive(Debug)]
@@ -133,6 +137,12 @@ impl SystemViewDecoder {
     ) -> Flow<Progress> {
         let source = Source { bytes: input.bytes, offset: input.offset, last: input.last };
         loop {
+            if self.form == lane.stream.form {
+                while let Some((packet, offset)) = lane.stream.short(source, QUICK) {
+                    let place = lane.place_after(packet.delta, 0, offset);
+                    self.events.add_short(&packet, place, out)?;
+                }
+            }
             match lane.stream.next(source, &self.events) {
                 Part::Packet(packet, offset) => {
                     let place = lane.place(&packet, offset);

@@ -7,18 +7,16 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use tracewell_wire::systemview::ids::{self, SHAPES, extended};
 use tracewell_wire::systemview::packet::Parameters;
-use tracewell_wire::systemview::{Packet, TextOrder};
+use tracewell_wire::systemview::{Packet, ShortPacket, TextOrder};
 
 use super::cores::Cores;
 use super::kernels::Kernel;
 use super::names::{Names, Numbers};
 use super::print;
-use super::row::Row;
+use super::row::{self, Row};
 use super::stream::Known;
-use super::tables::{Field, Plan, Tables, shown_id};
-use crate::model::{
-    Emitter, Fact, FactForm, Flow, LossCause, NewEvent, Rate, Severity, Trace, values,
-};
+use super::tables::{Field, Tables, shown_id};
+use crate::model::{Emitter, Fact, FactForm, Flow, LossCause, NewEvent, Rate, Severity, Trace};
 use crate::text::shown;
 
 /// Number of ticks of one turn: the counter of a target wraps after it.
@@ -26,6 +24,18 @@ const TURN: u64 = 1 << 32;
 
 /// Maximum number of series with a type.
 const MAX_SERIES: usize = 1 << 16;
+
+/// The events whose arguments are at most two numbers and whose handling is short: bit `i` is set
+/// for the event with id `i`.
+pub(super) const SHORT: u32 = {
+    let (mut short, mut id) = (1 << ids::TASK_STOP_READY, 0);
+    while id < SHAPES.len() {
+        let is_short = SHAPES[id].numbers < 2 && !SHAPES[id].text;
+        short |= (is_short as u32) << id;
+        id += 1;
+    }
+    short & !(1 << ids::OVERFLOW)
+};
 
 /// The position of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -148,11 +158,11 @@ impl Events {
     ) -> Flow {
         let ticks = out.ticks(at.ticks);
         let at = Place { ticks, ..at };
-        let is_short = SHAPES
-            .get(packet.id as usize)
-            .is_some_and(|shape| shape.numbers < 2 && !shape.text && packet.id != ids::OVERFLOW);
+        let is_short = packet.id < u32::BITS && SHORT >> packet.id & 1 == 1;
         if is_short {
-            self.short(packet, at, out);
+            let mut parameters = packet.parameters(at.order);
+            let numbers = (parameters.number(), parameters.number());
+            self.short(packet.id, numbers, at, out);
         } else {
             self.row.clear();
             self.long(packet, at, out)?;
@@ -164,27 +174,50 @@ impl Events {
         out.decoded(event, record)
     }
 
-    /// Handles an event with at most one argument. Such events are the most frequent ones.
+    /// Adds the event of a short packet. Its event is one of [`SHORT`].
     #[inline]
-    fn short(&mut self, packet: &Packet<'_>, at: Place, out: &mut Emitter<'_>) {
-        let number = packet.parameters(at.order).number();
-        let value = match packet.id {
-            ids::TASK_START_EXEC | ids::TASK_START_READY | ids::TASK_CREATE | ids::TIMER_ENTER => {
-                self.address(number.unwrap_or(0))
-            }
+    pub(super) fn add_short(
+        &mut self,
+        packet: &ShortPacket,
+        at: Place,
+        out: &mut Emitter<'_>,
+    ) -> Flow {
+        let ticks = out.ticks(at.ticks);
+        let at = Place { ticks, ..at };
+        self.short(packet.id, (packet.first(), packet.second()), at, out);
+        let context = self.cores.context(packet.id, at.cpu, out.trace);
+        let event = NewEvent { cpu: at.cpu, ..NewEvent::new(ticks, context, packet.id) };
+        out.decoded(event, at.offset..at.offset + packet.length as u64)
+    }
+
+    /// Handles an event of [`SHORT`] with these parameters. Such events are the most frequent ones.
+    #[inline(always)]
+    fn short(
+        &mut self,
+        id: u32,
+        (number, second): (Option<u32>, Option<u32>),
+        at: Place,
+        out: &mut Emitter<'_>,
+    ) {
+        let value = match id {
+            ids::TASK_START_EXEC
+            | ids::TASK_START_READY
+            | ids::TASK_STOP_READY
+            | ids::TASK_CREATE
+            | ids::TIMER_ENTER => self.address(number.unwrap_or(0)),
             _ => u64::from(number.unwrap_or(0)),
         };
-        self.effect(packet.id, value, at, out);
-        let slots = u32::from(number.is_some());
+        self.effect(id, value, at, out);
         let payloads = &mut out.buffer.payloads;
-        payloads.extend(values::head(slots, slots).to_le_bytes());
-        if number.is_some() {
-            payloads.extend(value.to_le_bytes());
+        match (number, second) {
+            (None, _) => row::put(payloads, []),
+            (Some(_), None) => row::put(payloads, [value]),
+            (Some(_), Some(second)) => row::put(payloads, [value, u64::from(second)]),
         }
     }
 
     /// Updates the running contexts.
-    #[inline]
+    #[inline(always)]
     fn effect(&mut self, id: u32, value: u64, at: Place, out: &mut Emitter<'_>) {
         let core = self.cores.at(at.cpu);
         match id {
@@ -192,14 +225,14 @@ impl Events {
                 let task = self.names.task(out.trace, value);
                 core.runs(task);
             }
-            ids::TASK_START_READY => {
+            ids::TASK_START_READY | ids::TASK_STOP_READY => {
                 self.names.task(out.trace, value);
             }
             ids::ISR_ENTER => {
                 let interrupt = self.names.interrupt(out.trace, value as u32);
                 core.enter(interrupt);
             }
-            ids::IDLE => core.runs(Names::idle(out.trace, at.cpu)),
+            ids::IDLE => core.runs(self.names.idle(out.trace, at.cpu)),
             ids::TASK_STOP_EXEC => core.stops(Names::scheduler(out.trace)),
             ids::TRACE_STOP => self.cores.forget(),
             _ => {}
@@ -211,12 +244,6 @@ impl Events {
         let mut parameters = packet.parameters(at.order);
         match packet.id {
             ids::OVERFLOW => return self.overflow(parameters.number().unwrap_or(0), at, out),
-            ids::TASK_STOP_READY => {
-                let task = self.address(parameters.number().unwrap_or(0));
-                self.names.task(out.trace, task);
-                self.row.number(task);
-                self.row.number(parameters.number().unwrap_or(0));
-            }
             ids::SYSTIME_US => {
                 let halves =
                     [parameters.number(), parameters.number()].map(Option::unwrap_or_default);
@@ -506,9 +533,16 @@ impl Events {
 
     /// Adds the arguments of an event that a schema describes.
     fn described(&mut self, packet: &Packet<'_>, at: Place, out: &mut Emitter<'_>) {
-        let plan = self.tables.plan(&out.trace.schema, shown_id(packet, at.order));
+        let id = shown_id(packet, at.order);
+        let plan = self.tables.take_plan(&out.trace.schema, id);
+        self.arguments(&plan, packet, at, out);
+        self.tables.return_plan(id, plan);
+    }
+
+    /// Adds the arguments of a plan.
+    fn arguments(&mut self, plan: &[Field], packet: &Packet<'_>, at: Place, out: &mut Emitter<'_>) {
         let mut parameters = packet.parameters(at.order);
-        if !self.planned(&plan, &mut parameters, out.trace) {
+        if !self.planned(plan, &mut parameters, out.trace) {
             // The description does not fit, so all parameters are shown as numbers.
             self.row.clear();
             for field in plan.iter() {
@@ -528,8 +562,8 @@ impl Events {
         }
     }
 
-    /// Adds the arguments of a plan. Returns false if the parameters do not fit.
-    fn planned(&mut self, plan: &Plan, parameters: &mut Parameters<'_>, trace: &Trace) -> bool {
+    /// Adds the parameters as a plan describes them. Returns false if they do not fit.
+    fn planned(&mut self, plan: &[Field], parameters: &mut Parameters<'_>, trace: &Trace) -> bool {
         for field in plan.iter() {
             if *field == Field::Rest {
                 self.row.list(parameters.rest);

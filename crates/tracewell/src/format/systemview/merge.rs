@@ -153,3 +153,34 @@ impl<'a> Branch<'a> {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_wire::systemview::TextOrder;
+
+    use super::*;
+
+    #[test]
+    fn an_equal_packet_of_another_core_at_the_same_time_is_a_copy() {
+        let mut merger = Merger { branches: Vec::new(), compared: VecDeque::new() };
+        let mut is_copy = |id: u32, cpu: u16, ticks: u64, payload: &'static [u8]| {
+            let packet = Packet { core: 0, id, payload, delta: 0, length: payload.len() };
+            let place = Place { ticks, cpu, offset: 0, order: TextOrder::default() };
+            merger.is_copy(packet, place)
+        };
+        assert!(!is_copy(ids::TASK_INFO, 0, 10, &[1]));
+        // One core can record equal packets.
+        assert!(!is_copy(ids::TASK_INFO, 0, 10, &[1]));
+        assert!(!is_copy(ids::TASK_INFO, 1, 10, &[2]));
+        assert!(!is_copy(ids::STACK_INFO, 1, 10, &[1]));
+        assert!(is_copy(ids::TASK_INFO, 1, 10, &[1]));
+        // Each packet has at most one copy in another stream.
+        assert!(is_copy(ids::TASK_INFO, 1, 10, &[1]));
+        assert!(!is_copy(ids::TASK_INFO, 1, 10, &[1]));
+        // At another time it is another event.
+        assert!(!is_copy(ids::TASK_INFO, 2, 11, &[2]));
+        // The streams have packets of their own for all other events.
+        assert!(!is_copy(ids::NOP, 0, 12, &[]));
+        assert!(!is_copy(ids::NOP, 1, 12, &[]));
+    }
+}

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use crate::format::recent_contexts::RecentContexts;
 use crate::model::{
     Context, ContextId, ContextKind, Emitter, Flow, Lifetime, Object, ObjectId, Trace,
 };
@@ -39,6 +40,8 @@ pub(super) struct Names {
     interrupts: HashMap<u64, String, RandomState>,
     markers: HashMap<u64, String, RandomState>,
     series: HashMap<u64, String, RandomState>,
+    /// The contexts of tasks, interrupts and idle cores, by the keys of the contexts.
+    recent: RecentContexts,
 }
 
 /// A table of names for numbers.
@@ -58,10 +61,21 @@ impl Names {
     /// Returns the context of the task at this address. Creates it if necessary.
     #[inline]
     pub(super) fn task(&mut self, trace: &mut Trace, address: u64) -> ContextId {
-        match self.tasks.get(&address) {
+        match self.recent.get(address) {
+            Some(context) => context,
+            None => self.other_task(trace, address),
+        }
+    }
+
+    /// Returns the context of a task that no recent event names.
+    #[cold]
+    fn other_task(&mut self, trace: &mut Trace, address: u64) -> ContextId {
+        let context = match self.tasks.get(&address) {
             Some(task) => task.context,
             None => self.new_task(trace, address, None),
-        }
+        };
+        self.recent.set(address, context);
+        context
     }
 
     #[cold]
@@ -82,6 +96,7 @@ impl Names {
         let kind = ContextKind::Thread;
         let new = Context { key: address, key_text, kind, name: label, object: Some(object) };
         let context = trace.contexts.replace(new);
+        self.recent.set(address, context);
         let (name, priority, stack, ended) = (Vec::new(), None, None, false);
         self.tasks.insert(address, Task { context, object, name, priority, stack, ended });
         context
@@ -175,25 +190,49 @@ impl Names {
     }
 
     /// Returns the context of an interrupt.
-    pub(super) fn interrupt(&self, trace: &mut Trace, number: u32) -> ContextId {
+    #[inline]
+    pub(super) fn interrupt(&mut self, trace: &mut Trace, number: u32) -> ContextId {
         let key = key::INTERRUPT | u64::from(number);
-        if let Some(known) = trace.contexts.find(key) {
-            return known;
+        match self.recent.get(key) {
+            Some(context) => context,
+            None => self.other_interrupt(trace, number, key),
         }
-        let name = self.interrupts.get(&u64::from(number)).cloned();
-        trace.contexts.add(Context {
-            key,
-            key_text: number.to_string(),
-            kind: ContextKind::Interrupt,
-            name: name.unwrap_or_else(|| format!("isr {number}")),
-            object: None,
-        })
+    }
+
+    /// Returns the context of an interrupt that no recent event names.
+    #[cold]
+    fn other_interrupt(&mut self, trace: &mut Trace, number: u32, key: u64) -> ContextId {
+        let context = trace.contexts.find(key).unwrap_or_else(|| {
+            let name = self.interrupts.get(&u64::from(number)).cloned();
+            trace.contexts.add(Context {
+                key,
+                key_text: number.to_string(),
+                kind: ContextKind::Interrupt,
+                name: name.unwrap_or_else(|| format!("isr {number}")),
+                object: None,
+            })
+        });
+        self.recent.set(key, context);
+        context
     }
 
     /// Returns the context of a core without a ready task.
-    pub(super) fn idle(trace: &mut Trace, cpu: u16) -> ContextId {
+    #[inline]
+    pub(super) fn idle(&mut self, trace: &mut Trace, cpu: u16) -> ContextId {
+        let key = key::IDLE | u64::from(cpu);
+        match self.recent.get(key) {
+            Some(context) => context,
+            None => self.other_idle(trace, cpu, key),
+        }
+    }
+
+    /// Returns the context of an idle core that no recent event names.
+    #[cold]
+    fn other_idle(&mut self, trace: &mut Trace, cpu: u16, key: u64) -> ContextId {
         let name = if cpu == 0 { "idle".to_owned() } else { format!("idle {cpu}") };
-        system(trace, key::IDLE | u64::from(cpu), name, ContextKind::System)
+        let context = system(trace, key, name, ContextKind::System);
+        self.recent.set(key, context);
+        context
     }
 
     /// Returns the context between two tasks.

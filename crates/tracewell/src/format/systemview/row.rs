@@ -4,6 +4,14 @@ use tracewell_wire::systemview::number;
 
 use crate::model::values::{self, ListItem, MAX_SLOTS};
 
+/// Appends a row of numbers to the payloads of a batch.
+#[inline]
+pub(super) fn put<const SLOTS: usize>(out: &mut Vec<u8>, numbers: [u64; SLOTS]) {
+    let present = (1 << SLOTS) - 1;
+    out.extend_from_slice(&values::head(present, SLOTS as u32).to_le_bytes());
+    out.extend_from_slice(numbers.map(u64::to_le_bytes).as_flattened());
+}
+
 /// The row of one event.
 #[derive(Debug)]
 pub(super) struct Row {
@@ -78,13 +86,20 @@ impl Row {
 
     /// Appends the row to the payloads of a batch.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let start = (values::HEAD + 8 * self.count) as u64;
-        out.extend(values::head(self.present, self.count as u32).to_le_bytes());
-        for (index, slot) in self.slots.iter().take(self.count).enumerate() {
-            let is_place = self.places >> index & 1 == 1;
-            out.extend((slot + if is_place { start } else { 0 }).to_le_bytes());
+        let start = values::HEAD + 8 * self.count;
+        let from = out.len();
+        out.resize(from + start, 0);
+        let row = out.get_mut(from..).unwrap_or_default();
+        if let ([head, places @ ..], _) = row.as_chunks_mut::<8>() {
+            *head = values::head(self.present, self.count as u32).to_le_bytes();
+            for (index, (place, slot)) in places.iter_mut().zip(&self.slots).enumerate() {
+                let is_place = self.places >> index & 1 == 1;
+                *place = (slot + if is_place { start as u64 } else { 0 }).to_le_bytes();
+            }
         }
-        out.extend_from_slice(&self.tail);
-        out.resize(out.len().next_multiple_of(8), 0);
+        if !self.tail.is_empty() {
+            out.extend_from_slice(&self.tail);
+            out.resize(out.len().next_multiple_of(8), 0);
+        }
     }
 }

@@ -7,7 +7,7 @@
 //! not depend on the lengths of the windows in which the bytes arrive.
 
 use tracewell_wire::systemview::ids::{self, SHAPES};
-use tracewell_wire::systemview::{Fault, Form, Packet, SYNC, TextOrder};
+use tracewell_wire::systemview::{Fault, Form, Packet, SYNC, ShortPacket, TextOrder};
 
 /// Number of bytes to search for a sync before the decoder accepts packets without a sync.
 const RANGE: usize = 1 << 14;
@@ -135,6 +135,26 @@ impl Stream {
                 return part;
             }
         }
+    }
+
+    /// Returns the short packet of an event in `ids` at the position, and the offset of the packet.
+    /// Returns `None` if another packet follows, or anything that [`Stream::next`] must look at.
+    #[inline]
+    pub(super) fn short(&mut self, source: Source<'_>, ids: u32) -> Option<(ShortPacket, u64)> {
+        if self.state != State::InStep || self.form.core_in_id {
+            return None;
+        }
+        let start = usize::try_from(self.at.checked_sub(source.offset)?).ok()?;
+        let window = source.bytes.get(start..)?.first_chunk()?;
+        let packet = ShortPacket::read(window, ids)?;
+        // A sync can begin with the last bytes of a packet.
+        if window.get(packet.length - 1) == Some(&0) {
+            return None;
+        }
+        let at = self.at;
+        self.at += packet.length as u64;
+        self.zeros = 0;
+        Some((packet, at))
     }
 
     /// Reads the packet at the start of `rest`. Returns `None` if there is none, and the search for

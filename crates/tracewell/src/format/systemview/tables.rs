@@ -47,7 +47,34 @@ pub(super) enum Field {
 }
 
 /// The arguments of an event from its description.
-pub(super) type Plan = Arc<[Field]>;
+pub(super) type Plan = Box<[Field]>;
+
+/// Ids below this number have their plans in a vector: all ids that recorders define.
+const DENSE_IDS: u32 = ids::FIRST_UNDEFINED;
+
+/// The plans of the events that have occurred.
+#[derive(Debug, Default)]
+struct Plans {
+    /// By id; empty before the first plan.
+    dense: Vec<Option<Plan>>,
+    others: HashMap<u32, Plan, RandomState>,
+}
+
+impl Plans {
+    fn clear(&mut self) {
+        self.dense.clear();
+        self.others.clear();
+    }
+
+    fn remove(&mut self, id: u32) {
+        match self.dense.get_mut(id as usize) {
+            Some(plan) => *plan = None,
+            None => {
+                self.others.remove(&id);
+            }
+        }
+    }
+}
 
 /// The schema so far.
 #[derive(Debug, Default)]
@@ -55,7 +82,7 @@ pub(super) struct Tables {
     files: Vec<Arc<Extension>>,
     kernel: Option<Kernel>,
     modules: Vec<EventType>,
-    plans: HashMap<u32, Plan, RandomState>,
+    plans: Plans,
 }
 
 impl Tables {
@@ -68,10 +95,31 @@ impl Tables {
         self.kernel
     }
 
-    /// Returns the arguments of an event.
-    pub(super) fn plan(&mut self, schema: &Schema, id: u32) -> Plan {
-        let fields = || schema.event(id).args.iter().map(field).collect();
-        self.plans.entry(id).or_insert_with(fields).clone()
+    /// Removes and returns the arguments of an event. The caller must return them with
+    /// [`Tables::return_plan`], so that they are not made again for the next event.
+    #[inline]
+    pub(super) fn take_plan(&mut self, schema: &Schema, id: u32) -> Plan {
+        let known = match self.plans.dense.get_mut(id as usize) {
+            Some(plan) => plan.take(),
+            None => self.plans.others.remove(&id),
+        };
+        known.unwrap_or_else(|| schema.event(id).args.iter().map(field).collect())
+    }
+
+    /// Stores the arguments of an event until its next occurrence.
+    #[inline]
+    pub(super) fn return_plan(&mut self, id: u32, plan: Plan) {
+        let plans = &mut self.plans;
+        if id >= DENSE_IDS {
+            plans.others.insert(id, plan);
+            return;
+        }
+        if plans.dense.is_empty() {
+            plans.dense.resize_with(DENSE_IDS as usize, || None);
+        }
+        if let Some(place) = plans.dense.get_mut(id as usize) {
+            *place = Some(plan);
+        }
     }
 
     /// Uses the events of an operating system from now on.
@@ -127,7 +175,7 @@ impl Tables {
             }
             let event = event.event_type(id, family);
             if Arc::make_mut(&mut trace.schema).define(event.clone()) {
-                self.plans.remove(&id);
+                self.plans.remove(id);
             }
             self.modules.push(event);
             added.push(id);

@@ -11,8 +11,8 @@ use tracewell_wire::target::{Control, DEFINITIONS, Definition, Lookup, Packet};
 use super::FORMAT;
 use super::lanes::{Lanes, Origin};
 use super::rings::Ring;
-use super::rows::Rows;
 use super::sums::Sums;
+use crate::format::kernel::Kernel;
 use crate::format::{Confidence, Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -25,7 +25,7 @@ struct TargetDecoder {
     schema: Arc<Schema>,
     rate: Option<Rate>,
     lanes: Lanes,
-    rows: Rows,
+    kernel: Kernel,
     begun: bool,
     /// Number of bytes at the start that contain neither a line nor a dump.
     passed: usize,
@@ -38,13 +38,13 @@ struct TargetDecoder {
 /// Creates a decoder with the options of this format.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let rate: Option<Rate> = settings.options.parse("rate")?;
-    let mut rows = Rows::default();
-    rows.names.rate = rate;
+    let mut kernel = Kernel::default();
+    kernel.names.rate = rate;
     Ok(Box::new(TargetDecoder {
         schema: FORMAT.with_schemas(super::schema(), settings)?,
         rate,
         lanes: Lanes::default(),
-        rows,
+        kernel,
         begun: false,
         passed: 0,
         in_noise: false,
@@ -165,7 +165,7 @@ impl Decoder for TargetDecoder {
             }
             self.begun = true;
             if self.passed > 0 {
-                self.noise(input.offset - self.passed as u64, self.passed, out);
+                self.noise(input.offset - self.passed as u64, self.passed, false, out);
             }
         }
         let progress = self.line(&input, out).continue_value().unwrap_or(Progress::Done);
@@ -185,7 +185,9 @@ impl TargetDecoder {
             let rest = input.bytes.get(at..).unwrap_or_default();
             let skip = sync(rest, input.last);
             if skip > 0 {
-                self.noise(input.offset + at as u64, skip, out);
+                // The last byte may be the first of the two sync bytes of a packet that was cut.
+                let is_cut = rest == &SYNC[..1];
+                self.noise(input.offset + at as u64, skip, is_cut, out);
                 at += skip;
                 continue;
             }
@@ -203,8 +205,20 @@ impl TargetDecoder {
                 Lookup::Incomplete(wanted) if !input.last => {
                     return Flow::Continue(Progress::More { consumed: at, wanted });
                 }
-                Lookup::Incomplete(_) | Lookup::No => {
-                    self.noise(input.offset + at as u64, 1, out);
+                Lookup::Incomplete(_) => {
+                    // A reader that stops receiving cuts the last packet. In damaged bytes, a
+                    // length can be too large, and packets follow.
+                    let is_packet = |next: usize| {
+                        let rest = rest.get(next..).unwrap_or_default();
+                        matches!(Lookup::at(rest), Lookup::Packet(_))
+                    };
+                    let is_cut = !(1..rest.len()).any(is_packet);
+                    let bytes = if is_cut { rest.len() } else { 1 };
+                    self.noise(input.offset + at as u64, bytes, is_cut, out);
+                    at += bytes;
+                }
+                Lookup::No => {
+                    self.noise(input.offset + at as u64, 1, false, out);
                     at += 1;
                 }
             }
@@ -212,17 +226,18 @@ impl TargetDecoder {
         if !input.last {
             return Flow::Continue(Progress::More { consumed: at, wanted: HEADER });
         }
-        self.lanes.finish(&mut self.rows, out)?;
+        self.lanes.finish(&mut self.kernel, out)?;
         Flow::Continue(Progress::Done)
     }
 
-    /// Notes bytes that are not a packet. Reports adjacent ones once.
-    fn noise(&mut self, offset: u64, bytes: usize, out: &mut Emitter<'_>) {
+    /// Notes bytes that are not a packet. Reports adjacent ones once. `is_cut` is true for the
+    /// beginning of a packet at the end of the input.
+    fn noise(&mut self, offset: u64, bytes: usize, is_cut: bool, out: &mut Emitter<'_>) {
         self.skipped += bytes as u64;
         if std::mem::replace(&mut self.in_noise, true) {
             return;
         }
-        self.lanes.skipped(offset, out);
+        self.lanes.skipped(offset, is_cut, out);
     }
 
     fn packet(
@@ -239,14 +254,14 @@ impl TargetDecoder {
             }
             return Flow::Continue(());
         }
-        self.lanes.add(packet, offset, origin, &mut self.rows, out)
+        self.lanes.add(packet, offset, origin, &mut self.kernel, out)
     }
 
     fn define(&mut self, entry: &Definition, out: &mut Emitter<'_>) -> Flow {
-        if !self.rows.names.has(entry) {
+        if !self.kernel.names.has(entry) {
             self.definitions += 1;
             out.flush()?;
-            self.rows.names.define(entry, out.trace);
+            self.kernel.names.define(entry, out.trace);
         }
         Flow::Continue(())
     }
@@ -280,7 +295,7 @@ impl TargetDecoder {
         for (at, packet) in packets {
             self.packet(&packet, start + at as u64, Origin::Ring, out)?;
         }
-        self.lanes.finish(&mut self.rows, out)?;
+        self.lanes.finish(&mut self.kernel, out)?;
         if others > 0 {
             let message = format!("{others} slots contain no packet with a valid checksum");
             // The numbers of later packets show the number of lost events, except for the newest
@@ -291,7 +306,7 @@ impl TargetDecoder {
     }
 
     fn facts(&self, container: &'static str, trace: &mut Trace) {
-        let counts = self.rows.counts;
+        let counts = self.kernel.counts;
         let container = Fact { name: "container", value: 0, form: FactForm::Text(container) };
         trace.facts = vec![
             container,

@@ -11,7 +11,8 @@ use tracewell_wire::target::packet::HEADER;
 use tracewell_wire::target::{Header, Packet, events};
 
 use super::recent::{Old, Recent};
-use super::rows::{Place, Rows};
+use super::rows;
+use crate::format::kernel::Kernel;
 use crate::format::order::Order;
 use crate::model::{Emitter, Flow, LossCause, Severity};
 
@@ -90,10 +91,12 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Notes bytes before the next packet that are not a packet. Before the first packet, they are
-    /// the rest of a packet whose beginning the reader missed.
-    pub(super) fn skipped(&mut self, offset: u64, out: &mut Emitter<'_>) {
+    /// the rest of a packet whose beginning the reader missed. `is_cut` is true for the beginning of
+    /// a packet at the end of the input.
+    pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),
+            _ if is_cut => (Severity::Note, LossCause::Truncated, "the input ends within a packet"),
             _ => (Severity::Damage, LossCause::Damaged, "expected a packet with a valid checksum"),
         };
         out.trace.diagnostics.add(severity, offset, message);
@@ -101,8 +104,8 @@ impl Lanes {
     }
 
     /// Delivers all held events, and reports damage that no packet follows.
-    pub(super) fn finish(&mut self, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
-        self.deliver(true, rows, out)?;
+    pub(super) fn finish(&mut self, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
+        self.deliver(true, kernel, out)?;
         match self.damage.take() {
             Some((offset, cause)) => out.loss(None, cause, offset),
             None => Flow::Continue(()),
@@ -116,7 +119,7 @@ impl Lanes {
         packet: &Packet<'_>,
         offset: u64,
         origin: Origin,
-        rows: &mut Rows,
+        kernel: &mut Kernel,
         out: &mut Emitter<'_>,
     ) -> Flow {
         let Packet { header, payload } = *packet;
@@ -192,7 +195,7 @@ impl Lanes {
             offset: offset + (packet.len() - payload.len()) as u64,
         });
         match origin {
-            Origin::Line => self.deliver(false, rows, out),
+            Origin::Line => self.deliver(false, kernel, out),
             // Wait for all packets: a ring contains those of one core after those of another.
             Origin::Ring => Flow::Continue(()),
         }
@@ -200,7 +203,7 @@ impl Lanes {
 
     /// Delivers the held events in order of time. Unless `all` is set, keeps those that a silent
     /// core may precede.
-    fn deliver(&mut self, all: bool, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
+    fn deliver(&mut self, all: bool, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         loop {
             let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();
             let waits = begun < self.cores;
@@ -213,24 +216,24 @@ impl Lanes {
                 .enumerate()
                 .filter_map(|(core, lane)| lane.next_time().map(|time| (time, core)));
             let Some((_, core)) = times.min() else { return Flow::Continue(()) };
-            self.next(core, rows, out)?;
+            self.next(core, kernel, out)?;
         }
     }
 
     /// Delivers the next event of a core, or drops a packet without further events.
-    fn next(&mut self, core: usize, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
+    fn next(&mut self, core: usize, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         let lane = &mut self.lanes[core];
         let Some(held) = lane.held.front_mut() else { return Flow::Continue(()) };
         let number = core as u8;
         for missing in std::mem::take(&mut held.missing) {
-            rows.gap(number);
+            kernel.gap(number);
             out.loss(missing.events, missing.cause, missing.offset)?;
         }
         if std::mem::take(&mut held.restart) {
             let message = "the target restarted here: its clock begins again";
             out.trace.diagnostics.add(Severity::Note, held.offset, message);
             out.flush()?;
-            rows.restart();
+            kernel.restart();
         }
         let rest = held.payload.get(lane.at..).unwrap_or_default();
         let Some(Ok(event)) = events(rest).next() else {
@@ -242,10 +245,10 @@ impl Lanes {
         held.time = held.time.saturating_add(event.ticks);
         let offset = held.offset + lane.at as u64;
         lane.at += event.bytes.len();
-        let place = Place { core: number, time: held.time, offset };
-        let ticks = out.ticks(place.time);
+        let position = rows::Position { core: number, time: held.time, offset };
+        let ticks = out.ticks(position.time);
         self.order.watch(ticks, offset, out, "a core was silent for long");
-        rows.add(&event, place, out)
+        rows::add(kernel, &event, position, out)
     }
 }
 

@@ -2,28 +2,25 @@
 //!
 //! | file | task |
 //! |---|---|
-//! | `names` | definitions: names of tasks, objects and events |
-//! | `tasks` | the state of each task, as far as events need it |
 //! | `user` | texts, and events of the application |
-//! | `rows` | converts recorded events to events with contexts and arguments |
+//! | `rows` | writes recorded events as rows |
 //! | `recent` | the last packets of a core: finds late and repeated ones |
 //! | `lanes` | the packets of each core: gaps, restarts, and merging by time |
 //! | `rings` | finds rings in a dump of the memory |
 //! | `decoder` | finds packets in any bytes |
 //!
-//! Each file uses only files above it in this table. [`tracewell_wire::target`] defines the bytes.
+//! Each file uses only files above it in this table. [`tracewell_wire::target`] defines the bytes,
+//! and `format/kernel` has the names and the state of the tasks.
 
 mod decoder;
 mod lanes;
-mod names;
 mod recent;
 mod rings;
 mod rows;
 mod sums;
-mod tasks;
 mod user;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::{Format, OptionHelp};
 use crate::model::schema::Schema;
@@ -44,8 +41,5 @@ pub static FORMAT: Format = Format {
 
 /// Returns the event types that every target can record.
 pub fn schema() -> Arc<Schema> {
-    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
-        Schema::built_in(include_str!("../../../schemas/target.toml"), "schemas/target.toml")
-    });
-    SCHEMA.clone()
+    super::kernel::schema()
 }

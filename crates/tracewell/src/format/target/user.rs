@@ -3,7 +3,7 @@
 use tracewell_wire::number;
 use tracewell_wire::target::{RecordedEvent, ids};
 
-use super::names::FIRST_USER;
+use crate::format::kernel::FIRST_USER;
 use crate::model::Trace;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{HEAD, ListItem, MAX_SLOTS, place, put};

@@ -529,6 +529,33 @@ impl Schema {
         }
     }
 
+    /// Adds the events, tables and types of objects of another schema, with `base` added to the ids
+    /// of events. The types of objects of this schema stay as they are. Leaves the ranges of ids
+    /// out.
+    pub fn include(&mut self, other: &Self, base: u32) {
+        let first = self.tables.len();
+        let moved = |table: TableId| {
+            TableId(u16::try_from(first + usize::from(table.0)).unwrap_or(u16::MAX))
+        };
+        self.tables.extend(other.tables.iter().cloned());
+        for kind in &other.kinds {
+            if self.object_kind(kind.code).is_none() {
+                self.kinds.push(kind.clone());
+            }
+        }
+        for event in &other.events {
+            let mut event = EventType { id: event.id + base, ..event.clone() };
+            for argument in &mut event.args {
+                argument.kind = match argument.kind {
+                    ArgumentKind::Enum(table) => ArgumentKind::Enum(moved(table)),
+                    ArgumentKind::Flags(table) => ArgumentKind::Flags(moved(table)),
+                    kind => kind,
+                };
+            }
+            self.define(event);
+        }
+    }
+
     /// Returns the first type of objects with this symbol.
     pub fn object_kind_by_symbol(&self, symbol: &str) -> Option<&ObjectKind> {
         self.kinds.iter().find(|kind| kind.symbol == symbol)

@@ -1,32 +1,35 @@
-//! Adds up the time of each activity in each column of a chart.
+//! The columns of a chart, and the time of each activity in each column.
 
 use std::ops::Range;
 
 use super::symbols::{ACTIVITIES, Activity, Legend, Symbols};
 use crate::analysis::total::{Total, total};
 
-/// A row of columns that stand for equal durations.
-#[derive(Debug)]
-pub(super) struct Columns {
+/// Columns that stand for equal durations.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
     ticks: Range<u64>,
-    /// Ticks of each activity, by column.
-    times: Vec<[u64; ACTIVITIES]>,
-    /// Number of marks, by column.
-    marks: Vec<u64>,
+    /// Number of columns.
+    pub(super) count: usize,
 }
 
-impl Columns {
-    pub(super) fn new(ticks: Range<u64>, count: usize) -> Self {
-        Self { ticks, times: vec![[0; ACTIVITIES]; count], marks: vec![0; count] }
+impl Scale {
+    pub(super) const fn new(ticks: Range<u64>, count: usize) -> Self {
+        Self { ticks, count }
     }
 
-    fn length(&self) -> u64 {
+    /// Returns the ticks of all columns.
+    pub(super) const fn ticks(&self) -> Range<u64> {
+        self.ticks.start..self.ticks.end
+    }
+
+    const fn length(&self) -> u64 {
         self.ticks.end - self.ticks.start
     }
 
     /// Returns the tick at which a column begins.
     fn start(&self, column: usize) -> u64 {
-        let offset = u128::from(self.length()) * column as u128 / self.times.len() as u128;
+        let offset = u128::from(self.length()) * column as u128 / self.count as u128;
         self.ticks.start + offset as u64
     }
 
@@ -34,8 +37,8 @@ impl Columns {
     fn column(&self, tick: u64) -> usize {
         let offset = u128::from(tick.saturating_sub(self.ticks.start));
         // The last column that begins at this tick or before it.
-        let column = ((offset + 1) * self.times.len() as u128 - 1) / u128::from(self.length());
-        (column as usize).min(self.times.len() - 1)
+        let column = ((offset + 1) * self.count as u128 - 1) / u128::from(self.length());
+        (column as usize).min(self.count - 1)
     }
 
     /// Returns the columns that an interval overlaps. An interval without length overlaps one
@@ -49,20 +52,44 @@ impl Columns {
         first..last.max(first) + 1
     }
 
-    /// Adds an interval with an activity. A part outside of the range is ignored.
-    pub(super) fn add(&mut self, ticks: Range<u64>, activity: Activity) {
-        for column in self.columns_of(ticks.clone()) {
+    /// Returns the columns that an interval overlaps, with the ticks of each overlap.
+    pub(super) fn overlaps(&self, ticks: Range<u64>) -> impl Iterator<Item = (usize, u64)> {
+        self.columns_of(ticks.clone()).map(move |column| {
             let (start, end) = (self.start(column), self.start(column + 1));
             let overlap = ticks.end.min(end).saturating_sub(ticks.start.max(start));
             // A column may be shorter than a tick, and an interval may have no length.
-            self.times[column][activity as usize].charge(overlap.max(1));
+            (column, overlap.max(1))
+        })
+    }
+}
+
+/// The times of activities, and the number of marks, in each column of a row.
+#[derive(Debug)]
+pub(super) struct Columns {
+    scale: Scale,
+    /// Ticks of each activity, by column.
+    times: Vec<[u64; ACTIVITIES]>,
+    /// Number of marks, by column.
+    marks: Vec<u64>,
+}
+
+impl Columns {
+    pub(super) fn new(scale: Scale) -> Self {
+        let count = scale.count;
+        Self { scale, times: vec![[0; ACTIVITIES]; count], marks: vec![0; count] }
+    }
+
+    /// Adds an interval with an activity. A part outside of the range is ignored.
+    pub(super) fn add(&mut self, ticks: Range<u64>, activity: Activity) {
+        for (column, overlap) in self.scale.overlaps(ticks) {
+            self.times[column][activity as usize].charge(overlap);
         }
     }
 
     /// Adds an event. Events outside of the range are ignored.
     pub(super) fn mark(&mut self, tick: u64) {
-        if self.ticks.contains(&tick) {
-            let column = self.column(tick);
+        if self.scale.ticks.contains(&tick) {
+            let column = self.scale.column(tick);
             self.marks[column] += 1;
         }
     }
@@ -122,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_column_shows_its_share_or_what_takes_most_time() {
-        let mut columns = Columns::new(0..40, 4);
+        let mut columns = Columns::new(Scale::new(0..40, 4));
         columns.add(0..10, Activity::Running);
         columns.add(10..12, Activity::Running);
         columns.add(12..20, Activity::Blocked);
@@ -137,7 +164,7 @@ mod tests {
     #[test]
     fn every_tick_has_the_column_that_begins_before_it() {
         for (length, count) in [(1, 3), (7, 3), (10, 10), (u64::MAX - 5, 7), (100, 3)] {
-            let columns = Columns::new(5..5 + length, count);
+            let columns = Scale::new(5..5 + length, count);
             for tick in [5, 5 + length / 3, 5 + length / 2, 4 + length] {
                 let column = columns.column(tick);
                 assert!(columns.start(column) <= tick, "{length} {count} {tick}");
@@ -149,7 +176,7 @@ mod tests {
 
     #[test]
     fn times_outside_of_the_range_have_no_column() {
-        let columns = Columns::new(100..200, 10);
+        let columns = Scale::new(100..200, 10);
         assert_eq!(columns.columns_of(0..100), 0..1);
         assert_eq!(columns.columns_of(0..99), 0..0);
         assert_eq!(columns.columns_of(200..300), 0..0);

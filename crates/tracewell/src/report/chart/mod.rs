@@ -1,9 +1,10 @@
-//! A chart of tracks as text: a row for each core, context and lock, a column for each part of the
-//! time.
+//! A chart of tracks as text: a row for each core, context, lock, state machine and queue, a column
+//! for each part of the time.
 //!
 //! | file | content |
 //! |---|---|
 //! | `columns` | the time of each state in each column |
+//! | `machines` | the rows of state machines, and of levels |
 //! | `symbols` | the characters for states, and the legend |
 //! | `axis` | times above the chart, and their unit |
 //!
@@ -11,19 +12,22 @@
 
 mod axis;
 mod columns;
+mod machines;
 mod symbols;
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use super::scheduling::resource_label;
-use crate::analysis::tracks::{Gap, Occupant, Row, State, Tracks};
+use crate::analysis::machines::Named;
+use crate::analysis::tracks::{Gap, LockTrack, Occupant, Row, State, Tracks};
 use crate::model::{ContextId, Trace};
 use crate::select::{Selection, SelectionError, is_context};
 use crate::text::calendar::Zone;
 use crate::text::{counted, shown, times};
 use axis::Axis;
-use columns::Columns;
+use columns::{Columns, Scale};
+use machines::Explained;
 use symbols::{Activity, Legend, Symbols};
 
 /// Content and form of a chart.
@@ -60,7 +64,7 @@ impl Default for ChartOptions {
 /// use tracewell::report::chart::{ChartOptions, chart};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
-/// let mut builder = TrackBuilder::default().without_machines();
+/// let mut builder = TrackBuilder::default();
 /// let trace = Input::open(path, Settings::default())?.read(&mut builder)?;
 /// let text = chart(&trace, &builder.finish(&trace), &ChartOptions::default())?;
 /// assert!(text.lines().all(|line| line.chars().count() <= 100));
@@ -87,17 +91,33 @@ pub fn chart(
     Ok(Chart::new(trace, tracks, options).text())
 }
 
+/// What a row shows of the thing that it names.
+const WAITS: &str = " waits";
+const STATE: &str = " state";
+const STEPS: &str = " steps";
+const LEVEL: &str = " level";
+
+/// A row of a chart.
+struct Drawn {
+    name: String,
+    /// [`WAITS`] or another part, or an empty text.
+    part: &'static str,
+    cells: String,
+}
+
 /// The parts of a chart before they are joined.
 struct Chart<'a> {
     trace: &'a Trace,
     tracks: &'a Tracks,
     options: &'a ChartOptions,
     ticks: Range<u64>,
+    /// The columns of time.
+    scale: Scale,
     symbols: Symbols,
     legend: Legend,
-    rows: Vec<(String, String)>,
-    /// Number of columns of time.
-    columns: usize,
+    rows: Vec<Drawn>,
+    /// Explanations of the rows of machines and levels.
+    explanations: Vec<String>,
     /// Width of the names in characters.
     names: usize,
     contexts: Vec<ContextId>,
@@ -114,17 +134,27 @@ impl<'a> Chart<'a> {
             .to
             .map_or(end, |bound| axis::ticks(trace, bound, end).saturating_add(1));
         let contexts = shown_contexts(trace, tracks, &options.selection);
-        let longest = contexts.iter().map(|id| name(trace, *id).chars().count() + 2).max();
+        let mut names: Vec<_> =
+            contexts.iter().map(|id| format!("a {}", name(trace, *id))).collect();
+        if has_all_rows(&options.selection) {
+            let Tracks { locks, machines, levels, .. } = tracks;
+            names.extend(locks.iter().map(|lock| lock_name(trace, lock) + WAITS));
+            names.extend(machines.iter().map(|track| shown_name(trace, &track.machine) + STATE));
+            names.extend(levels.iter().map(|track| shown_name(trace, &track.object) + LEVEL));
+        }
+        let longest = names.iter().map(|name| name.chars().count()).max();
         let names = longest.unwrap_or(0).clamp(12, (width / 4).max(12));
+        let ticks = from..to.clamp(from + 1, end);
         Self {
             trace,
             tracks,
             options,
-            ticks: from..to.clamp(from + 1, end),
+            scale: Scale::new(ticks.clone(), width - names - 1),
+            ticks,
             symbols: Symbols::new(options.ascii),
             legend: Legend::default(),
             rows: Vec::new(),
-            columns: width - names - 1,
+            explanations: Vec::new(),
             names,
             contexts,
         }
@@ -132,7 +162,7 @@ impl<'a> Chart<'a> {
 
     fn text(mut self) -> String {
         let dates = self.options.dates.as_ref();
-        let axis = Axis::new(self.trace, &self.ticks, self.columns, dates);
+        let axis = Axis::new(self.trace, &self.ticks, self.scale.count, dates);
         let mut lines = self.folded(&axis.summary(self.tracks.span));
         lines.push(String::new());
         lines.extend(axis.lines(self.names + 1, self.options.ascii));
@@ -141,13 +171,19 @@ impl<'a> Chart<'a> {
         }
         self.states();
         self.marks();
-        self.locks();
+        if has_all_rows(&self.options.selection) {
+            self.locks();
+            self.machines();
+            self.levels();
+        }
         self.gaps();
-        for (name, cells) in &self.rows {
-            let line = format!("{} {cells}", fitted(name, self.names));
+        for Drawn { name, part, cells } in &self.rows {
+            let name = symbols::truncated(name, self.names - part.len()) + part;
+            let line = format!("{name:<width$} {cells}", width = self.names);
             lines.push(line.trim_end().to_owned());
         }
         lines.extend(self.legend.lines(&self.symbols, self.width()));
+        lines.append(&mut self.explanations);
         lines.extend(self.listed_gaps(&axis));
         if self.tracks.left_out > 0 {
             let left_out = counted(self.tracks.left_out, "change");
@@ -172,7 +208,7 @@ impl<'a> Chart<'a> {
     }
 
     fn grid(&self) -> Columns {
-        Columns::new(self.ticks.clone(), self.columns)
+        Columns::new(self.scale.clone())
     }
 
     fn cores(&mut self) {
@@ -187,7 +223,7 @@ impl<'a> Chart<'a> {
                 };
                 grid.add(span.from.ticks..span.end, activity);
             }
-            self.push(format!("core {number}"), &grid, None);
+            self.push(format!("core {number}"), "", &grid, None);
         }
     }
 
@@ -202,7 +238,7 @@ impl<'a> Chart<'a> {
                 job.missed.into_iter().for_each(|missed| grid.mark(missed.ticks));
             }
             let name = format!("{} {}", symbols::letter(index), name(self.trace, context));
-            self.push(name, &grid, Some(Activity::Missed));
+            self.push(name, "", &grid, Some(Activity::Missed));
         }
     }
 
@@ -224,15 +260,12 @@ impl<'a> Chart<'a> {
         self.legend.events(most);
         for (context, grid) in self.contexts.clone().into_iter().zip(grids) {
             let cells = grid.densities(most, &self.symbols);
-            self.rows.push((name(self.trace, context), cells));
+            self.rows.push(Drawn { name: name(self.trace, context), part: "", cells });
         }
     }
 
     fn locks(&mut self) {
-        let tracks = self.tracks;
-        let Selection { contexts, cpus, .. } = &self.options.selection;
-        let has_all_rows = contexts.is_empty() && cpus.is_empty();
-        for lock in tracks.locks.iter().filter(|_| has_all_rows) {
+        for lock in &self.tracks.locks {
             let held = lock.holder.spans(self.ticks.clone(), self.tracks.span);
             let held: Vec<_> = held.filter(|span| span.state.context().is_some()).collect();
             let mut waiting = self.grid();
@@ -240,23 +273,60 @@ impl<'a> Chart<'a> {
                 let until = wait.until.map_or(self.tracks.span, |until| until.ticks);
                 waiting.add(wait.from.ticks..until, Activity::Blocked);
             }
-            let name = shown(&resource_label(self.trace, lock.key, lock.kind)).into_owned();
+            let name = lock_name(self.trace, lock);
             if !held.is_empty() {
-                let mut holders = vec![self.symbols.free(); self.columns];
+                let mut holders = vec![self.symbols.free(); self.scale.count];
                 for span in held {
                     let context = span.state.context();
                     let index = self.contexts.iter().position(|id| Some(*id) == context);
                     let letter = index.map_or('*', symbols::letter);
-                    let columns = waiting.columns_of(span.from.ticks..span.end);
+                    let columns = self.scale.columns_of(span.from.ticks..span.end);
                     holders[columns].iter_mut().for_each(|cell| *cell = letter);
                 }
                 self.legend.holders();
-                self.rows.push((name.clone(), holders.into_iter().collect()));
+                let cells = holders.into_iter().collect();
+                self.rows.push(Drawn { name: name.clone(), part: "", cells });
             }
             if waiting.has(Activity::Blocked) {
-                self.push(format!("{name} waits"), &waiting, None);
+                self.push(name, WAITS, &waiting, None);
             }
         }
+    }
+
+    fn machines(&mut self) {
+        for track in &self.tracks.machines {
+            let name = shown_name(self.trace, &track.machine);
+            let span = self.tracks.span;
+            let states = machines::states(self.trace, track, &self.scale, span, &self.symbols);
+            if let Some(states) = states {
+                self.legend.machines();
+                self.explained(&name, STATE, states);
+            }
+            if let Some(steps) = machines::steps(&track.steps, &self.scale) {
+                self.push(name, STEPS, &steps, None);
+            }
+        }
+    }
+
+    fn levels(&mut self) {
+        for track in &self.tracks.levels {
+            let levels = machines::levels(track, &self.scale, self.tracks.span, &self.symbols);
+            if let Some(levels) = levels {
+                self.legend.levels();
+                let name = shown_name(self.trace, &track.object);
+                self.explained(&name, LEVEL, levels);
+            }
+        }
+    }
+
+    /// Adds a row, and explains it below the legend.
+    fn explained(&mut self, name: &str, part: &'static str, row: Explained) {
+        let Explained { cells, mut entries } = row;
+        if let Some(first) = entries.first_mut() {
+            *first = format!("{name}{part}: {first}");
+        }
+        self.explanations.extend(symbols::wrapped(entries, self.width()));
+        self.rows.push(Drawn { name: name.to_owned(), part, cells });
     }
 
     fn gaps(&mut self) {
@@ -266,7 +336,7 @@ impl<'a> Chart<'a> {
             grid.add(gap.from.ticks..until.max(gap.from.ticks + 1), Activity::Lost);
         }
         if grid.has(Activity::Lost) {
-            self.push("lost".to_owned(), &grid, None);
+            self.push("lost".to_owned(), "", &grid, None);
         }
     }
 
@@ -311,10 +381,15 @@ impl<'a> Chart<'a> {
         lines
     }
 
-    fn push(&mut self, name: String, grid: &Columns, marks: Option<Activity>) {
+    fn push(&mut self, name: String, part: &'static str, grid: &Columns, marks: Option<Activity>) {
         let cells = grid.cells(&self.symbols, &mut self.legend, marks);
-        self.rows.push((name, cells));
+        self.rows.push(Drawn { name, part, cells });
     }
+}
+
+/// Returns true unless the user selected contexts or cores.
+fn has_all_rows(selection: &Selection) -> bool {
+    selection.contexts.is_empty() && selection.cpus.is_empty()
 }
 
 /// Returns the cores to show, with their numbers.
@@ -366,6 +441,14 @@ fn name(trace: &Trace, context: ContextId) -> String {
     shown(name).into_owned()
 }
 
+fn lock_name(trace: &Trace, lock: &LockTrack) -> String {
+    shown(&resource_label(trace, lock.key, lock.kind)).into_owned()
+}
+
+fn shown_name(trace: &Trace, named: &Named) -> String {
+    shown(&named.label(trace)).into_owned()
+}
+
 fn activity(state: State) -> Activity {
     match state {
         State::Unknown => Activity::Unknown,
@@ -378,12 +461,4 @@ fn activity(state: State) -> Activity {
         State::Off => Activity::Off,
         State::Deleted => Activity::Deleted,
     }
-}
-
-/// Returns a name with exactly its width. A long name is truncated and ends with `~`.
-fn fitted(name: &str, width: usize) -> String {
-    if name.chars().count() <= width {
-        return format!("{name:<width$}");
-    }
-    name.chars().take(width - 1).chain(['~']).collect()
 }

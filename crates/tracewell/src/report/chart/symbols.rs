@@ -128,11 +128,19 @@ pub(super) fn letter(index: usize) -> char {
     letters.into_iter().nth(index).unwrap_or('*')
 }
 
+/// Returns the digit or letter of a machine's state with this index: `*` from the 61st on.
+pub(super) fn digit(index: usize) -> char {
+    let digits = ('1'..='9').chain('a'..='z').chain('A'..='Z');
+    digits.into_iter().nth(index).unwrap_or('*')
+}
+
 /// The symbols that a chart uses.
 #[derive(Debug, Default)]
 pub(super) struct Legend {
     used: [bool; ACTIVITIES],
     holders: bool,
+    machines: bool,
+    levels: bool,
     /// The number of events of the fullest column.
     events: Option<u64>,
 }
@@ -146,6 +154,16 @@ impl Legend {
     /// Adds the holders of locks to the legend, because rows of the chart show them.
     pub(super) fn holders(&mut self) {
         self.holders = true;
+    }
+
+    /// Adds the states of machines to the legend.
+    pub(super) fn machines(&mut self) {
+        self.machines = true;
+    }
+
+    /// Adds the characters for levels to the legend.
+    pub(super) fn levels(&mut self) {
+        self.levels = true;
     }
 
     /// Adds the characters for numbers of events to the legend. A column has at most `most` events.
@@ -167,19 +185,41 @@ impl Legend {
         if self.holders {
             entries.push("letter: the context that holds the lock".to_owned());
         }
+        if self.machines {
+            entries.push("digit or letter of a state: see below".to_owned());
+        }
+        if self.levels {
+            entries.push(format!("{} empty, {shares} highest level", symbols.free()));
+        }
         if let Some(most) = self.events {
             entries.push(format!("{shares} events, at most {most} in a column"));
         }
         let mut lines = vec![String::new()];
-        for entry in entries {
-            match lines.last_mut().filter(|line| !line.is_empty()) {
-                Some(line) if line.chars().count() + 3 + entry.chars().count() <= width => {
-                    line.push_str("   ");
-                    line.push_str(&entry);
-                }
-                _ => lines.push(entry),
-            }
-        }
+        lines.extend(wrapped(entries, width));
         lines
     }
+}
+
+/// Returns lines of entries, each as wide as possible. An entry that is wider than a line is
+/// truncated.
+pub(super) fn wrapped(entries: Vec<String>, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for entry in entries {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 3 + entry.chars().count() <= width => {
+                line.push_str("   ");
+                line.push_str(&entry);
+            }
+            _ => lines.push(truncated(&entry, width)),
+        }
+    }
+    lines
+}
+
+/// Returns a text with at most a number of characters. A truncated text ends with `~`.
+pub(super) fn truncated(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width - 1).chain(['~']).collect()
 }

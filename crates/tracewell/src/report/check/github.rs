@@ -32,7 +32,7 @@ pub fn github(source: &Source, verdict: &Verdict, trace: &str) -> String {
     for failure in &verdict.failures {
         put_failure(&mut lines, source, failure, trace);
     }
-    for warning in &verdict.warnings {
+    for warning in verdict.warnings.iter().chain(&verdict.absent) {
         let message = format!("{trace}: {}", warning.message);
         annotation(&mut lines, source, ("warning", warning.span), ("unknown", &message));
     }

@@ -27,7 +27,8 @@ pub struct VerdictRow<'a> {
     pub rules: Vec<RuleRow<'a>>,
     /// The first difference of each rule that failed, in the order of the trace.
     pub failures: Vec<FailureRow<'a>>,
-    /// Names in the rules that no event of the trace's format has.
+    /// Names in the rules that no event of the trace's format has, and names in conditions that
+    /// nothing in the trace has.
     pub warnings: Vec<WarningRow<'a>>,
 }
 
@@ -36,7 +37,7 @@ impl<'a> VerdictRow<'a> {
     pub fn new(source: &'a Source, verdict: &'a Verdict) -> Self {
         let rules = verdict.rules.iter().map(|result| RuleRow::of(source, result));
         let failures = verdict.failures.iter().map(|failure| FailureRow::of(source, failure));
-        let warnings = verdict.warnings.iter().map(|warning| WarningRow {
+        let warnings = verdict.warnings.iter().chain(&verdict.absent).map(|warning| WarningRow {
             place: Place::of(source, warning.span),
             message: &warning.message,
         });

@@ -21,6 +21,7 @@ use self::lexer::TokenKind;
 use self::syntax::{Condition, Field};
 use self::tokens::{Result, Tokens};
 use super::names::argument_place;
+use super::unknown_values::unknown_values;
 use crate::model::schema::EventType;
 use crate::model::{Event, Trace};
 use crate::source::{Finding, Source, Span};
@@ -106,14 +107,35 @@ impl Expression {
             Field::Argument(name) => {
                 let is_there =
                     events.iter().any(|event| argument_place(name, &event.args).is_some());
-                let place = source.position(span.start);
-                let place = format!("{}:{}:{}", source.name, place.line, place.column);
-                (!is_there).then_some((place, name.as_str()))
+                (!is_there).then(|| (place_in(source, *span), name.as_str()))
             }
             Field::Property(_) => None,
         });
         unknown.collect()
     }
+
+    /// Returns a message, with its position, for each name in a condition that nothing in the trace
+    /// has. `of` is the trace in words.
+    pub(super) fn unknown_values(
+        &self,
+        events: &[&EventType],
+        trace: &Trace,
+        of: &str,
+    ) -> Vec<String> {
+        let Compiled { source, conditions, spans, .. } = &*self.0;
+        let unknown = conditions.iter().zip(spans).flat_map(|((field, condition), span)| {
+            let place = place_in(source, *span);
+            let messages = unknown_values((field, condition), events, trace, of);
+            messages.into_iter().map(move |message| format!("{place}: {message}"))
+        });
+        unknown.collect()
+    }
+}
+
+/// Returns a position as it is at the start of messages.
+fn place_in(source: &Source, span: Span) -> String {
+    let place = source.position(span.start);
+    format!("{}:{}:{}", source.name, place.line, place.column)
 }
 
 struct Parser<'a> {

@@ -58,6 +58,12 @@ impl Property {
         ("text", Self::Text),
         ("object", Self::Object),
     ];
+
+    /// Returns the name of the property, without `@`.
+    pub(crate) fn name(self) -> &'static str {
+        let named = Self::ALL.iter().find(|(_, property)| *property == self);
+        named.map_or("", |(name, _)| name)
+    }
 }
 
 /// A field and the values to compare it with.

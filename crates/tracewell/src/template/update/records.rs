@@ -108,3 +108,18 @@ fn deletion(source: &Source, minus: u32, records: &mut Vec<Record>, findings: &m
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_another_kind_is_marked_at_its_first_character() {
+        let lines = format!("{FIRST_LINE}\n# a comment\n  what\n- 100\n?\n");
+        let source = Source::new("update", lines.as_str());
+        let marked = read(&source).unwrap_err().into_iter().map(|finding| finding.span);
+        let marked: Vec<_> =
+            marked.map(|span| &lines[span.start as usize..span.end as usize]).collect();
+        assert_eq!(marked, ["w", "?"]);
+    }
+}

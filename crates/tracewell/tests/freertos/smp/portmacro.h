@@ -1,5 +1,4 @@
-/* A port with two cores that is only compiled: it shows that the recorder's macros fit the kernel for
- * several cores. */
+/* A port for two cores, each of which is a thread of a Linux process (port.c). */
 #ifndef PORTMACRO_H
 #define PORTMACRO_H
 
@@ -13,6 +12,7 @@ typedef portSTACK_TYPE StackType_t;
 typedef long BaseType_t;
 typedef unsigned long UBaseType_t;
 typedef uint32_t TickType_t;
+#define portTICK_TYPE_IS_ATOMIC 1
 #define portMAX_DELAY ((TickType_t)0xFFFFFFFF)
 #define portTICK_PERIOD_MS ((TickType_t)1)
 #define portSTACK_GROWTH (-1)
@@ -25,7 +25,10 @@ BaseType_t port_core(void);
 UBaseType_t port_mask(void);
 void port_unmask(UBaseType_t mask);
 void port_yield(BaseType_t core);
-void port_lock(BaseType_t core);
+void port_poll(void);
+void port_get_lock(int lock, BaseType_t core);
+void port_release_lock(int lock, BaseType_t core);
+BaseType_t port_is_in_interrupt(void);
 void vTaskEnterCritical(void);
 void vTaskExitCritical(void);
 UBaseType_t vTaskEnterCriticalFromISR(void);
@@ -44,10 +47,10 @@ void vTaskExitCriticalFromISR(UBaseType_t mask);
 #define portEXIT_CRITICAL() vTaskExitCritical()
 #define portENTER_CRITICAL_FROM_ISR() vTaskEnterCriticalFromISR()
 #define portEXIT_CRITICAL_FROM_ISR(mask) vTaskExitCriticalFromISR(mask)
-#define portGET_TASK_LOCK(core) port_lock(core)
-#define portRELEASE_TASK_LOCK(core) port_lock(core)
-#define portGET_ISR_LOCK(core) port_lock(core)
-#define portRELEASE_ISR_LOCK(core) port_lock(core)
-#define portCHECK_IF_IN_ISR() 0
+#define portGET_TASK_LOCK(core) port_get_lock(0, core)
+#define portRELEASE_TASK_LOCK(core) port_release_lock(0, core)
+#define portGET_ISR_LOCK(core) port_get_lock(1, core)
+#define portRELEASE_ISR_LOCK(core) port_release_lock(1, core)
+#define portCHECK_IF_IN_ISR() port_is_in_interrupt()
 
 #endif

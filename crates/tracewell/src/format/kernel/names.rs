@@ -1,4 +1,4 @@
-//! Definitions of the stream: names of tasks, objects, interrupts and events, the kernel and the
+//! Definitions of a trace: names of tasks, objects, interrupts and events, the kernel and the
 //! rate of its clock. A definition can follow the events that refer to it.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::model::{
 use crate::text::shown;
 
 /// The id of the application's event 0.
-pub(super) const FIRST_USER: u32 = 0x1000;
+pub(in crate::format) const FIRST_USER: u32 = 0x1000;
 
 /// Maximum number of parts of a name.
 const MAX_PARTS: u8 = 8;
@@ -29,17 +29,18 @@ struct Known {
 
 /// The definitions so far.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(in crate::format) struct Names {
     known: HashMap<(DefinitionKind, u32), Known, RandomState>,
     /// The rate from the user's options, which overrides the recorded rate.
-    pub(super) rate: Option<Rate>,
+    pub(in crate::format) rate: Option<Rate>,
 }
 
 /// Returns the key of the context of a task or an interrupt. Analyses find a task by the number in an
-/// event's argument.
+/// event's argument. The key of a thread in a native stream has its process, at most 2^22, in the upper
+/// 32 bits.
 const fn key(kind: DefinitionKind, number: u32) -> u64 {
     match kind {
-        DefinitionKind::Interrupt => 1 << 32 | number as u64,
+        DefinitionKind::Interrupt => 1 << 55 | number as u64,
         _ => number as u64,
     }
 }
@@ -52,7 +53,7 @@ fn last(kind: DefinitionKind, number: u32, trace: &Trace) -> Option<ObjectId> {
 
 impl Names {
     /// Returns true if a definition is already known.
-    pub(super) fn has(&self, entry: &Definition) -> bool {
+    pub(in crate::format) fn has(&self, entry: &Definition) -> bool {
         self.known.get(&(entry.kind, entry.number)).is_some_and(|known| {
             let part = known.part(entry.part);
             let same = |text: &[u8]| text == part.get(..NAME).unwrap_or(part);
@@ -64,7 +65,7 @@ impl Names {
     }
 
     /// Stores a definition and applies it to the trace.
-    pub(super) fn define(&mut self, entry: &Definition, trace: &mut Trace) {
+    pub(in crate::format) fn define(&mut self, entry: &Definition, trace: &mut Trace) {
         if entry.part >= MAX_PARTS {
             return;
         }
@@ -117,7 +118,13 @@ impl Names {
     }
 
     /// Begins the life of an object. The definition may have added the object already.
-    pub(super) fn create(&self, kind: DefinitionKind, number: u32, ticks: u64, trace: &mut Trace) {
+    pub(in crate::format) fn create(
+        &self,
+        kind: DefinitionKind,
+        number: u32,
+        ticks: u64,
+        trace: &mut Trace,
+    ) {
         let known = last(kind, number, trace);
         let is_new = |id: &ObjectId| {
             trace.objects.get(*id).is_some_and(|object| object.lifetime == Lifetime::default())
@@ -129,7 +136,13 @@ impl Names {
     }
 
     /// Ends the life of an object.
-    pub(super) fn delete(&self, kind: DefinitionKind, number: u32, ticks: u64, trace: &mut Trace) {
+    pub(in crate::format) fn delete(
+        &self,
+        kind: DefinitionKind,
+        number: u32,
+        ticks: u64,
+        trace: &mut Trace,
+    ) {
         if let Some(id) = last(kind, number, trace) {
             trace.objects.delete(id, ticks);
         }
@@ -152,7 +165,12 @@ impl Names {
     }
 
     /// Adds a task that begins at these ticks, or existed before the trace.
-    pub(super) fn add_task(&self, number: u32, from: Option<u64>, trace: &mut Trace) -> ContextId {
+    pub(in crate::format) fn add_task(
+        &self,
+        number: u32,
+        from: Option<u64>,
+        trace: &mut Trace,
+    ) -> ContextId {
         let kind = DefinitionKind::Task;
         match from {
             Some(ticks) => self.create(kind, number, ticks, trace),
@@ -171,7 +189,7 @@ impl Names {
     }
 
     /// Gives task 0 the name `idle` in arguments. Task 0 means that no task runs.
-    pub(super) fn name_idle(trace: &mut Trace) {
+    pub(in crate::format) fn name_idle(trace: &mut Trace) {
         let kind = DefinitionKind::Task;
         if last(kind, 0, trace).is_none() {
             trace.objects.add(Object {
@@ -189,7 +207,7 @@ impl Names {
     }
 
     /// Returns the context of an interrupt.
-    pub(super) fn interrupt(&self, number: u32, trace: &mut Trace) -> ContextId {
+    pub(in crate::format) fn interrupt(&self, number: u32, trace: &mut Trace) -> ContextId {
         let kind = DefinitionKind::Interrupt;
         if let Some(known) = trace.contexts.find(key(kind, number)) {
             return known;
@@ -204,13 +222,13 @@ impl Names {
     }
 
     /// Returns the recorded priority of a task.
-    pub(super) fn priority(&self, kind: DefinitionKind, number: u32) -> Option<u16> {
+    pub(in crate::format) fn priority(&self, kind: DefinitionKind, number: u32) -> Option<u16> {
         let known = self.known.get(&(kind, number));
         known.filter(|_| kind == DefinitionKind::Task).map(|known| known.first.priority.into())
     }
 
     /// Returns true if a task is defined as an idle task.
-    pub(super) fn is_idle(&self, number: u32) -> bool {
+    pub(in crate::format) fn is_idle(&self, number: u32) -> bool {
         let known = self.known.get(&(DefinitionKind::Task, number));
         known.is_some_and(|known| known.first.flags & IDLE != 0)
     }

@@ -1,0 +1,163 @@
+//! Runs of numbers at fixed offsets that have slots of their own: the usual fields of events. A
+//! program checks the bounds of a run once. The row then stores its numbers one after the other,
+//! without a look at their classes.
+//!
+//! [`of_events`] finds the runs in a program. Does not read the other fields at fixed offsets; see
+//! `fixed`.
+
+use super::fixed::{FixedField, FixedKind, FixedNumber};
+use super::position::{Bits, Fault};
+use super::program::{Op, Place, Program};
+use crate::model::values;
+
+/// A number at a fixed offset that has a slot of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct SlotNumber {
+    pub(super) number: FixedNumber,
+    pub(super) slot: u8,
+    /// Index of the field.
+    pub(super) field: u32,
+}
+
+/// The usual event: a program that is one run, which fills all slots of the row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct PlainEvent {
+    /// The alignment in bits minus 1.
+    mask: u64,
+    /// Number of bits.
+    bits: u64,
+    /// The numbers in the order of their slots.
+    numbers: Vec<FixedNumber>,
+}
+
+impl PlainEvent {
+    /// Returns the event that a program for this number of slots reads, or `None` if it is not a
+    /// plain one.
+    pub(super) fn new(program: &Program, slots: u8) -> Option<Self> {
+        let [Op::Slots { mask, bits, .. }] = *program.ops.as_slice() else { return None };
+        let mut numbers = program.slots.clone();
+        numbers.sort_by_key(|number| number.slot);
+        let is_whole = numbers.iter().map(|number| number.slot).eq(0..slots);
+        let numbers = numbers.into_iter().map(|number| number.number).collect();
+        is_whole.then_some(Self { mask, bits: u64::from(bits), numbers })
+    }
+
+    /// Appends the row of an event to `out`, as the program with a row does.
+    ///
+    /// # Errors
+    /// Returns an error if the event extends beyond the content of the packet. Then `out` does not
+    /// change.
+    #[inline]
+    pub(super) fn read(&self, bits: &mut Bits<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
+        bits.align(self.mask)?;
+        let after = bits.after(self.bits)?;
+        let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+        bits.at = after;
+        let (from, slots) = (out.len(), self.numbers.len());
+        out.resize(from + values::HEAD + 8 * slots, 0);
+        let row = out.get_mut(from..).unwrap_or_default();
+        if let ([head, places @ ..], _) = row.as_chunks_mut::<8>() {
+            let present = ((1_u64 << slots) - 1) as u32;
+            *head = values::head(present, slots as u32).to_le_bytes();
+            for (place, number) in places.iter_mut().zip(&self.numbers) {
+                *place = number.read(bytes).to_le_bytes();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Replaces each run of fields whose members are all numbers with slots by a run of
+/// [`SlotNumber`]s.
+pub(super) fn of_events(mut program: Program) -> Program {
+    let Program { ops, fields, fixed, slots, .. } = &mut program;
+    for op in ops {
+        let Op::Fixed { mask, first, count, bits } = *op else { continue };
+        let run = fixed.get(first as usize..).and_then(|rest| rest.get(..count as usize));
+        let slot_of =
+            |field: &FixedField| match (field.kind, fields.get(field.field as usize)?.place) {
+                (FixedKind::Number(number), Place::Slot(slot)) if slot < 32 => {
+                    Some(SlotNumber { number, slot, field: field.field })
+                }
+                _ => None,
+            };
+        let numbers: Option<Vec<_>> = run.unwrap_or_default().iter().map(slot_of).collect();
+        if let Some(numbers) = numbers {
+            let first = slots.len() as u32;
+            let present = numbers.iter().fold(0, |present, number| present | 1 << number.slot);
+            slots.extend(numbers);
+            *op = Op::Slots { mask, first, count, bits, present };
+        }
+    }
+    program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::ctf::layout::{EventLayout, Layout, Programs};
+    use crate::format::ctf::metadata;
+    use crate::format::ctf::program::{NO_VALUE, State};
+    use crate::format::ctf::row::Row;
+
+    const METADATA: &str = "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = be; };
+        stream { event.context := struct { integer { size = 32; align = 8; signed = true; } tid; }; };
+        event { name = e; id = 0; fields := struct {
+            integer { size = 5; align = 1; signed = true; } a;
+            integer { size = 11; align = 1; } b;
+            integer { size = 16; align = 8; byte_order = le; } c;
+            integer { size = 64; align = 8; signed = true; byte_order = le; } d;
+            integer { size = 32; align = 8; } e;
+        }; };";
+
+    fn layout(programs: Programs) -> Layout {
+        Layout::new(metadata::read(METADATA.as_bytes()).unwrap().metadata, programs).unwrap()
+    }
+
+    /// Runs the programs of an event. Returns its row and the position after it, or the fault.
+    fn run(layout: &Layout, bytes: &[u8]) -> Result<(Vec<u8>, u64), Fault> {
+        let event: &EventLayout = &layout.streams[0].events[0];
+        let mut state = State { registers: vec![NO_VALUE; layout.registers], ..State::default() };
+        let mut bits = Bits { bytes, at: 0, end: 8 * bytes.len() as u64 };
+        let (mut out, mut rest) = (Vec::new(), Vec::new());
+        let mut row = Row::begin(&mut out, event.slots, &mut rest);
+        for program in event.programs.as_ref().unwrap() {
+            program.run(&mut bits, &mut state, &mut row)?;
+        }
+        row.finish(event.has_rest);
+        Ok((out, bits.at))
+    }
+
+    #[test]
+    fn plain_events_are_those_that_their_programs_read() {
+        let (by_scope, one) = (layout(Programs::ByScope), layout(Programs::One));
+        let plain = one.streams[0].events[0].plain.as_ref().unwrap();
+        assert_eq!(by_scope.streams[0].events[0].plain, None);
+        let mut seed = 1_u64;
+        for _ in 0..500 {
+            let mut bytes = [0; 40];
+            for byte in &mut bytes {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                *byte = (seed >> 56) as u8;
+            }
+            // The event has 20 bytes. Words of its last number can extend beyond the bytes.
+            for length in 0..bytes.len() {
+                let bytes = &bytes[..length];
+                let expected = run(&by_scope, bytes);
+                assert_eq!(expected.is_ok(), length >= 20, "{length} bytes");
+                let found = run(&one, bytes);
+                assert_eq!(found.is_ok(), expected.is_ok(), "{length} bytes");
+                let mut bits = Bits { bytes, at: 0, end: 8 * bytes.len() as u64 };
+                let mut out = Vec::new();
+                let read = plain.read(&mut bits, &mut out);
+                match expected {
+                    Ok(expected) => {
+                        assert_eq!(found, Ok(expected.clone()));
+                        assert_eq!((out, bits.at), expected);
+                    }
+                    Err(_) => assert!(read.is_err() && out.is_empty(), "{length} bytes"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The vocabulary of kernels and executors, which the compact stream of small targets and native
+//! streams have in common.
+//!
+//! | file | task |
+//! |---|---|
+//! | `names` | definitions: names of tasks, objects and events |
+//! | `tasks` | the state of each task, as far as events need it |
+//! | `state` | assigns events to contexts, and derives events from the state of the tasks |
+//!
+//! [`tracewell_wire::target::ids`] lists the recorded events. The dialects find these events in their
+//! bytes, and write the rows.
+
+mod names;
+mod state;
+mod tasks;
+
+use std::sync::{Arc, LazyLock};
+
+pub(super) use names::FIRST_USER;
+pub(super) use state::{Kernel, Place};
+
+use crate::model::schema::Schema;
+
+/// Returns the event types that every kernel can record, and those that the decoder derives.
+pub(super) fn schema() -> Arc<Schema> {
+    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        Schema::built_in(include_str!("../../../schemas/target.toml"), "schemas/target.toml")
+    });
+    SCHEMA.clone()
+}

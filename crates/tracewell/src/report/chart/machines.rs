@@ -1,0 +1,134 @@
+//! The rows of state machines, and of the levels of queues, pools and semaphores.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::columns::{Columns, Scale};
+use super::symbols::{self, Activity, Symbols};
+use crate::analysis::total::Total;
+use crate::analysis::tracks::{LevelTrack, MachineTrack, StepSpan};
+use crate::model::Trace;
+use crate::text::{counted, shown};
+
+/// Cells of a row, and the entries of the list below the chart that explains them.
+#[derive(Debug)]
+pub(super) struct Explained {
+    pub(super) cells: String,
+    pub(super) entries: Vec<String>,
+}
+
+/// Returns a row with the state of a machine that takes most of each column, and the names of the
+/// shown states; `None` if the machine has no state in the range. `end` is the end of the trace.
+pub(super) fn states(
+    trace: &Trace,
+    track: &MachineTrack,
+    scale: &Scale,
+    end: u64,
+    symbols: &Symbols,
+) -> Option<Explained> {
+    let spans = track.row.spans(scale.ticks(), end);
+    let most = most_of_columns(scale, spans.map(|span| (span.from.ticks..span.end, span.state)));
+    let cell = |state: &Option<Option<u32>>| match state {
+        None => ' ',
+        Some(None) => symbols.most(Activity::Unknown),
+        Some(Some(state)) => symbols::digit(*state as usize),
+    };
+    let mut used: Vec<_> = most.iter().filter_map(|state| (*state)?).collect();
+    used.sort_unstable();
+    used.dedup();
+    let entry = |state: u32| {
+        let name = track.states.get(state as usize)?.label(trace);
+        Some(format!("{} {}", symbols::digit(state as usize), shown(&name)))
+    };
+    let cells: String = most.iter().map(cell).collect();
+    let has_states = !cells.trim().is_empty();
+    has_states.then(|| Explained { cells, entries: used.into_iter().filter_map(entry).collect() })
+}
+
+/// Returns the value that takes most time of each column; `None` for a column without values. The
+/// spans are in order of time.
+fn most_of_columns<T: Copy + Ord>(
+    scale: &Scale,
+    spans: impl Iterator<Item = (Range<u64>, T)>,
+) -> Vec<Option<T>> {
+    let mut most = vec![None; scale.count];
+    let mut times: BTreeMap<T, u64> = BTreeMap::new();
+    let mut current = 0;
+    for (ticks, value) in spans {
+        for (column, overlap) in scale.overlaps(ticks) {
+            if column != current {
+                times.clear();
+                current = column;
+            }
+            let time = times.entry(value).or_default();
+            time.charge(overlap);
+            let is_most = |(_, longest): (T, u64)| *time > longest;
+            if most[column].is_none_or(is_most) || most[column].is_some_and(|(of, _)| of == value) {
+                most[column] = Some((value, *time));
+            }
+        }
+    }
+    most.into_iter().map(|most| most.map(|(value, _)| value)).collect()
+}
+
+/// Returns a row with the share of each column in which a machine handles messages; `None` if it
+/// handles none in the range. Steps without a recorded end are left out, because their length is
+/// unknown.
+pub(super) fn steps(steps: &[StepSpan], scale: &Scale) -> Option<Columns> {
+    let mut columns = Columns::new(scale.clone());
+    let range = scale.ticks();
+    let mut last = range.start;
+    let ended = steps.iter().filter_map(|step| Some(step.from.ticks..step.until?.ticks));
+    for step in ended {
+        if step.start > last {
+            columns.add(last..step.start, Activity::Idle);
+        }
+        last = last.max(step.end);
+        columns.add(step, Activity::Running);
+    }
+    if last < range.end {
+        columns.add(last..range.end, Activity::Idle);
+    }
+    columns.has(Activity::Running).then_some(columns)
+}
+
+/// Returns a row with the highest level in each column, and the highest level of the row; `None` if
+/// the trace does not show a level in the range. `end` is the end of the trace.
+pub(super) fn levels(
+    track: &LevelTrack,
+    scale: &Scale,
+    end: u64,
+    symbols: &Symbols,
+) -> Option<Explained> {
+    let mut highest: Vec<Option<Option<u64>>> = vec![None; scale.count];
+    for span in track.row.spans(scale.ticks(), end) {
+        for column in scale.columns_of(span.from.ticks..span.end) {
+            highest[column] = highest[column].max(Some(span.state));
+        }
+    }
+    let most = highest.iter().filter_map(|level| (*level)?).max()?;
+    let cell = |level: &Option<Option<u64>>| match level {
+        None => ' ',
+        Some(None) => symbols.most(Activity::Unknown),
+        Some(Some(0)) => symbols.free(),
+        Some(Some(level)) => symbols.share(*level, most),
+    };
+    let unit = if track.counts_free { "free item" } else { "item" };
+    let entries = vec![format!("at most {}", counted(most, unit))];
+    Some(Explained { cells: highest.iter().map(cell).collect(), entries })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_the_value_with_most_time() {
+        let spans = [(0..4, 'a'), (4..7, 'b'), (7..10, 'a'), (10..13, 'b'), (22..22, 'c')];
+        let most = most_of_columns(&Scale::new(0..40, 4), spans.into_iter());
+        assert_eq!(most, [Some('a'), Some('b'), Some('c'), None]);
+        // `b` takes more time than each of the two parts of `a`, and less than both.
+        let spans = [(0..3, 'a'), (3..7, 'b'), (7..10, 'a')];
+        assert_eq!(most_of_columns(&Scale::new(0..10, 1), spans.into_iter()), [Some('a')]);
+    }
+}

@@ -1,0 +1,224 @@
+//! Reads native streams with the events of a kernel: in pieces, damaged, and next to other events.
+//! `crates/cli/tests/kernel_streams.rs` compares such a stream with a trace of FreeRTOS.
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use support::{EventLog, in_pieces, settings};
+use tracewell::format::Settings;
+use tracewell::input::Input;
+use tracewell::model::{ContextKind, LossCause, Severity, Trace};
+use tracewell_record::stream::{FullPolicy, Identity, Image, Log, Take, Writer};
+use tracewell_wire::native::image::{Geometry, ImageHeader};
+use tracewell_wire::native::kernel::{self, write_definition, write_event_type};
+use tracewell_wire::native::{ClockFacts, ClockKind};
+use tracewell_wire::target::{Definition, DefinitionKind, Described, ids};
+
+const GEOMETRY: Geometry = Geometry { lanes: 2, packets: 4, packet_words: 64 };
+
+const LOW: u64 = 1;
+const HIGH: u64 = 2;
+const MUTEX: u64 = 1;
+
+/// The id of the program's own event type.
+const STEP: u16 = 64;
+
+fn memory() -> Vec<AtomicU64> {
+    (0..GEOMETRY.total()).map(|_| AtomicU64::new(0)).collect()
+}
+
+fn image(words: &[AtomicU64]) -> Image<'_> {
+    let clock = ClockFacts {
+        kind: ClockKind::Custom,
+        ticks_per_second: 1_000_000,
+        origin: 0,
+        origin_realtime: 0,
+        origin_monotonic: 0,
+    };
+    let header = ImageHeader { geometry: GEOMETRY, policy: FullPolicy::Flush, clock, process: 1 };
+    let image = Image::create(words, &header).unwrap();
+    image.define_as(STEP, 1, b"program/step(number:u64)").unwrap();
+    image
+}
+
+fn writer(image: &Image<'_>, lane: u32) -> Writer {
+    let writer = Writer::new();
+    writer.take(image, lane as usize, Identity { process: 1, thread: 15 + lane, name: [0; 16] });
+    writer
+}
+
+fn event_type(image: &Image<'_>, id: u8) -> u16 {
+    let mut text = String::new();
+    write_event_type(Described::of(id).unwrap(), &mut text).unwrap();
+    image.define(kernel::family_of(id), text.as_bytes()).unwrap()
+}
+
+fn definition_type(image: &Image<'_>, kind: DefinitionKind, number: u64, name: &str) -> u16 {
+    let mut text = String::new();
+    write_definition(&Definition::new(kind, number as u32, b""), name, &mut text).unwrap();
+    image.define(kernel::family_of(ids::START), text.as_bytes()).unwrap()
+}
+
+/// The second task waits for the mutex of the first one. Core 40 is no core: it is a thread.
+const SCRIPT: [(u64, u8, [u64; 3]); 13] = [
+    (100, ids::START, [0, 0, 0]),
+    (110, ids::TASK_CREATE, [0, LOW, 1]),
+    (120, ids::TASK_CREATE, [0, HIGH, 2]),
+    (130, ids::RUNS, [0, LOW, 0]),
+    (140, ids::MUTEX_LOCK, [0, MUTEX, 0]),
+    (150, ids::READY, [40, HIGH, 0]),
+    (160, ids::RUNS, [0, HIGH, 0]),
+    (170, ids::MUTEX_WAIT, [0, MUTEX, 0]),
+    (180, ids::RUNS, [0, LOW, 0]),
+    (190, ids::MUTEX_UNLOCK, [0, MUTEX, 0]),
+    (195, ids::INTERRUPT_ENTER, [0, 15, 0]),
+    (200, ids::VALUE, [0, 3, (-7_i64).cast_unsigned()]),
+    (205, ids::INTERRUPT_EXIT, [0, 0, 0]),
+];
+
+/// Records the script. A thread records own events before, between and after the kernel's.
+fn log() -> Vec<u8> {
+    let words = memory();
+    let image = image(&words);
+    let (kernel, thread) = (writer(&image, 0), writer(&image, 1));
+    let mut log = Log::new(Vec::new(), Take::Out);
+    thread.push(&image, STEP, 50, &[1], &[]).unwrap();
+    // The reader adds the thread before it knows that the stream has a kernel.
+    log.drain_image(&image, 60).unwrap();
+    let names = [
+        definition_type(&image, DefinitionKind::Task, LOW, "low"),
+        definition_type(&image, DefinitionKind::Task, HIGH, "high"),
+    ];
+    for id in names {
+        kernel.push(&image, id, 90, &[], &[]).unwrap();
+    }
+    for (time, id, fields) in SCRIPT {
+        let count = 1 + usize::from(id >> 6);
+        let writer = if fields[0] == 40 { &thread } else { &kernel };
+        writer.push(&image, event_type(&image, id), time, &fields[..count], &[]).unwrap();
+        log.drain_image(&image, time + 1).unwrap();
+    }
+    thread.push(&image, STEP, 300, &[2], &[]).unwrap();
+    log.close_image(&image, 1 << 40).unwrap()
+}
+
+fn read(bytes: &[u8]) -> Option<(Trace, EventLog)> {
+    let mut kept = EventLog::default();
+    let mut input = Input::from_bytes("log", bytes.to_vec(), settings(&[])).ok()?;
+    let trace = input.read(&mut kept).ok()?;
+    Some((trace, kept))
+}
+
+/// Returns each event as `time context label arguments`.
+fn shown(trace: &Trace, kept: &EventLog) -> Vec<String> {
+    let events = kept.rows.iter().map(|row| {
+        let count = trace.schema.event(row.id).args.len();
+        let argument = |index| trace.payload.argument(&row.payload, index).unwrap() as i64;
+        let arguments: Vec<_> = (0..count).map(|index| argument(index).to_string()).collect();
+        let context = &trace.contexts.get(row.context).unwrap().name;
+        let label = trace.schema.label(row.id);
+        format!("{} {context} {label} {}", row.ticks, arguments.join(" ")).trim().to_owned()
+    });
+    events.collect()
+}
+
+const EXPECTED: [&str; 15] = [
+    "0 thread 16 step 1",
+    "50 start-up start",
+    "60 start-up task_create 1 1",
+    "70 start-up task_create 2 2",
+    "80 start-up run 1",
+    "90 low mutex_lock 1",
+    "100 thread 16 ready 2",
+    "110 low preempt 2 1",
+    "120 high mutex_wait 1",
+    "130 high switch 1 2 1",
+    "140 low mutex_unlock 1",
+    "145 interrupt 15 interrupt_enter 15",
+    "150 interrupt 15 value 3 -7",
+    "155 interrupt 15 interrupt_exit",
+    "250 thread 16 step 2",
+];
+
+#[test]
+fn events_of_a_kernel_have_its_contexts_and_those_of_threads_their_thread() {
+    let (trace, kept) = read(&log()).unwrap();
+    assert_eq!(shown(&trace, &kept), EXPECTED);
+    assert!(trace.losses.is_empty());
+    assert_eq!(trace.diagnostics.worst(), None);
+    // Process 1 has a thread 15, which is not interrupt 15.
+    let kinds = |name: &str| {
+        let mut contexts = kept.rows.iter().map(|row| trace.contexts.get(row.context).unwrap());
+        contexts.find(|context| context.name == name).unwrap().kind
+    };
+    assert_eq!(kinds("interrupt 15"), ContextKind::Interrupt);
+    assert_eq!(kinds("low"), ContextKind::Thread);
+    // The trace does not show when the thread runs, so it is no task. Before the first event type of
+    // the kernel, that was unknown.
+    let last = trace.contexts.get(kept.rows[14].context).unwrap();
+    assert_eq!(last.kind, ContextKind::Unknown);
+}
+
+#[test]
+fn pieces_of_any_size_make_the_same_trace() {
+    let log = log();
+    for piece in [1, 7, 100, 1000, log.len()] {
+        let (trace, kept) = in_pieces("native", &Settings::default(), &log, piece).unwrap();
+        assert_eq!(shown(&trace, &kept), EXPECTED, "pieces of {piece}");
+    }
+}
+
+#[test]
+fn truncated_and_changed_logs_are_read_without_panic() {
+    let log = log();
+    for cut in (0..log.len()).step_by(9) {
+        let Some((_, kept)) = read(&log[..cut]) else { continue };
+        assert!(kept.rows.len() <= EXPECTED.len());
+    }
+    for at in (0..log.len()).step_by(9) {
+        let mut changed = log.clone();
+        changed[at] ^= 0x55;
+        read(&changed);
+    }
+}
+
+/// The image has no checksums, so a changed byte can make any event.
+#[test]
+fn a_changed_image_is_read_without_panic() {
+    let words = memory();
+    let image = image(&words);
+    let writer = writer(&image, 0);
+    definition_type(&image, DefinitionKind::Task, LOW, "low");
+    for (time, id, fields) in SCRIPT {
+        let count = 1 + usize::from(id >> 6);
+        let id = event_type(&image, id);
+        writer.push(&image, id, time, &fields[..count], &[]).unwrap();
+    }
+    let bytes: Vec<u8> =
+        words.iter().flat_map(|word| word.load(Ordering::SeqCst).to_le_bytes()).collect();
+    assert_eq!(read(&bytes).unwrap().1.rows.len(), SCRIPT.len());
+    let used = (0..bytes.len()).filter(|at| bytes[*at] != 0);
+    for at in used.step_by(5) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x81;
+        read(&changed);
+    }
+}
+
+#[test]
+fn a_record_with_too_few_fields_is_a_counted_loss() {
+    let words = memory();
+    let image = image(&words);
+    let writer = writer(&image, 0);
+    let mut log = Log::new(Vec::new(), Take::Out);
+    writer.push(&image, event_type(&image, ids::RUNS), 10, &[0, LOW], &[]).unwrap();
+    writer.push(&image, event_type(&image, ids::QUEUE_SEND), 20, &[0, 5], &[]).unwrap();
+    writer.push(&image, event_type(&image, ids::DELAY), 30, &[0, 2], &[]).unwrap();
+    log.drain_image(&image, 40).unwrap();
+    let (trace, kept) = read(&log.close_image(&image, 50).unwrap()).unwrap();
+    assert_eq!(shown(&trace, &kept), ["0 unknown run 1", "20 task 1 delay 2"]);
+    assert_eq!((trace.losses.damaged(), kept.losses[0].cause), (1, LossCause::Damaged));
+    let message = trace.diagnostics.iter().find(|of| of.severity == Severity::Damage).unwrap();
+    assert!(message.to_string().contains("expected 3 fields, found 2"), "{message}");
+}
