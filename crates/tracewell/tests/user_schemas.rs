@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tracewell::analysis::scheduling::Scheduling;
 use tracewell::format;
 use tracewell::input::{Input, Settings};
-use tracewell::model::schema::{Extension, Schema};
+use tracewell::model::schema::{ArgumentKind, Extension, Schema};
 use tracewell::model::{Meaning, Severity, Trace};
 use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
 
@@ -416,4 +416,19 @@ fn errors_of_a_schema_file_have_a_position_and_a_suggestion() {
         let found = error(text);
         assert!(found.starts_with(expected), "{found}\n{expected}");
     }
+}
+
+#[test]
+fn the_events_of_a_ctf_trace_can_act_on_objects() {
+    let text = "format = \"ctf\"\n[[event]]\nname = \"tw:ints\"\n\
+                means = { is = \"lock\", object = \"u32\" }\nargs = [\"u32: mutex\"]\n";
+    let input = Input::open(&file("examples/lttng"), settings(&[text])).unwrap();
+    let (trace, _) = read(input);
+    let events = trace.schema.events();
+    let event = events.iter().find(|event| event.name == "tw:ints").unwrap();
+    let object = event.means.unwrap().object.unwrap();
+    assert_eq!(event.args[object].name, "u32");
+    let ArgumentKind::Object(Some(kind)) = event.args[object].kind else { panic!("{event:?}") };
+    assert_eq!(trace.schema.object_kind(kind).unwrap().label, "mutex");
+    assert_eq!(event.means.unwrap().meaning, Meaning::Lock);
 }

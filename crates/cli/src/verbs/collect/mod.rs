@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use tracewell::format;
+use tracewell::input::Settings;
 use tracewell::model::Severity;
 use tracewell::select::Selection;
 use tracewell_collect::{
@@ -22,6 +23,7 @@ use tracewell_collect::{
     Stream, Until,
 };
 
+use super::follow as following;
 use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
 use crate::config::Configs;
 use crate::outcome::{Failure, Outcome, note, print_message, report_diagnostics, warn};
@@ -105,7 +107,8 @@ struct SourceArgs {
     #[arg(long, value_name = "ADDRESS:PORT")]
     udp: Vec<String>,
 
-    /// Follow a file from its start; it may be truncated, replaced, or created later
+    /// Follow a file from its start; it may be truncated, replaced, or created later. With a
+    /// folder, show the trace in it
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
 
@@ -181,6 +184,9 @@ impl Collect {
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;
         let shared = SharedOutput::new(io::stdout());
+        if let Some(outcome) = self.folder(&sources, &settings, &selection, &stop, &shared)? {
+            return Ok(outcome);
+        }
         let mut inputs = self.input.inputs(&self.sources.file);
         inputs.add(&self.sources.stdin);
         let files = files::Files::new(self.output.as_deref(), &sources, &inputs)?;
@@ -216,6 +222,36 @@ impl Collect {
         // becomes the exit status.
         let shown = collected.iter().map(|collected| self.outcome(collected, &selection));
         Ok(shown.fold(outcome.max(printed), Outcome::max))
+    }
+
+    /// Shows the events of a trace in a folder that another program writes. Returns `None` if no
+    /// source is a folder.
+    fn folder(
+        &self,
+        sources: &[Source],
+        settings: &Settings,
+        selection: &Selection,
+        stop: &AtomicBool,
+        shared: &SharedOutput<io::Stdout>,
+    ) -> Result<Option<Outcome>, Failure> {
+        let is_folder = |source: &Source| matches!(source, Source::File(path) if path.is_dir());
+        let Some(folder) = sources.iter().find(|source| is_folder(source)) else { return Ok(None) };
+        let refused = |message| Err(Failure::usage(format!("--file {folder}: {message}")));
+        let (Source::File(path), [_]) = (folder, sources) else {
+            return refused("a folder must be the only source");
+        };
+        if self.output.is_some() {
+            return refused("a folder is not stored: copy it, and omit -o");
+        }
+        if self.until.is_any() || self.json {
+            return refused("a folder is followed until a signal, without a report on bytes");
+        }
+        let Some(growing) = following::folder(path, settings)? else { return Ok(None) };
+        let mut view = self.view(settings.clone(), selection.clone(), shared, None);
+        let mut sink = (view.sink)();
+        let args = &self.input;
+        let sink = sink.as_mut();
+        following::follow_folder(path, growing, args, selection, stop, sink).map(Some)
     }
 
     /// Returns true if progress lines cannot mix with events or bytes on a terminal.
@@ -330,6 +366,13 @@ impl Collect {
 }
 
 impl UntilArgs {
+    /// Returns true if the user set an end.
+    fn is_any(&self) -> bool {
+        let Self { seconds, bytes, packets, idle, once } = self;
+        let numbers = bytes.is_some() || packets.is_some();
+        numbers || seconds.is_some() || idle.is_some() || *once
+    }
+
     fn until(&self) -> Until {
         Until {
             elapsed: self.seconds,

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::FORMAT;
 use super::classes::Value;
 use super::clocks::Common;
-use super::events;
+use super::events::Maker;
+use super::growing::Kept;
 use super::layout::{EventLayout, Layout, Programs, packet_arguments};
 use super::packets::hyphenated;
 use super::position::Bits;
 use super::program::State;
-use super::reader::Reader;
+use super::reader::{Reader, StreamKey};
 use super::row::{PacketRow, Row};
 use super::stream::{Gap, GapKind, Next, Stream};
 use super::who::Threads;
@@ -19,18 +20,36 @@ use crate::model::schema::Schema;
 use crate::model::{
     Clock, Emitter, Flow, LossCause, NewEvent, PayloadLayout, Priority, Processor, Severity, Trace,
 };
+use crate::select::Bound;
 use crate::text::{counted, shown};
 
 #[derive(Debug)]
 struct CtfDecoder {
     schema: Arc<Schema>,
     files: Arc<[TraceFile]>,
+    /// The option `wait`, in nanoseconds.
+    wait: Option<u64>,
+    /// The state between two readings of files that grow.
+    kept: Option<Kept>,
+}
+
+/// The option that limits how long an event of a growing trace waits for other streams.
+pub(super) const WAIT: &str = "wait";
+
+/// Parses a time such as `0.5s` or `200ms`. Returns nanoseconds.
+fn nanoseconds(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(Bound::Nanoseconds(time)) => Ok(time),
+        _ => Err(format!("expected a time such as 1s or 200ms, found '{text}'")),
+    }
 }
 
 /// Creates a decoder.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let schema = FORMAT.with_schemas(super::systems::objects(), settings)?;
-    Ok(Box::new(CtfDecoder { schema, files: settings.files.clone() }))
+    let wait = settings.options.get(WAIT).map(nanoseconds).transpose();
+    let wait = wait.map_err(|message| OptionError::new(WAIT, message))?;
+    Ok(Box::new(CtfDecoder { schema, files: settings.files.clone(), wait, kept: None }))
 }
 
 impl Decoder for CtfDecoder {
@@ -44,7 +63,11 @@ impl Decoder for CtfDecoder {
         input: Input<'_>,
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
-        if self.files.is_empty() {
+        let files = self.files.clone();
+        if let Some(kept) = &mut self.kept {
+            return kept.read(&files, input.last, out);
+        }
+        if files.is_empty() {
             let message =
                 "expected the folder of a trace, with a file `metadata` and the files of \
                            its streams; found a single file"
@@ -54,13 +77,21 @@ impl Decoder for CtfDecoder {
         if !input.last {
             return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
         }
-        let files = self.files.clone();
         let reader = Reader::new(&files, Programs::One)?;
-        describe(&reader, &files, out.trace);
+        describe(&reader.common, &reader.layouts, out.trace);
+        for (file, warning) in &reader.warnings {
+            warn(files.get(*file), warning, out.trace);
+        }
         let mut events = Decoding::new(reader, &files, out.trace);
         // A sink that stops has received all that it needs, so this is not an error.
         let _ = events.all(out);
         Ok(Progress::Done)
+    }
+
+    fn grow(&mut self, files: Arc<[TraceFile]>) {
+        self.files = files;
+        let wait = self.wait;
+        self.kept.get_or_insert_with(|| Kept::new(wait));
     }
 }
 
@@ -76,13 +107,12 @@ const SHOWN: [&str; 8] = [
     "vpid",
 ];
 
-/// Adds the clock, the environment and the warnings of the metadata to the trace. If there are
-/// several metadata files, the environment is that of the first one.
-fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
-    let common: &Common = &reader.common;
+/// Adds the clock and the environment to the trace. If there are several metadata files, the
+/// environment is that of the first one.
+pub(super) fn describe(common: &Common, layouts: &[Layout], trace: &mut Trace) {
     trace.clock = common.clock();
     trace.wall_clock = common.wall_clock();
-    let environment = reader.layouts.first().map(|layout| &layout.metadata.environment);
+    let environment = layouts.first().map(|layout| &layout.metadata.environment);
     for name in SHOWN {
         let found = environment.into_iter().flatten().find(|(known, _)| known == name);
         trace.texts.extend(found.map(|(_, value)| match value {
@@ -90,16 +120,18 @@ fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
             Value::Number(number) => (name, number.to_string()),
         }));
     }
-    for (file, warning) in &reader.warnings {
-        let path = files.get(*file).map(|file| file.path().display().to_string());
-        let message = format!("{}: {warning}", path.unwrap_or_default());
-        trace.diagnostics.add(Severity::Warning, None, message);
-    }
+}
+
+/// Adds a warning about a metadata file to the trace.
+pub(super) fn warn(file: Option<&TraceFile>, warning: &str, trace: &mut Trace) {
+    let path = file.map(|file| file.path().display().to_string());
+    let message = format!("{}: {warning}", path.unwrap_or_default());
+    trace.diagnostics.add(Severity::Warning, None, message);
 }
 
 /// The arguments of events that are in the context of their packet.
 #[derive(Debug, Default)]
-struct PacketArguments {
+pub(super) struct PacketArguments {
     values: PacketRow,
     /// Number of the packet that contains them.
     packet: u64,
@@ -132,27 +164,31 @@ impl PacketArguments {
 }
 
 /// The state of decoding a trace.
-struct Decoding<'a> {
-    reader: Reader<'a>,
-    files: &'a [TraceFile],
-    threads: Threads,
+pub(super) struct Decoding<'a> {
+    pub(super) reader: Reader<'a>,
+    pub(super) files: &'a [TraceFile],
+    pub(super) threads: Threads,
     /// The arguments from the context of the current packet of each stream.
-    contexts: Vec<PacketArguments>,
-    rest: Vec<u8>,
+    pub(super) contexts: Vec<PacketArguments>,
+    pub(super) rest: Vec<u8>,
+    /// The identity of each stream, if the files grow.
+    pub(super) keys: Vec<StreamKey>,
 }
 
 impl<'a> Decoding<'a> {
     fn new(mut reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
-        events::define(&mut reader.layouts, Arc::make_mut(&mut trace.schema));
+        Maker::default().define(&mut reader.layouts, Arc::make_mut(&mut trace.schema));
         if trace.schema.shows_switches() {
             trace.processor = Processor::Switches;
         }
         let contexts = reader.streams.iter().map(|_| PacketArguments::default()).collect();
-        Self { reader, files, threads: Threads::default(), contexts, rest: Vec::new() }
+        let threads = Threads::default();
+        Self { reader, files, threads, contexts, rest: Vec::new(), keys: Vec::new() }
     }
 
-    /// Delivers all events.
-    fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
+    /// Delivers all events. If the files grow, stops at the first event that may follow events
+    /// which are not in the files yet.
+    pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };
             match stream.next {
@@ -162,6 +198,7 @@ impl<'a> Decoding<'a> {
                         self.gap(index, &gap, out)?;
                     }
                 }
+                Next::Wait => break,
                 Next::End => {}
             }
             self.reader.advance();
@@ -228,8 +265,10 @@ impl<'a> Decoding<'a> {
         let file = part.and_then(|part| self.files.get(part.file));
         let path = file.map_or(String::new(), |file| file.path().display().to_string());
         let at = gap.offset;
-        let is_loss =
-            matches!(gap.kind, GapKind::Events { .. } | GapKind::Packets(_) | GapKind::Damage(_));
+        let is_loss = matches!(
+            gap.kind,
+            GapKind::Events { .. } | GapKind::Packets(_) | GapKind::Listed(_) | GapKind::Damage(_)
+        );
         if is_loss {
             let stream = self.reader.streams.get(index);
             let packet = stream.and_then(|stream| stream.packet.as_ref());
@@ -254,6 +293,12 @@ impl<'a> Decoding<'a> {
                 note(Severity::Warning, format!("{} missing", counted(*count, "packet")));
                 out.loss(None, LossCause::Missing, at)
             }
+            GapKind::Listed(count) => {
+                let message =
+                    format!("{} missing, which the index lists", counted(*count, "packet"));
+                note(Severity::Damage, message);
+                out.loss(None, LossCause::Truncated, at)
+            }
             GapKind::Damage(message) => {
                 note(Severity::Damage, message.clone());
                 out.loss(None, LossCause::Damaged, at)
@@ -268,6 +313,19 @@ impl<'a> Decoding<'a> {
                     hyphenated(*uuid)
                 );
                 note(Severity::Warning, message);
+                Flow::Continue(())
+            }
+            GapKind::Late(cycles) => {
+                let message = format!(
+                    "the packet was written later than the option `wait` allows; its events get \
+                     times that are later by {}",
+                    counted(*cycles, "cycle")
+                );
+                note(Severity::Warning, message);
+                Flow::Continue(())
+            }
+            GapKind::Index(difference) => {
+                note(Severity::Warning, format!("{difference}; the index of the file is ignored"));
                 Flow::Continue(())
             }
             GapKind::Backwards(cycles) => {
