@@ -25,8 +25,8 @@ use serde_json::Value;
 /// Time after which a test that waits for something fails.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The user as which LTTng runs if the test runs as root: `nobody`.
-const NOBODY: &str = "65534";
+/// The id of an unprivileged user, as whom LTTng runs if the test runs as root.
+const UNPRIVILEGED: &str = "65534";
 
 /// Size of a packet. With the sizes of all events, a packet has about 60 of them.
 const PACKET: &str = "--subbuf-size=4096";
@@ -51,8 +51,8 @@ fn command(folder: &Path, name: &Path) -> Command {
     let mut command = match geteuid().is_root() {
         true => {
             let mut command = Command::new("setpriv");
-            let user = format!("--reuid={NOBODY}");
-            command.args([&user, &format!("--regid={NOBODY}"), "--clear-groups"]).arg(name);
+            let user = format!("--reuid={UNPRIVILEGED}");
+            command.args([&user, &format!("--regid={UNPRIVILEGED}"), "--clear-groups"]).arg(name);
             command
         }
         false => Command::new(name),

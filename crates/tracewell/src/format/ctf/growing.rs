@@ -121,8 +121,8 @@ impl Kept {
         Ok(of_files)
     }
 
-    /// Returns the index of the layout of a metadata file. Compiles the layout if the file is new or
-    /// has grown. `present` are all metadata files.
+    /// Returns the index of the layout of a metadata file. Compiles the layout if the file is new
+    /// or has grown. `present` are all metadata files.
     fn layout_of(
         &mut self,
         file: &TraceFile,
