@@ -15,7 +15,7 @@ use tracewell::select::Selection;
 use tracewell::text::shown_path;
 use tracewell_collect::{Options, Source, Stream, View};
 
-use super::collect::{open, print_notice, stop_signal};
+use super::sources::{open, print_notice, stop_signal};
 use crate::args::InputArgs;
 use crate::config::Configs;
 use crate::outcome::{Failure, Outcome, note, report_diagnostics};

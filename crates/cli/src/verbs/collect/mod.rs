@@ -9,7 +9,6 @@ mod live;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -19,14 +18,14 @@ use tracewell::input::Settings;
 use tracewell::model::Severity;
 use tracewell::select::Selection;
 use tracewell_collect::{
-    CollectReport, Collected, Datagrams, Notice, Options, Reader, SCHEMA, SharedOutput, Source,
-    Stream, Until,
+    CollectReport, Collected, Datagrams, Options, SCHEMA, SharedOutput, Source, Stream, Until,
 };
 
 use super::follow as following;
+use super::sources::{open, print_notice, stop_signal};
 use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
 use crate::config::Configs;
-use crate::outcome::{Failure, Outcome, note, print_message, report_diagnostics, warn};
+use crate::outcome::{Failure, Outcome, print_message, report_diagnostics, warn};
 use crate::{output, progress};
 
 /// Receive traces while targets send them
@@ -382,30 +381,4 @@ impl UntilArgs {
             disconnected: self.once,
         }
     }
-}
-
-pub(super) fn open(source: &Source) -> Result<Reader, Failure> {
-    source.open().map_err(|error| Failure::io(Path::new(&source.to_string()), &error))
-}
-
-/// Prints events of a source, such as connections. A listening address is at the end of the line,
-/// so that scripts can find it.
-pub(super) fn print_notice(name: &str, notice: &Notice<'_>) {
-    match notice {
-        Notice::Listening(_) => note!("{notice}"),
-        Notice::Opened(_) | Notice::Closed { error: None, .. } => note!("{name}: {notice}"),
-        Notice::Closed { .. } | Notice::Trying(_) | Notice::Restarted => warn!("{name}: {notice}"),
-        Notice::Dropping | Notice::DisplayOverrun => warn!("{name}: {notice}"),
-        Notice::Unrecognised | Notice::NotShown(_) => warn!("{name}: {notice}"),
-    }
-}
-
-/// Returns a flag that SIGINT and SIGTERM set. The second signal ends the program at once.
-pub(super) fn stop_signal() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 4, Arc::clone(&stop))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
 }

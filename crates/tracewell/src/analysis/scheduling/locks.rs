@@ -233,10 +233,10 @@ impl Requests {
         self.each(request, |figures| figures.requests += 1);
         let Some(resource) = request.resource else { return };
         self.resources.at(resource).last_ticks = request.from.ticks;
-        if let Some(key) = request.key.filter(|_| request.is_mutex) {
-            if self.held.requested(request.task, key, request.from.ticks, resource) {
-                moments.locked(request.task, key, request.kind, request.from);
-            }
+        if let Some(key) = request.key.filter(|_| request.is_mutex)
+            && self.held.requested(request.task, key, request.from.ticks, resource)
+        {
+            moments.locked(request.task, key, request.kind, request.from);
         }
     }
 

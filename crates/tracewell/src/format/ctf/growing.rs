@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::clocks::Common;
-use super::decoder::{Decoding, PacketArguments, describe, warn};
+use super::decoding::{Decoding, PacketArguments, describe, warn};
 use super::events::Maker;
 use super::folder::METADATA;
 use super::index;

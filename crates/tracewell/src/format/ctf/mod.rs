@@ -40,6 +40,7 @@ mod clocks;
 mod compile;
 mod declared;
 mod decoder;
+mod decoding;
 mod events;
 mod field;
 mod fixed;
