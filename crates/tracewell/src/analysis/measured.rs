@@ -1,6 +1,6 @@
 //! The kinds of times that analyses measure, and their collection as distributions.
 //!
-//! Each part of an analysis that measures times has its own [`Distributions`]. It stores nothing
+//! Each part of an analysis that measures times has its own [`Distributions`], which stores nothing
 //! unless the caller requests distributions, because they need memory and time.
 
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub enum Measure {
     Response,
     /// From the release of a job until the scheduler first chooses its task.
     StartLatency,
-    /// Execution of a task for one job.
+    /// The time for which a task executes for one job.
     Execution,
     /// From one release of a task to the next.
     Period,
@@ -36,19 +36,19 @@ pub enum Measure {
     WakeUp,
     /// From the request of an object until the task that had to wait continues.
     Wait,
-    /// The waits of one task for any mutex.
+    /// The waits of one task for mutexes, all of them together.
     MutexWait,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
     /// From lock to unlock of a mutex.
     Hold,
-    /// Duration of an interrupt without nested ones.
+    /// Duration of an interrupt without the interrupts nested in it.
     Interrupt,
     /// From one beginning of an interrupt to the next.
     InterruptGap,
     /// From one mark of a task to another.
     Passage,
-    /// Execution of a task from one mark to another.
+    /// The time for which a task executes between one mark and another.
     PassageExecution,
     /// From the post of a message until it is taken or dispatched.
     MessageWait,
@@ -103,8 +103,8 @@ pub struct Measured<S> {
     pub times: Distribution,
 }
 
-/// The place of a distribution in a [`Distributions`]. With it, further times are added without a
-/// lookup. The default is an unknown place.
+/// The place of a distribution in a [`Distributions`]. With a known place, further times are added
+/// without a lookup. The default is an unknown place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::analysis) struct Place {
     /// The value of `Distributions::round` for which `index` is valid; 0 for none.

@@ -47,17 +47,17 @@ pub const MAX_LINKS: usize = 16;
 pub struct CriticalPath {
     /// The task whose time is explained.
     pub context: ContextId,
-    /// Kind of the explained time.
+    /// The kind of the explained time.
     pub kind: Explained,
     /// The event with which it began.
     pub from: Position,
-    /// The event with which it ended.
+    /// The event at which it ended.
     pub until: Position,
     /// Its parts in order of time, without gaps.
     pub parts: Vec<Part>,
     /// Number of parts beyond [`MAX_PARTS`], and their ticks.
     pub more: (u64, u64),
-    /// The reasons for which contexts were blocked. [`Link::reason`] and [`State::Blocked`] are
+    /// The reasons why contexts were blocked. [`Link::reason`] and [`State::Blocked`] are
     /// indices into this list.
     pub reasons: Vec<Reason>,
 }
@@ -121,9 +121,9 @@ pub enum Activity {
     Runs,
     /// It was ready or had the processor, but the core served an interrupt with this number.
     Interrupt(Option<u32>),
-    /// It was ready, but this context had the processor.
+    /// It was ready, but the context with this number had the processor.
     Delayed(ContextId),
-    /// It was ready, and the trace does not show that a task or an interrupt ran.
+    /// It was ready, but the trace does not show any task or interrupt that ran instead.
     Ready,
     /// It waited for an interrupt with this number, which woke it.
     WokenByInterrupt(Option<u32>),
@@ -148,7 +148,7 @@ impl Default for Explainer {
 }
 
 impl Explainer {
-    /// Begins a range at a tick: only times that end in the range can be the longest ones.
+    /// Begins a range at a tick: only times that end in the range are candidates for the longest.
     pub fn begin(&mut self, from: u64) {
         self.from = from;
     }

@@ -62,20 +62,20 @@ pub(super) fn explain(tracks: &Tracks, interval: Interval) -> CriticalPath {
 
 struct Walk<'a> {
     tracks: &'a Tracks,
-    /// The wake-ups. The key is the context that is woken and the event that wakes it.
+    /// The wake-ups. The key consists of the woken context and the event that wakes it.
     wake_ups: HashMap<(ContextId, Position), &'a Arrow, RandomState>,
     /// The holders of mutexes by key.
     mutexes: HashMap<u64, &'a Row<Holder>, RandomState>,
     chain: Vec<Link>,
     /// True if the explained task has a job during the whole time. It is then ready even if its row
-    /// has the state `Done` of an earlier job.
+    /// still shows the state `Done` from an earlier job.
     has_job: bool,
     parts: Vec<Part>,
     more: (u64, u64),
 }
 
 impl Walk<'_> {
-    /// Adds the parts of a time of the last context of the chain.
+    /// Divides a time of the last context of the chain, and adds the parts.
     fn follow(&mut self, context: ContextId, time: Time) {
         let row = self.tracks.context(context);
         for piece in pieces(self.tracks, row, time) {
@@ -117,7 +117,7 @@ impl Walk<'_> {
             _ => false,
         };
         let at_end = piece.ended.and_then(|at| cores.iter().find(|row| runs(row, at)));
-        // The context lost the core at the latest with the event that began this time.
+        // The context lost the core no later than at the event that began this time.
         let before = Position { seq: piece.from.seq.saturating_sub(1), ..piece.from };
         at_end.or_else(|| cores.iter().find(|row| runs(row, before))).or(cores.first())
     }

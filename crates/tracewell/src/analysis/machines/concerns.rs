@@ -1,4 +1,4 @@
-//! Determines which analyses of this folder an event id concerns. All events of other ids are
+//! Determines which of this folder's analyses an event id concerns. Events with other ids are
 //! skipped without a look at their arguments.
 
 use super::{levels, messages, states, timers};

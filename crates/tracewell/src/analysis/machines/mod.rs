@@ -24,7 +24,8 @@
 //! of all machines together have at most `MAX_DETAILS` rows and `MAX_TRANSITIONS` transitions.
 //! Further messages and transitions are only counted.
 //!
-//! When events are missing or the system restarts, all pending messages, states and timers end.
+//! When events are missing or the system restarts, pending messages are dropped, and the current
+//! states and timers end.
 //! Their durations are not counted.
 //!
 //! ```
@@ -93,7 +94,8 @@ pub struct Machines<M = ()> {
     states: States,
     levels: Levels,
     timers: Timers,
-    /// The last event before the current batch, or the event at which everything in progress ends.
+    /// The last event before the current batch, or the event at which the analysis ends everything
+    /// in progress.
     last: Position,
     /// The tick after the range of the figures; `None` for the end of the trace.
     end: Option<u64>,
@@ -108,7 +110,7 @@ pub struct Figures {
     pub more_transitions: u64,
     /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages in the order of their posts, or of their gets if the post is unknown.
+    /// The first messages, in the order of their posts (of their gets if the posts are unknown).
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,
@@ -195,8 +197,8 @@ impl<M: MachineMoments> Machines<M> {
         if concerns.timers {
             self.timers.take(sight);
         }
-        // `states` needs the message of the step, even at the event that ends the step, so call
-        // `messages` first.
+        // Call `messages` first, because `states` needs the message of the step even at the event
+        // that ends the step.
         let open = if concerns.messages { self.messages.take(sight, moments) } else { None };
         if concerns.states {
             self.states.take(sight, open, moments);
@@ -250,7 +252,7 @@ impl<M: MachineMoments> Machines<M> {
     }
 }
 
-/// Rows by key, in the order of their first mention. There are at most [`MAX_ROWS`].
+/// Rows by key, in the order of their first mention. There are at most [`MAX_ROWS`] rows.
 #[derive(Clone, Debug)]
 struct Rows<K, T> {
     list: Vec<T>,
@@ -268,7 +270,7 @@ const MAX_DETAILS: usize = 1 << 16;
 /// need much memory.
 const MAX_TRANSITIONS: usize = 1 << 14;
 
-/// A limit on rows that several tables share.
+/// A limit on the number of rows, shared by several tables.
 #[derive(Clone, Debug)]
 struct Room {
     rows: usize,
@@ -281,7 +283,7 @@ impl Room {
         Self { rows, left_out: 0 }
     }
 
-    /// Takes the room of one row. Returns false if there is none.
+    /// Reserves room for one row. Returns false if there is no room.
     fn take(&mut self) -> bool {
         let fits = self.rows > 0;
         self.rows -= usize::from(fits);

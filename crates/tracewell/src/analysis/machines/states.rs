@@ -1,8 +1,9 @@
-//! Follows the states of state machines, the times in states, and transitions.
+//! Follows state machines: their states, the times in these states, and their transitions.
 //!
 //! If a machine's events show entries and exits, the time in a state lasts from its entry to its
 //! exit. A composite state stays active while its inner states change. If these events are
-//! switched off, the time in a state begins at the end of the step that reached the state. It ends
+//! switched off, the time in a state begins at the end of the step that reached the state, and it
+//! ends
 //! at the end of the step that reaches another state.
 
 use super::messages::Message;
@@ -36,7 +37,7 @@ pub struct Machine {
     pub state: Option<Named>,
 }
 
-/// A state and the time in it.
+/// A state and the time that the machine spent in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateTime {
     /// A state of the machine.
@@ -62,7 +63,7 @@ pub struct Outcome {
     pub count: u64,
 }
 
-/// Messages that were not handled.
+/// Messages that a machine did not handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unhandled {
     /// The signal; `None` if it is unknown.
@@ -96,7 +97,7 @@ impl Default for States {
     }
 }
 
-/// One machine, the tables of its figures, and its step in progress.
+/// One machine, with the tables of its figures and its step in progress.
 #[derive(Clone, Debug)]
 struct Run {
     machine: Machine,

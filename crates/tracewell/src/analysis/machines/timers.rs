@@ -19,7 +19,7 @@ pub struct Timer {
     pub starts: u64,
     /// Number of stops, including stops of a timer that was not running.
     pub stops: u64,
-    /// Number of expiries. A periodic timer has several per start.
+    /// Number of expiries. A periodic timer expires several times per start.
     pub expiries: u64,
     /// The last requested delay.
     pub delay: Option<u64>,

@@ -1,7 +1,8 @@
 //! Keeps running totals of time. The parts of an interval are the differences of the totals at its
 //! ends.
 //!
-//! Every tick of a core is in exactly one total. In this tick, a task ran for itself, a task ran
+//! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
+//! ran
 //! on behalf of another, an interrupt ran, or nothing known ran (the core was idle without an idle
 //! task, or the trace does not show what ran).
 
@@ -36,7 +37,7 @@ pub struct Split {
     pub own: u64,
     /// Ticks in which other tasks ran on behalf of the task. They hold an object that it waits for.
     pub blocking: u64,
-    /// Ticks in which others ran, but not on behalf of the task.
+    /// Ticks in which other tasks ran, but not on behalf of the task.
     pub interference: u64,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
@@ -123,7 +124,7 @@ impl Accounts {
         self.ran.get(task).copied().unwrap_or(0)
     }
 
-    /// Returns the ticks for which a task ran or another task ran on its behalf.
+    /// Returns the ticks for which a task ran, or for which another task ran on its behalf.
     pub(super) fn served(&self, task: ContextId) -> u64 {
         self.ran(task).saturating_add(self.blocked.get(task).copied().unwrap_or(0))
     }
@@ -135,7 +136,8 @@ impl Accounts {
         Split { own, blocking, interference: 0, interrupts, unattributed }
     }
 
-    /// Returns the parts of an interval of `ticks` ticks. `before` has the totals at its beginning.
+    /// Returns the parts of an interval of `ticks` ticks. `before` holds the totals at the
+    /// beginning of the interval.
     pub(super) fn split(&self, task: ContextId, before: Split, ticks: u64) -> Split {
         let now = self.totals(task);
         let (own, blocking) = (now.own - before.own, now.blocking - before.blocking);
@@ -169,7 +171,7 @@ impl Accounts {
         let behalf = self.behalf.get(task);
         for (index, ran) in self.ran.rows().iter().enumerate() {
             let other = ContextId(index as u32);
-            // A task without totals at `moment` had not run by then.
+            // If a task has no totals at `moment`, it had not run by then.
             let ran = ran - moment.ran.get(index).copied().unwrap_or(0);
             let for_it = behalf.and_then(|by| by.get(&other)).copied().unwrap_or(0);
             let for_it = for_it - moment.behalf.get(&other).copied().unwrap_or(0);

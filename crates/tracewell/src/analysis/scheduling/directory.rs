@@ -1,7 +1,8 @@
-//! The contexts of a trace: their kinds by number, and the numbers of the keys that events name.
+//! The contexts of a trace: the kind of each by number, and the number of each key that events
+//! name.
 //!
-//! Events name few contexts again and again. So the numbers of the last keys are stored in slots,
-//! and most lookups need no hash table.
+//! Events name the same few contexts again and again. So slots store the numbers of the keys that
+//! were last named, and most lookups need no hash table.
 
 use super::kinds::Kind;
 use crate::model::{ContextId, ContextKind, Event, MaybeContext, Trace};
@@ -71,7 +72,7 @@ impl Directory {
     /// Returns the context with this key.
     #[inline(always)]
     pub(super) fn find(&mut self, trace: &Trace, key: u64) -> Option<ContextId> {
-        // The highest bits of the product depend on all bits of the key.
+        // The product's highest bits depend on all bits of the key.
         let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2());
         let slot = &mut self.slots[hash as usize % SLOTS];
         if slot.key != key || key == NO_KEY {

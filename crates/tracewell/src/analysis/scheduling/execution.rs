@@ -1,7 +1,7 @@
 //! Measures the execution time of tasks, including execution on behalf of others.
 //!
-//! An interval of a task begins when the scheduler's choice takes effect, which is immediately or
-//! at the end of the outermost interrupt. It ends when another choice takes effect or an interrupt
+//! A task's interval begins when the scheduler's choice takes effect: immediately, or at the end of
+//! the outermost interrupt. It ends when another choice takes effect or an interrupt
 //! begins. A task may run because another task waits for something that the first task holds. This
 //! time is execution of the running task, and is also counted separately.
 
@@ -36,7 +36,7 @@ pub(super) struct Executions {
 }
 
 impl Executions {
-    /// Charges an interval of a core to the task that ran in it.
+    /// Charges an interval of a core to the task that ran on the core in this interval.
     pub(super) fn charge(
         &mut self,
         trace: &Trace,

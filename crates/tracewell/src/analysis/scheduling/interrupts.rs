@@ -1,5 +1,6 @@
-//! Measures the time in interrupts. A bracket is the time from the entry of an interrupt to its
-//! exit. The total is the time in the outermost brackets. The time of a source excludes nested
+//! Measures the time in interrupts. A bracket is the time from the entry into an interrupt handler
+//! to the exit from it. The total is the time in the outermost brackets. The time of a source
+//! excludes nested
 //! interrupts.
 //!
 //! The maximum time in interrupts within windows of given lengths ([`WINDOWS`]) is the longest
@@ -16,7 +17,8 @@ use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::{Total, total};
 use crate::model::{Meaning, OnBehalf, Running, Trace};
 
-/// Maximum nesting of interrupts. Deeper brackets are charged to the enclosing one. Only damaged
+/// Maximum nesting of interrupts. Deeper brackets are charged to the bracket that encloses them.
+/// Only damaged
 /// traces nest deeper.
 const MAX_DEPTH: usize = 64;
 
@@ -41,7 +43,7 @@ pub struct Interrupts {
 pub struct InterruptSource {
     /// Recorded number of the interrupt; `None` for the timer's interrupt, which has none.
     pub number: Option<u64>,
-    /// Number of interrupts that began and ended in the trace.
+    /// Number of interrupts whose beginning and end are both in the trace.
     pub count: u64,
     /// Ticks in these interrupts, without nested ones.
     pub ticks: u64,
@@ -71,8 +73,8 @@ struct Bracket {
     nested: u64,
     /// Ticks at which the bracket began, or continued after the last nested bracket.
     since: u64,
-    /// The part of the bracket's ticks that lies before the range of the figures: here with nested
-    /// brackets, in `net_before` without them.
+    /// The bracket's ticks before the range of the figures. This number includes nested brackets,
+    /// and `net_before` excludes them.
     before: u64,
     net_before: u64,
 }
@@ -165,7 +167,8 @@ impl Brackets {
 
     fn enter(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         if !before.in_interrupt() {
-            // No interrupt is being served, so the ends of open brackets are missing.
+            // No interrupt is being served any more, so the trace lacks the ends of the open
+            // brackets.
             let open = self.open.at(step.cpu);
             self.unmatched += open.len() as u64;
             open.clear();
@@ -210,8 +213,8 @@ impl Brackets {
         self.distributions.add(Measure::Interrupt, subject, net, at);
         match self.open.at(step.cpu).last_mut() {
             Some(outer) => {
-                // The outer bracket excludes the whole nested one, and its next busy interval
-                // begins here.
+                // The outer bracket excludes the whole nested bracket, and the next busy interval
+                // of the outer one begins here.
                 outer.nested.charge(ticks);
                 outer.since = step.ticks;
             }
@@ -231,7 +234,7 @@ impl Brackets {
         &mut self.sources[index]
     }
 
-    /// Handles missing events. After them, the ends of open brackets are unknown.
+    /// Handles missing events. After missing events, the ends of open brackets are unknown.
     pub(super) fn gap(&mut self) {
         self.open.all().for_each(Vec::clear);
         // The time from the last interrupt before a gap to the first one after it is not an
@@ -239,7 +242,8 @@ impl Brackets {
         self.sources.iter_mut().for_each(|source| source.last_start = None);
     }
 
-    /// Returns the number of ends without a beginning and of beginnings without an end. A bracket
+    /// Returns the number of ends without a beginning plus the number of beginnings without an end.
+    /// A bracket
     /// that a gap interrupts is not counted.
     pub(super) fn unmatched(&self) -> u64 {
         self.unmatched

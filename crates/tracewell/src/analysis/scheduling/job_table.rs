@@ -1,6 +1,7 @@
 //! Lists jobs with release, start and completion, and the parts of the response time.
 //!
-//! A job has a row if the trace shows its release and completion without a gap between. On one
+//! A job has a row if the trace shows its release and its completion, and has no gap between them.
+//! On one
 //! core, each tick of its response time belongs to exactly one part: execution of the job,
 //! execution of earlier pending jobs of its task, blocking (another task ran on behalf of its
 //! task), execution of each other task, interrupts, and time in which no task ran. On several
@@ -28,7 +29,7 @@ pub struct Job {
     pub completion: u64,
     /// Ticks for which the job ran.
     pub execution: u64,
-    /// Ticks for which earlier jobs of its task ran while this job was pending.
+    /// Ticks for which its task executed earlier jobs while this job was pending.
     pub earlier: u64,
     /// Number of preemptions of the task while this was its oldest job.
     pub preemptions: u64,
@@ -80,7 +81,7 @@ pub(super) struct JobTable {
     more: u64,
 }
 
-/// The state of an event's subject at the time of the event.
+/// The state of the event's subject when the event occurred.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now<'a> {
     pub(super) context: ContextId,
@@ -106,7 +107,8 @@ impl JobTable {
         let task = self.tasks.at(now.context);
         match change {
             Change::Released => {
-                // A moment copies the totals of all tasks. The limit prevents endless releases in a
+                // A moment contains a copy of the totals of all tasks. The limit prevents endless
+                // releases in a
                 // damaged trace from filling memory.
                 let moment = now.accounts.moment(now.context).filter(|_| self.kept < MAX_TOTALS);
                 self.kept += moment.as_ref().map_or(0, Moment::size);
@@ -141,7 +143,7 @@ impl JobTable {
         self.kept = 0;
     }
 
-    /// Returns the rows in order of completion. On several cores, they have no parts.
+    /// Returns the rows in order of completion. On several cores, rows have no parts.
     pub(super) fn finish(&mut self, cores: usize) -> (Vec<Job>, u64) {
         let mut rows = std::mem::take(&mut self.rows);
         if cores > 1 {

@@ -4,14 +4,15 @@
 //! scheduler chooses the requesting task, but another task runs on its behalf. The wait for a mutex
 //! ends when the task next runs. The wait for a semaphore ends as soon as the scheduler chooses the
 //! task. Some protocols record a request twice. So if two requests of a task for the same mutex
-//! have no event between them, they count as one. A mutex is held from the request, or from the end
-//! of the wait for it, to the unlock by the same task.
+//! have no event between them, they count as one. A task holds a mutex from its request, or from
+//! the end of its wait, until the same task unlocks the mutex.
 //!
 //! If the scheduler does not record on whose behalf a task runs, execution of the mutex owner
 //! counts as blocking and execution of others as interference.
 //!
 //! Some kernels record when a task blocks (`Blocks`). Before they block the task, they may change
-//! the owner's priority and record a choice of the scheduler for that. Such a choice does not show
+//! the owner's priority and record a choice of the scheduler for this change. Such a choice does
+//! not show
 //! if the request is blocked. A wait ends at the latest when the task itself records an event,
 //! because on several cores the choice may not be a separate event.
 //!
@@ -46,7 +47,7 @@ struct Request {
     owner: Option<ContextId>,
     /// The requested object, if the event names it.
     resource: Option<Number>,
-    /// Execution of the owner at the time of the request, if the trace does not show on whose
+    /// Total execution of the owner at the time of the request, if the trace does not show on whose
     /// behalf the owner runs.
     owner_ran: Option<u64>,
     inverted: Inverted,
@@ -75,7 +76,7 @@ pub(super) struct Requests {
     mutexes: PerContext<Locks>,
     others: PerContext<Waits>,
     resources: Resources,
-    /// Held mutexes, with the time since which they are held.
+    /// Held mutexes, each with the time since when it is held.
     held: HashMap<(ContextId, u64), (u64, Number), RandomState>,
     /// The holder of each mutex.
     holders: HashMap<u64, ContextId, RandomState>,
@@ -89,7 +90,7 @@ pub(super) struct Requests {
     urgency: Urgency,
     waited: Vec<Waited>,
     longest: LongestWaits,
-    /// Number of waits that are not listed.
+    /// Number of waits beyond those listed.
     more: u64,
     /// Maximum number of listed waits, or 0 if a list is not wanted.
     room: usize,
@@ -132,7 +133,7 @@ impl Requests {
         self.waiting.get(task).is_some_and(Option::is_some)
     }
 
-    /// Handles an event of a task that does not wait. The event is no request, no unlock and no
+    /// Handles an event of a task that is not waiting. The event is no request, no unlock and no
     /// choice.
     #[inline(always)]
     pub(super) fn pass(&mut self, cpu: u16, is_cause: bool) {
@@ -153,7 +154,7 @@ impl Requests {
         self.pass(step.cpu, is_cause(step.meaning));
     }
 
-    /// Ends the wait of the task that recorded an event. The task is running, so its wait has ended
+    /// Ends the wait of a task that recorded an event. The task is running, so its wait has ended
     /// even if no choice showed this.
     fn recorded(&mut self, step: &Step, accounts: &Accounts, moments: &mut impl Moments) {
         if let Some(by) = step.recorded_by
@@ -366,7 +367,7 @@ impl Requests {
         }
     }
 
-    /// Charges `ticks`, the time for which the context in `running` ran. `deadline` returns the
+    /// Charges `ticks`, the time for which the context `running` ran. `deadline` returns the
     /// absolute deadline of a task if it is known.
     pub(super) fn charge(
         &mut self,
@@ -384,7 +385,7 @@ impl Requests {
             else {
                 continue;
             };
-            // Execution of the owner, or of a task on behalf of the waiting one, is not an
+            // Time in which the owner runs, or another task on behalf of the waiting one, is not an
             // inversion.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
             let before = request.inverted;
@@ -395,8 +396,8 @@ impl Requests {
         }
     }
 
-    /// Handles missing events. After them, the ends of waits are unknown, and held mutexes may have
-    /// been released.
+    /// Handles missing events. After missing events, the ends of waits are unknown, and held
+    /// mutexes may have been released.
     pub(super) fn gap(&mut self) {
         self.waiting.all().for_each(|request| *request = None);
         self.blocked.clear();
