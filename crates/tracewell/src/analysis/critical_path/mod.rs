@@ -121,7 +121,7 @@ pub enum Activity {
     Runs,
     /// It was ready or had the processor, but the core served an interrupt with this number.
     Interrupt(Option<u32>),
-    /// It was ready, but the context with this number had the processor.
+    /// It was ready, but another context, which is stored here, had the processor.
     Delayed(ContextId),
     /// It was ready, but the trace does not show any task or interrupt that ran instead.
     Ready,

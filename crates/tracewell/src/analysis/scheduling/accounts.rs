@@ -35,7 +35,8 @@ pub(super) struct Accounts {
 pub struct Split {
     /// Ticks in which the task ran.
     pub own: u64,
-    /// Ticks in which other tasks ran on behalf of the task. They hold an object that it waits for.
+    /// Ticks in which other tasks ran on behalf of the task. These tasks hold an object for which
+    /// it waits.
     pub blocking: u64,
     /// Ticks in which other tasks ran, but not on behalf of the task.
     pub interference: u64,

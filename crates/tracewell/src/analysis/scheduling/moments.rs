@@ -25,7 +25,7 @@ pub struct Wait {
     pub kind: Option<u32>,
     /// True for a mutex.
     pub is_mutex: bool,
-    /// The owner of the mutex, or the task that runs on behalf of the waiting one.
+    /// The owner of the mutex, or the task that runs on behalf of the waiting task.
     pub owner: Option<ContextId>,
     /// Position of the request.
     pub from: Position,
@@ -45,7 +45,7 @@ pub enum JobChange {
 /// A consumer of moments. It is called in the order of events. For one event, [`Moments::event`] is
 /// called first and [`Moments::runs`] last.
 pub trait Moments {
-    /// An event was recorded. `subject` is the context that its meaning refers to.
+    /// An event was recorded. `subject` is the context to which the event's meaning refers.
     fn event(&mut self, _event: Event<'_>, _subject: Option<ContextId>) {}
 
     /// A task was replaced on a core although it could have continued.
@@ -70,8 +70,8 @@ pub trait Moments {
     /// A job of a task changed.
     fn job(&mut self, _task: ContextId, _change: JobChange, _at: Position) {}
 
-    /// The running context of a core changed. `idle` is true if no task is ready, according to an
-    /// event.
+    /// The running context of a core changed. `idle` is true if an event has reported that no task
+    /// is ready.
     fn runs(
         &mut self,
         _cpu: u16,

@@ -3,9 +3,9 @@
 //! The scheduler can replace the running task or, within an interrupt, the task that it chose
 //! last. The replaced task is preempted in two cases: an interrupt is being served, or the previous
 //! event was an activation, an unlock or the end of a device interrupt. In all other cases the task
-//! released the processor itself: its job or the task ended, or the task waits or sleeps. A task
-//! whose server has exhausted its budget since the task last got the processor is throttled, not
-//! preempted.
+//! released the processor itself: its job ended, the task ended, or the task waits or sleeps. If
+//! the task's server has exhausted its budget since the task last got the processor, the task is
+//! throttled, not preempted.
 
 use super::is_cause;
 use super::moments::Moments;
@@ -36,7 +36,7 @@ struct Task {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Switches {
     tasks: PerContext<Task>,
-    /// Per core, true if a choice caused by the last event would be a preemption.
+    /// Per core, true if a choice caused by the previous event would be a preemption.
     preempting: PerCore<bool>,
 }
 
@@ -108,7 +108,7 @@ impl Switches {
         self.tasks.at(task).exhausted = false;
     }
 
-    /// Handles missing events. After them, the cause of the next choice is unknown.
+    /// Handles missing events. After missing events, the cause of the next choice is unknown.
     pub(super) fn gap(&mut self) {
         self.preempting.all().for_each(|preempting| *preempting = false);
     }

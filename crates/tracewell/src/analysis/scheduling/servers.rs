@@ -6,11 +6,11 @@
 //! time that the server uses is added to the budget. The full size is the largest amount that was
 //! used before exhaustion.
 //!
-//! Some servers do not name the served task when they become active. Usually this is the task that
+//! Some servers do not name the served task when they become active. Usually it is the task that
 //! was activated directly before, because the activation of a task wakes its server. In groups of
 //! tasks, each server becomes active before its task. So if no task was activated directly before a
 //! server, the server serves the task that is activated directly after it. The task that runs when
-//! the budget is exhausted is certainly the served one, and replaces an inferred task.
+//! the budget is exhausted is certainly the served one, so this task replaces an inferred one.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ use crate::analysis::Range;
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
 
-/// A server: a replenished budget of execution time for one or more tasks.
+/// A server, which gives one or more tasks a budget of execution time and replenishes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
     /// The recorded key.
@@ -48,8 +48,8 @@ pub struct Server {
     pub supplied: u64,
     /// The largest number of ticks that were used before exhaustion.
     pub most_used: Option<u64>,
-    /// The used part of the budget over time, if requested. The list has a point wherever the slope
-    /// or the value of the curve changes abruptly. Between two points, the curve is linear.
+    /// The used part of the budget over time, if requested. The list has a point at each abrupt
+    /// change of the curve's slope or value. Between two points, the curve is linear.
     pub used: Vec<Used>,
 }
 
@@ -117,7 +117,7 @@ impl Followed {
             return;
         }
         self.exhausted_since = Some(ticks);
-        // Without a known task nothing was charged, so the used amount does not show the size.
+        // If the task is not known, nothing was charged, so the used amount does not show the size.
         if self.figures.task.is_some() {
             let used = u64::try_from(self.used).unwrap_or(0);
             self.figures.most_used = self.figures.most_used.max(Some(used));
@@ -144,7 +144,7 @@ impl Followed {
         self.point(ticks, keeps);
     }
 
-    /// Charges the last `spent` ticks before `now`, for which the served task ran.
+    /// Charges the `spent` ticks before `now`, in which the served task ran.
     fn serve(&mut self, spent: u64, now: u64, keeps: bool) {
         self.figures.supplied.charge(spent);
         self.unconfirmed.charge(spent);
@@ -154,7 +154,7 @@ impl Followed {
             return;
         }
         let points = &mut self.figures.used;
-        // If the decrease continues, no new point is needed.
+        // If the decrease merely continues, no new point is needed.
         let falls = match points.as_slice() {
             [.., before, last] => {
                 *last == from && before.ticks < last.ticks && before.used < last.used
@@ -189,7 +189,7 @@ pub(super) struct Budgets {
     unserved: Option<usize>,
     /// For each task, its served ticks at the time when its job was activated.
     begun: PerContext<Option<u64>>,
-    /// True if budget curves and times without budget are listed.
+    /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,
 }
 
@@ -231,7 +231,7 @@ impl Budgets {
                 }
             }
             (Some(meaning @ (Meaning::Complete | Meaning::Delete)), Some(task), _) => {
-                // Charges after this belong to the next job, unless the task is deleted.
+                // Later charges belong to the next job, unless the task is deleted.
                 let goes_on = meaning == Meaning::Complete;
                 *self.begun.at(task) = goes_on.then(|| accounts.served(task));
                 let server = self.by_task.get(&task);
@@ -260,7 +260,7 @@ impl Budgets {
         }
     }
 
-    /// Handles an event that concerns no job and no server.
+    /// Handles an event that concerns neither a job nor a server.
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         (self.activated, self.unserved) = (None, None);
@@ -302,7 +302,7 @@ impl Budgets {
         self.serves(index, ran);
     }
 
-    /// Handles missing events. After them, the last activation is unknown.
+    /// Handles missing events. After missing events, the last activation is unknown.
     pub(super) fn gap(&mut self) {
         (self.activated, self.unserved) = (None, None);
         self.begun = PerContext::default();
@@ -333,7 +333,7 @@ impl Budgets {
         }
     }
 
-    /// Charges the last `ticks` before `now` to the context that `running` names.
+    /// Charges the `ticks` ticks before `now` to the context `running`.
     pub(super) fn charge(&mut self, running: &Running<OnBehalf>, ticks: u64, now: u64) {
         if running.in_interrupt() || ticks == 0 || self.by_task.is_empty() {
             return;

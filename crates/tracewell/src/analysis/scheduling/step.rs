@@ -18,13 +18,13 @@ pub(super) struct Step {
     pub(super) subject: Option<ContextId>,
     /// The context that runs next; see [`Step::names_next`].
     pub(super) next: Option<ContextId>,
-    /// True if the event specifies the context that runs next. If `next` is `None`, nothing runs
-    /// next.
+    /// True if the event specifies the context that runs next. Then, if `next` is `None`, nothing
+    /// runs next.
     pub(super) names_next: bool,
     /// True if the event means that no task is ready to run.
     pub(super) idles: bool,
     pub(super) object: Option<u64>,
-    /// The type code of the object that a request is for.
+    /// The type code of the requested object, if the event is a request.
     pub(super) object_kind: Option<u32>,
     pub(super) value: Option<u64>,
     /// The thread that recorded the event.
@@ -109,14 +109,14 @@ impl Step {
     }
 }
 
-/// Returns true if an event is a request for which its task may have to wait.
+/// Returns true if an event is a request that may make its task wait.
 fn asks(meaning: Option<Meaning>) -> bool {
     matches!(meaning, Some(Meaning::Lock | Meaning::Wait))
 }
 
 #[cfg(test)]
 impl Step {
-    /// Returns an event with only a meaning and a task.
+    /// Returns an event that has only a meaning and a task.
     pub(super) fn about(meaning: Meaning, task: ContextId) -> Self {
         Self {
             seq: 0,

@@ -17,7 +17,7 @@ use crate::model::{ContextId, Meaning};
 struct Task {
     /// The pending jobs.
     pending: u64,
-    /// Total execution of the task at the time when its oldest pending job became the oldest.
+    /// Total execution of the task up to the time when its oldest pending job became the oldest.
     ran: u64,
     /// Ticks at which the task became ready, if it has not had the processor since then.
     woken: Option<u64>,
@@ -58,13 +58,14 @@ impl Times {
         }
     }
 
-    /// Handles an event that makes its subject ready, or ends its readiness. `runs` returns true if
+    /// Handles an event that makes its subject ready or not ready. `runs` returns true if
     /// a task has a core.
     pub(super) fn take(&mut self, step: &Step, runs: impl Fn(ContextId) -> bool) {
         let (true, Some(subject)) = (self.distributions.are_wanted(), step.subject) else { return };
         match step.meaning {
             Some(Meaning::Ready | Meaning::Activate) if !runs(subject) => {
-                // The latency of a task that is already ready counts from the first such event.
+                // If the task is already ready, its latency counts from the first event that made
+                // it ready.
                 self.tasks.at(subject).woken.get_or_insert(step.ticks);
             }
             Some(Meaning::Blocks | Meaning::Complete | Meaning::Delete) => {

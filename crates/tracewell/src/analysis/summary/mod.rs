@@ -1,5 +1,6 @@
 //! A summary of the tracks of a trace of any size. It computes views without reading the trace
-//! again. The time for the states of a row depends on the resolution and not on the trace.
+//! again. The time to compute the states of a row depends on the resolution and not on the length
+//! of the trace.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -114,7 +115,8 @@ impl Sink for SummaryBuilder {
 #[derive(Debug)]
 pub struct Summary {
     /// The parts of tracks that do not become larger with the trace, and its jobs, findings and
-    /// gaps. Of each row, it has the last change, because another event could have replaced it.
+    /// gaps. It holds only the last change of each row, because another event could have replaced
+    /// this change.
     rest: Tracks,
     parts: Parts,
 }
@@ -123,10 +125,10 @@ impl Summary {
     /// Returns the part of the tracks that overlaps a range of ticks. Rows contain the change
     /// before the range and the change after it, if there is one.
     ///
-    /// `resolution` is a number of ticks. Neighbouring states are combined while they are together
-    /// not longer than this. Of the marks, arrows and waits that are not longer, only one remains
-    /// per context within this number of ticks. With 0, the rows are exact. A range that ends before
-    /// it begins is taken as the tick at which it begins.
+    /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
+    /// length does not exceed it. Of the marks, arrows and waits that do not exceed it either, only
+    /// one per context remains within this number of ticks. With 0, the rows are exact. A range
+    /// that ends before it begins is treated as a range of one tick, at its beginning.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
@@ -203,7 +205,7 @@ impl Summary {
     }
 }
 
-/// Returns rows at a resolution. `last` has the last change of each row.
+/// Returns rows at a resolution. `last` contains the last change of each row.
 fn rows<S: Copy + Eq + Hash>(
     parts: &[SummaryRow<S>],
     last: &[Row<S>],

@@ -29,7 +29,7 @@ pub(super) struct SummaryRow<S> {
     /// The encoded blocks, one after the other, and the end of each block in bytes.
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// The levels of sums, the sums over blocks first.
+    /// The levels of sums, beginning with the sums over blocks.
     levels: Vec<Level>,
     /// The changes after the last block.
     open: Vec<(Position, u32)>,
@@ -122,7 +122,7 @@ impl<S: Stored + Copy + Eq + Hash> Stored for SummaryRow<S> {
         open.put(out);
     }
 
-    /// Takes a row. Returns `None` unless its parts fit together.
+    /// Takes a row. Returns `None` if its parts do not fit together.
     fn take(input: &mut &[u8]) -> Option<Self> {
         let row = Self {
             states: Stored::take(input)?,
@@ -230,7 +230,7 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             length: 0,
             is_complete: false,
         };
-        // Each level has the sums of complete groups only. The levels below have the rest.
+        // Each level contains only the sums of complete groups. The levels below contain the rest.
         let mut summed = 0;
         for (number, level) in self.levels.iter().enumerate().rev() {
             (summed..level.from.len()).for_each(|part| view.part(number, part));
@@ -278,8 +278,8 @@ struct View<'a, S> {
 }
 
 impl<S: Copy + Eq + Hash> View<'_, S> {
-    /// Adds a part of a level: as a whole if it is short enough, otherwise the parts of the level
-    /// below.
+    /// Adds a part of a level: the whole part if it is short enough, otherwise its parts in the
+    /// level below.
     fn part(&mut self, number: usize, part: usize) {
         let level = &self.row.levels[number];
         let (from, end) = (level.from[part], self.row.end(number, part));
@@ -380,7 +380,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a row and its summary: each change is a length of the state before, and a state.
+    /// Returns a row and its summary. Each change is given by the length of the previous state, and
+    /// the new state.
     fn rows(changes: &[(u64, u8)]) -> (Row<u8>, SummaryRow<u8>, u64) {
         let mut ticks = 0;
         let mut all: Vec<Change<u8>> = Vec::new();

@@ -62,7 +62,7 @@ impl TrackBuilder {
             settled.waits(index, track.waits.drain(..));
             entries -= track.holder.changes().len();
         }
-        // A gap ends waits that `entries` does not count.
+        // A gap also ends waits, which `entries` does not count.
         builder.entries = builder.entries.saturating_sub(entries as u64);
         builder.marks.drain(..).for_each(|mark| settled.mark(mark));
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
@@ -180,7 +180,8 @@ impl Moments for Builder {
                 self.contexts.becomes(subject, at, State::Preempted);
             }
             Meaning::SwitchedOut => self.contexts.switched_out(subject),
-            // Use the object, because the subject may be the context that deletes it.
+            // Use the object of the event, because its subject may be the context that deletes the
+            // object.
             Meaning::Delete => {
                 let object = means.object.and_then(|index| event.argument(index));
                 let named = object.and_then(|key| event.trace.contexts.find(key));

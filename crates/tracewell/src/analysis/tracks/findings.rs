@@ -62,7 +62,7 @@ impl Inversions {
     /// Handles the end of a wait. Returns true if it added a finding.
     pub(super) fn wait_ended(&mut self, wait: &Wait, at: Position) -> bool {
         let Some(by) = self.open.remove(&wait.task).filter(|_| wait.is_mutex) else { return false };
-        // Of equal contexts, name the one with the lower number.
+        // If contexts caused equal amounts, name the one with the lower number.
         let culprit = by.iter().max_by_key(|(id, ticks)| (**ticks, std::cmp::Reverse(**id)));
         self.list.push(Finding {
             kind: FindingKind::PriorityInversion { ticks: total(by.values().copied()) },

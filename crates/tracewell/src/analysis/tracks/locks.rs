@@ -19,8 +19,8 @@ pub struct LockTrack {
     pub is_mutex: bool,
     /// Its holder over time; empty for a semaphore.
     pub holder: Row<Holder>,
-    /// Waits for it, in the order of their ends. If the end of a wait is not in the trace, the wait
-    /// is ordered by the next gap, the next wait of its task, or the end of the trace.
+    /// Waits for it, in the order of their ends. If the trace does not contain the end of a wait,
+    /// the next gap, the next wait of its task or the end of the trace determines its position.
     pub waits: Vec<WaitSpan>,
 }
 
@@ -55,7 +55,7 @@ pub struct WaitSpan {
     /// The event with which it continued; `None` if the trace does not show it.
     pub until: Option<Position>,
     /// For a mutex: its holder at the time of the request, or the task that runs on behalf of the
-    /// waiting one.
+    /// waiting task.
     pub owner: Option<ContextId>,
 }
 

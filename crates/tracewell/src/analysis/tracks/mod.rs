@@ -19,7 +19,7 @@
 //!
 //! If a trace shows only which context recorded an event
 //! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known: there are
-//! only marks. After missing events every state is unknown until an event shows it.
+//! only marks. After missing events, each state is unknown until an event shows it.
 //!
 //! ```
 //! use tracewell::analysis::tracks::{State, TrackBuilder};
@@ -90,7 +90,7 @@ pub struct Tracks {
     pub findings: Vec<Finding>,
     /// Gaps in order of time.
     pub gaps: Vec<Gap>,
-    /// Why contexts were blocked; [`State::Blocked`] has an index into this list.
+    /// The reasons why contexts were blocked; [`State::Blocked`] contains an index into this list.
     pub reasons: Vec<Reason>,
     /// Number of entries beyond [`MAX_ENTRIES`], which the tracks do not contain.
     pub left_out: u64,
@@ -112,7 +112,7 @@ impl Tracks {
         self.contexts.get(context.index()).filter(|row| !row.changes().is_empty())
     }
 
-    /// Returns why a context is blocked; `None` if it is not.
+    /// Returns the reason why a context is blocked; `None` if it is not blocked.
     pub fn reason(&self, state: State) -> Option<&Reason> {
         let State::Blocked(index) = state else { return None };
         self.reasons.get(index as usize)
@@ -166,6 +166,6 @@ pub struct Gap {
     pub until: Option<Position>,
     /// Number of missing events, if it is known.
     pub events: Option<u64>,
-    /// Why they are missing; `None` if recording was switched off.
+    /// The reason why they are missing; `None` if recording was switched off.
     pub cause: Option<LossCause>,
 }

@@ -22,7 +22,7 @@ pub struct Span<S> {
     pub from: Position,
     /// The event that ended it; `None` if it lasts to the end of the trace.
     pub until: Option<Position>,
-    /// Ticks at its end: of `until`, or of the end of the trace.
+    /// Ticks at its end, which is `until` or the end of the trace.
     pub end: u64,
     /// The state during this time.
     pub state: S,
@@ -35,7 +35,7 @@ impl<S> Span<S> {
     }
 }
 
-/// States in order of time. Before the first change nothing is known.
+/// States in order of time. Before the first change, the state is unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row<S> {
     changes: Vec<Change<S>>,
