@@ -94,7 +94,8 @@ impl<S: Copy + PartialEq> Row<S> {
         self.changes.drain(..settled)
     }
 
-    /// Adds a state. If one event sets several states, the row contains only the last of them.
+    /// Adds a state. If one event sets several states, the row contains only the last one that it
+    /// sets.
     /// Returns true if the row became longer.
     pub(super) fn set(&mut self, at: Position, state: S) -> bool {
         let before = self.changes.len();

@@ -76,8 +76,8 @@ impl Decoder for AixDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Values { digits: 16 };
         let trace = Trace::new(FORMAT.name, self.schema.clone(), payload, Clock::of_64_bits(None));
-        // A dispatch event changes this. The trace may have no such event, because users choose
-        // which hooks to record.
+        // A dispatch event changes this fact. The trace may contain no such event, because users
+        // choose which hooks to record.
         Trace { processor: Processor::Recorders { needed: "the hooks 106 and 10C" }, ..trace }
     }
 
@@ -114,7 +114,7 @@ impl Decoder for AixDecoder {
 }
 
 impl AixDecoder {
-    /// Decodes all files, merged by time.
+    /// Decodes all files and merges their events by time.
     fn several(&mut self, bytes: &[u8], out: &mut Emitter<'_>) -> Result<(), ReadError> {
         let trace = &mut *out.trace;
         // An empty file at the end of the input has no header to read.
@@ -136,7 +136,7 @@ impl AixDecoder {
                     let frames = Frames { bytes: part, order, last: true, at };
                     parts.push(Part::new(frames, start, conversion));
                 }
-                // The first file determines byte order and clock. Damage in another file affects
+                // The first file determines byte order and clock. Damage in any other file affects
                 // only that file.
                 Err(error) if start > 0 => {
                     trace.diagnostics.add(Severity::Damage, error.offset, error.message);
@@ -152,7 +152,7 @@ impl AixDecoder {
     }
 }
 
-/// Returns the header and its length, or the number of bytes that are needed to read it.
+/// Returns the header and its length, or the number of bytes needed to read the header.
 #[allow(clippy::type_complexity, reason = "a header, a request for bytes, or an error")]
 fn read_header(
     bytes: &[u8],
@@ -292,8 +292,9 @@ impl Delivery<'_, '_> {
         self.after(entry, offset)
     }
 
-    /// Handles hooks that describe the trace itself: lost entries and the clock's rate. Looks up
-    /// the names of system calls, so that names without effect are known at the end.
+    /// Handles hooks that describe the trace itself: lost entries and the clock's rate. Also looks
+    /// up the names of system calls, so that the decoder knows at the end which names had no
+    /// effect.
     fn after(&mut self, entry: &Entry<'_>, offset: u64) -> Flow {
         let out = &mut *self.out;
         if matches!(u32::from(entry.id().0), SYSTEM_CALL | SYSTEM_CALL_RETURN) {
@@ -337,7 +338,8 @@ impl State {
         }
         let before = self.stamps[cpu];
         let mut unwrapped = before / ROUND * ROUND + tick;
-        // A small decrease means that the entries of processors are out of order. It is not a wrap.
+        // A small decrease is not a wrap: it means that entries of different processors are out of
+        // order.
         if unwrapped < before && before - unwrapped > ROUND / 2 {
             unwrapped += ROUND;
         }

@@ -26,7 +26,7 @@ const SECOND: i128 = 1_000_000_000;
 pub struct Message {
     /// The text, as Babeltrace prints it for discarded events and packets.
     pub text: String,
-    /// True if a part of the trace cannot be read.
+    /// True if the message says that a part of the trace cannot be read.
     pub is_damage: bool,
 }
 
@@ -40,7 +40,8 @@ pub enum PrintError {
 }
 
 /// Prints the files of a trace as the command `babeltrace2 --clock-gmt --clock-date` does. Passes
-/// each message to `report` between the events around it. `root` is the path that the user typed.
+/// each message to `report` after the events before it and before the events after it. `root` is
+/// the path that the user typed.
 ///
 /// Babeltrace stops at damage; this function continues after it.
 ///
@@ -264,8 +265,8 @@ impl Lines {
     }
 }
 
-/// Returns the number that Babeltrace gives a stream without an instance number: the count of
-/// streams of its class before it.
+/// Returns the number that Babeltrace assigns to a stream without an instance number: the count of
+/// earlier streams of its class.
 fn unnumbered_before(reader: &Reader<'_>, index: usize) -> usize {
     let class = |index: usize| {
         let stream = reader.streams.get(index)?;

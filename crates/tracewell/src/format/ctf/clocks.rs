@@ -1,12 +1,13 @@
 //! Converts values of the clocks of a trace to stamps of one clock.
 //!
-//! If all clocks have one rate, the common clock has this rate, and no value is rounded. Otherwise
+//! If all clocks have the same rate, the common clock has this rate, and no value is rounded.
+//! Otherwise
 //! the common clock counts nanoseconds. Its origin is a whole second, so that dates are exact.
 
 use super::classes::Clock;
 use crate::model::{self, Rate, WallClock};
 
-/// Rate of the common clock if the clocks have several rates.
+/// Rate of the common clock if the clocks have different rates.
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// The conversion of the values of one clock.
@@ -21,7 +22,7 @@ pub(super) struct Timing {
 /// The common clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Common {
-    /// Cycles per second; `None` without clocks.
+    /// Cycles per second; `None` if there are no clocks.
     rate: Option<u64>,
     /// Seconds from the origin of the clocks to stamp 0.
     seconds: i128,

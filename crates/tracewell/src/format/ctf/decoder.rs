@@ -1,4 +1,4 @@
-//! Decodes the files of a trace to events of the model.
+//! Decodes the files of a trace into events of the model.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ const SHOWN: [&str; 8] = [
 ];
 
 /// Adds the clock, the environment and the warnings of the metadata to the trace. If there are
-/// several metadata files, the environment is that of the first one.
+/// several metadata files, uses the environment of the first one.
 fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
     let common: &Common = &reader.common;
     trace.clock = common.clock();

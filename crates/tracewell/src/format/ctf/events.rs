@@ -110,7 +110,7 @@ impl Maker {
         let packet = packet.map(|(_, name, class)| ("packet", (&**name, class)));
         let all = payload.chain(specific).chain(common).chain(packet);
         let mut args = Arguments::new();
-        // One more than the maximum shows that there are too many.
+        // One field more than the maximum is enough to show that there are too many.
         for (scope, (name, class)) in all.take(MAX_SLOTS + 1) {
             let name = unique(&args, scope, &shown(name));
             let kind = self.kind(class, schema);
@@ -149,8 +149,8 @@ impl Maker {
         }
     }
 
-    /// Returns the table of names for an enumeration. Returns `None` if it names no values or more
-    /// than [`MAX_NAMED`].
+    /// Returns the table of names for an enumeration. Returns `None` if the enumeration names no
+    /// values, or more than [`MAX_NAMED`].
     fn table(&mut self, integer: &Integer, schema: &mut Schema) -> Option<TableId> {
         let is_number = matches!(integer.kind, IntegerKind::Unsigned | IntegerKind::Signed);
         let values = |sum: i128, (low, high): (i128, i128)| sum.checked_add(high - low + 1);
@@ -173,7 +173,8 @@ impl Maker {
     }
 }
 
-/// Returns a name that no other argument has: the name itself, or with its scope, or with a number.
+/// Returns a name that no other argument has: the name itself, the name with its scope, or the name
+/// with a number.
 fn unique(args: &[Field], scope: &str, name: &str) -> String {
     let is_taken = |name: &str| args.iter().any(|known| known.name == name);
     if !is_taken(name) {

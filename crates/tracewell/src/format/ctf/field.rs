@@ -9,7 +9,7 @@ pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: ArgumentKind,
     /// The encoding as the schema names it, which sets the number of hexadecimal digits. Empty for
-    /// all other classes than integers of whole words.
+    /// all classes except integers of whole words.
     pub(super) encoding: &'static str,
 }
 

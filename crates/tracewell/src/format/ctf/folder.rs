@@ -15,8 +15,8 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of files of a trace.
 const MAX_FILES: usize = 1 << 16;
 
-/// Finds the files of the trace at a path. For a folder, they are the files of all traces in it;
-/// for a file `metadata`, the files of its folder; for a stream, this file and `metadata`.
+/// Finds the files of the trace at a path. For a folder, these are the files of all traces in it;
+/// for a file `metadata`, the files of its folder; for a stream, the stream and its `metadata`.
 ///
 /// A file `metadata` precedes its streams. Returns `None` if the path is not a trace.
 pub(super) fn find(path: &Path) -> io::Result<Option<FolderFiles>> {
@@ -87,7 +87,8 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Returns true if a regular file exists and begins as metadata does. Does not wait for the writer
+/// Returns true if the path is a regular file that begins like metadata. Does not wait for the
+/// writer
 /// of a pipe.
 fn begins_as_metadata(path: &Path) -> bool {
     if !path.is_file() {

@@ -28,7 +28,7 @@ pub(super) struct Packet<'a> {
     pub(super) numbers: PacketNumbers,
 }
 
-/// A packet that cannot be read.
+/// The error for a packet that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PacketFault {
     /// The message: what was expected, and what was found.

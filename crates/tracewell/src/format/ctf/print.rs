@@ -1,4 +1,4 @@
-//! Writes the fields of a scope as Babeltrace 2 does.
+//! Writes the fields of a scope in the form of Babeltrace 2.
 
 use super::bits::ones;
 use super::classes::{Encoding, Integer, IntegerKind};
@@ -83,7 +83,7 @@ impl Output for Printer {
             return;
         }
         self.field(field);
-        // CTF 1.8 declares these bytes as an array of numbers.
+        // In CTF 1.8, these bytes are declared as an array of numbers.
         self.out.text("[ ");
         for (index, byte) in bytes.iter().enumerate() {
             let separator = if index == 0 { "" } else { ", " };

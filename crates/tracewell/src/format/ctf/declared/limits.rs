@@ -1,4 +1,4 @@
-//! Limits of metadata. They bound the time and the memory for reading any text.
+//! Limits of metadata. They bound the time and memory that reading a text can take.
 
 /// Maximum length of metadata in bytes.
 pub const MAX_LEN: usize = 64 << 20;

@@ -9,7 +9,7 @@
 //! | `fragments` | converts fragments to the declarations of a trace |
 //!
 //! Also reads traces of a draft of the specification (release candidate 7). `object`, `classes` and
-//! `fragments` have the words that only the draft uses.
+//! `fragments` contain the words that only the draft uses.
 
 mod classes;
 mod fragments;

@@ -1,6 +1,7 @@
-//! Finds the fields to which references lead.
+//! Finds the fields that references denote.
 //!
-//! The frames are the structures, arrays and choices that contain the referring field. The path of
+//! The frames of a reference are the structures, arrays and choices that contain the referring
+//! field. The path of
 //! a reference begins in one of these structures, or in the root of an earlier scope. In a choice
 //! or array that contains the referring field, the path continues in the same option or element. In
 //! any other choice, each option must contain the target. A path cannot enter any other array.
@@ -14,7 +15,7 @@ use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, Origin, Reference, StructureType, Type,
 };
 
-/// Maximum number of fields to which one reference leads, in different options.
+/// Maximum number of fields, in different options, to which one reference can lead.
 const MAX_TARGETS: usize = 1 << 10;
 
 /// A type that contains the referring field.
@@ -39,7 +40,8 @@ pub(super) struct Found {
     pub integers: Vec<Arc<IntegerType>>,
 }
 
-/// Returns the fields to which a reference leads. `scope` and `frames` contain the referring field.
+/// Returns the fields to which a reference leads. `scope` is the scope of the referring field, and
+/// `frames` are the types that contain it.
 ///
 /// # Errors
 /// Returns an error if the reference leads to no number before the referring field.
@@ -193,7 +195,7 @@ impl Search<'_> {
     }
 
     /// Follows the names into the option that contains the referring field or, if there is none,
-    /// into all options. A name can also be that of an option.
+    /// into all options. The next name can also be the name of an option.
     fn choice(
         &mut self,
         choice: &ChoiceType,

@@ -47,7 +47,7 @@ pub struct Warning {
 #[error("{line}:{column}: {message}")]
 pub struct MetadataError {
     /// Offset in bytes in the text. Texts in packets are joined. If a packet of metadata is broken,
-    /// its offset in the file.
+    /// the packet's offset in the file.
     pub offset: usize,
     /// Line, from 1.
     pub line: u32,
