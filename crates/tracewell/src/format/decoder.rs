@@ -16,19 +16,19 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Returns the bytes with their offset.
+    /// Returns the available bytes and their offset.
     pub const fn window(&self) -> Window<'a> {
         Window { bytes: self.bytes, offset: self.offset }
     }
 }
 
-/// The result of a call of a decoder.
+/// The result of a call to a decoder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     /// The decoder has finished with the first `consumed` bytes. Call again when at least `wanted`
     /// bytes follow them, or when the input has ended.
     More {
-        /// Number of bytes that the caller need not pass again.
+        /// Number of bytes that the caller does not need to pass again.
         consumed: usize,
         /// Minimum number of bytes that the next call needs.
         wanted: usize,
@@ -65,8 +65,8 @@ impl std::error::Error for ReadError {}
 /// Decoders never panic, whatever the input. Allocated memory is proportional to the size of the
 /// window.
 pub trait Decoder: Send {
-    /// Returns the trace before the first byte is decoded. It has the format, the schema, and the
-    /// facts that options specify.
+    /// Returns the trace before the first byte is decoded. It contains the format, the schema, and
+    /// the facts that options specify.
     fn trace(&self) -> Trace;
 
     /// Decodes as much of `input` as possible into `out`, and updates the trace of `out`. If

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// `None` if the path is not a trace of the format.
 pub type FindFiles = fn(&Path) -> io::Result<Option<FolderFiles>>;
 
-/// The files of a trace in a folder.
+/// The files of a trace that is stored in a folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FolderFiles {
     /// The file that describes the trace. The decoder gets its bytes as the input.

@@ -77,13 +77,14 @@ pub struct Sidecar {
 /// `None`.
 pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
 
-/// A note about an input. It can also contain the current state of the recording system, which a
-/// decoder does not know.
+/// A note about an input. The note can also describe the current state of the recording system,
+/// which a decoder does not know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// The text of the note, for diagnostics.
     pub message: String,
-    /// A property of the source that replaces the recorded one, if the recorded one is wrong now.
+    /// A property of the source that replaces the recorded one, if the recorded one is no longer
+    /// true.
     pub fact: Option<Fact>,
 }
 
@@ -111,8 +112,8 @@ pub struct Format {
     pub report: ReportStyle,
     /// True if the names of contexts and objects can follow the events that refer to them.
     pub names_follow: bool,
-    /// Returns true if the input that begins with these bytes is decoded as a whole and does not
-    /// grow.
+    /// Returns true if an input that begins with these bytes does not grow and is decoded as a
+    /// whole.
     pub is_whole: fn(&[u8]) -> bool,
     /// Options for facts that the bytes do not contain.
     pub options: &'static [OptionHelp],
@@ -143,8 +144,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns a format with a name, a function to recognise it, and a decoder. The format has no
-    /// predefined events and no options, and its input can grow.
+    /// Returns a format with a name, a function to recognise it, and a decoder. By default, the
+    /// format has no predefined events and no options, and its input can grow.
     pub const fn new(
         name: &'static str,
         recognise: fn(&[u8]) -> Option<Confidence>,

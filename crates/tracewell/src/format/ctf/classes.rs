@@ -194,7 +194,8 @@ pub struct Integer {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the bits are in the reverse of the order that belongs to the byte order (CTF 2).
+    /// True if the order of the bits is the reverse of the order that belongs to the byte order
+    /// (CTF 2).
     pub reversed: bool,
     /// The kind of number.
     pub kind: IntegerKind,
@@ -253,8 +254,8 @@ pub enum Role {
     ContentSize,
     /// Timestamp of the end of the packet. This timestamp does not change the value of the clock.
     EndTime,
-    /// Timestamp. A timestamp, which sets the value of the stream's clock, or only the low bits of
-    /// this value if the number has fewer than 64 bits.
+    /// Timestamp. It sets the value of the stream's clock, or only the low bits of this value if
+    /// the number has fewer than 64 bits.
     Time,
     /// Number of events of the stream that the recorder has discarded so far.
     Discarded,
@@ -275,7 +276,8 @@ pub struct Float {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the bits are in the reverse of the order that belongs to the byte order (CTF 2).
+    /// True if the order of the bits is the reverse of the order that belongs to the byte order
+    /// (CTF 2).
     pub reversed: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Reads all streams of a trace in order of time.
 //!
-//! An element is an event or a gap. Elements of equal time are in the order of their streams, which
-//! is the order of the first files of the streams.
+//! An element is an event or a gap. Elements of equal time are in the order of their streams.
+//! Streams are in the order of their first files.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::program::{NO_VALUE, State};
 use super::stream::{Next, Part, Stream};
 use crate::format::{ReadError, TraceFile};
 
-/// The layouts of a trace and its streams.
+/// The streams of a trace, with their layouts.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) layouts: Vec<Layout>,
@@ -23,7 +23,7 @@ pub(super) struct Reader<'a> {
     pub(super) common: Common,
     timings: Vec<Vec<Timing>>,
     merge: Merge,
-    /// Warnings about the metadata: the index of the file, and the message.
+    /// Warnings about the metadata, each with the index of the file and the message.
     pub(super) warnings: Vec<(usize, String)>,
 }
 

@@ -12,8 +12,9 @@ use super::packets::{self, Packet};
 use super::position::{Bits, Fault};
 use super::program::{NO_VALUE, Nothing, Output, State};
 
-/// Maximum step back of a stamp, in cycles, that is a change of order and not a wrap or a reset:
-/// 1 ms at 1 GHz. Interrupts of Zephyr can write their event before the interrupted one.
+/// Maximum step back of a stamp, in cycles, that counts as a change of order and not as a wrap or a
+/// reset. At 1 GHz, this is 1 ms. In Zephyr, an interrupt can write its event before the event that
+/// it interrupted.
 const MAX_REORDERED: u64 = 1_000_000;
 
 /// Number of cycles after which a stamp of 32 bits wraps.
@@ -43,8 +44,8 @@ pub(super) struct Gap {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum GapKind {
     /// The recorder discarded events and counted them. `count` is `None` if the stream does not
-    /// begin with its first packet. `first` is the recorder's count in the first packet, otherwise
-    /// 0.
+    /// begin with its first packet. In the first packet, `first` is the recorder's count; in other
+    /// packets it is 0.
     Events { count: Option<u64>, first: u64 },
     /// This number of packets is missing.
     Packets(u64),
@@ -65,11 +66,11 @@ pub(super) enum Next {
     Event,
     /// A gap. The caller takes it with [`Stream::take_gap`].
     Gap,
-    /// None: the end of the stream.
+    /// There is no next element, because the stream has ended.
     End,
 }
 
-/// The facts about the previous packet by which gaps and repeated packets are found.
+/// The facts about the previous packet that are needed to find gaps and repeated packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Previous {
     begin: Option<u64>,
@@ -112,7 +113,7 @@ pub(super) struct Stream<'a> {
     other_trace: Option<[u8; 16]>,
     gaps: VecDeque<Gap>,
     pub(super) next: Next,
-    /// Number of cycles to add to stamps, because the clock went back.
+    /// Number of cycles to add to stamps, to compensate for steps back of the clock.
     shift: u64,
     /// True if an interrupt recorded the last event.
     after_interrupt: bool,
@@ -245,10 +246,10 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Handles a stamp of 32 bits that seems to have wrapped, but is only out of order.
+    /// Handles a stamp of 32 bits that seems to have wrapped but is merely out of order.
     #[cold]
     fn reordered(&mut self, before: u64, back: u64) {
-        // If packets have a time, smaller stamps are real wraps.
+        // If packets have times, a smaller stamp is a real wrap.
         if self.packet.is_some_and(|packet| packet.numbers.begin.is_some()) {
             self.time = self.state.clock.wrapping_add(self.shift);
             return;
@@ -421,8 +422,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Notes if an interrupt recorded the last event. Such an event can precede an event with an
-    /// earlier stamp, whose recording it interrupted.
+    /// Stores whether an interrupt recorded the last event. Such an event can precede an event with
+    /// an earlier stamp, if the interrupt occurred while that event was being recorded.
     #[inline]
     pub(super) fn note_interrupt(&mut self, is_interrupt: bool) {
         self.after_interrupt = is_interrupt;

@@ -1,7 +1,8 @@
 //! Assigns events to contexts, and derives events from the state of the tasks.
 //!
-//! A kernel records one event for a switch, `RUNS`. Its meaning depends on the task that ran before:
-//! this task was blocked or preempted. If a task waits for a lock, the kernel records the request
+//! A kernel records one event for a switch, `RUNS`. Its meaning depends on the reason why the
+//! previous task stopped running: the task was blocked or preempted. If a task waits for a lock,
+//! the kernel records the request
 //! and, after the wait, the acquisition. This module derives ids above 255 from the state of the
 //! tasks, so that each event of the schema has one meaning.
 
@@ -14,19 +15,19 @@ use crate::model::{Context, ContextId, ContextKind, Priority, Trace};
 
 /// Ids that the decoder derives.
 mod derived {
-    /// A task runs after one that stopped.
+    /// A task runs after another task that stopped.
     pub(super) const SWITCH: u32 = 0x100;
-    /// A task runs instead of one that was ready to continue.
+    /// A task runs instead of another task that was ready to continue.
     pub(super) const PREEMPT: u32 = 0x101;
     /// A task got the mutex for which it waited.
     pub(super) const MUTEX_LOCK_AFTER_WAIT: u32 = 0x102;
     /// A task got the semaphore for which it waited.
     pub(super) const SEMAPHORE_TAKE_AFTER_WAIT: u32 = 0x103;
-    /// An interrupt ends whose beginning was not recorded.
+    /// An interrupt ends, but its beginning was not recorded.
     pub(super) const INTERRUPT_EXIT_UNMATCHED: u32 = 0x104;
-    /// An object is created; the kind is added.
+    /// Number that is added to the kind of an object to get the id for its creation.
     pub(super) const CREATE: u32 = 0x200;
-    /// An object is deleted; the kind is added.
+    /// Number that is added to the kind of an object to get the id for its deletion.
     pub(super) const DELETE: u32 = 0x210;
 }
 
@@ -69,7 +70,7 @@ pub(in crate::format) struct Counts {
 pub(in crate::format) enum Place {
     /// A core that runs tasks. Its state determines the context.
     Core(u8),
-    /// A context that is no part of the kernel.
+    /// A context that is not part of the kernel.
     Outside(ContextId),
 }
 
@@ -187,7 +188,7 @@ impl Kernel {
         }
     }
 
-    /// Updates the state by an event.
+    /// Updates the state according to an event.
     fn next(
         &mut self,
         id: u8,
@@ -265,7 +266,7 @@ impl Kernel {
         self.tasks.at(number, &self.names, trace)
     }
 
-    /// Handles a change of the running task. Reports each idle task as task 0.
+    /// Handles a change of the running task. Each idle task is reported as task 0.
     fn runs(&mut self, core: u8, task: u32, next: Next, trace: &mut Trace) -> Next {
         let (task, runs) = match task {
             task if task == 0 || self.names.is_idle(task) => (0, Runs::Idle),

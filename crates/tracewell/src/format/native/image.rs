@@ -74,7 +74,8 @@ impl<'a> Image<'a> {
         let words = u64::from(geometry.packet_words);
         let committed = Committed(head(lane::COMMITTED)).position();
         let consumed = head(lane::CONSUMED);
-        // A lane is a ring. It holds one lane's length of words up to the end of the open packet.
+        // A lane is a ring. It holds the words that end at the end of the open packet, as many as
+        // the lane is long.
         // Earlier packets have been overwritten.
         let possible = (committed.saturating_sub(1) / words * words + words)
             .saturating_sub(geometry.lane_words());
@@ -112,7 +113,8 @@ impl<'a> Image<'a> {
         cleared: u64,
         damaged: bool,
     ) -> RecordRun {
-        // Records that a reader consumed are not lost. If consumed records were overwritten too,
+        // Overwritten records that a reader had consumed are not lost. If consumed records were
+        // overwritten too,
         // the number of lost records is unknown.
         let taken = consumed > 0 && consumed >= oldest;
         run.header.covered_from = if taken { run.header.first_event } else { 0 };
@@ -127,7 +129,7 @@ impl<'a> Image<'a> {
         (geometry.lane(lane) + (position % geometry.lane_words()) as usize) * WORD
     }
 
-    /// Returns those records of a packet that are committed and not consumed.
+    /// Returns those records of a packet that are committed but not consumed.
     fn run(&self, lane: usize, packet: u64, committed: u64, consumed: u64) -> Option<RecordRun> {
         let words = u64::from(self.header.geometry.packet_words);
         let place = self.place(lane, packet);
@@ -161,8 +163,8 @@ impl<'a> Image<'a> {
     }
 
     /// Counts the lost events that no packet reports. Returns the number of events that were lost
-    /// after the last packets of the lanes, and the number of events that were lost outside of
-    /// lanes.
+    /// after the last packets of the lanes, and the number of events that were lost because they
+    /// had no lane.
     pub(super) fn lost(&self) -> (u64, u64) {
         let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));
         let others = self.word(at::LOST_UNPLACED).saturating_add(self.word(at::LOST_SUSPENDED));

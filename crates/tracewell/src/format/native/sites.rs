@@ -1,5 +1,5 @@
 //! Recognises the event types that `tracewell-tracing` defines for call sites and spans, and adds
-//! the spans of a program to the trace. `tracewell_wire::native` has the names of families and
+//! the spans of a program to the trace. `tracewell_wire::native` defines the names of families and
 //! fields.
 
 use tracewell_wire::native::{
@@ -12,11 +12,12 @@ use crate::model::schema::{CallSite, Instrumentation, Level, SpanRole};
 use crate::model::{ContextId, Emitter};
 use crate::text::shown;
 
-/// The target of all records that `tracing-log` passes on from the crate `log`, and the field with
-/// the target of the record.
+/// The target of all records that `tracing-log` passes on from the crate `log`, and the field that
+/// contains the record's own target.
 const FORWARDED: (&str, &str) = ("log", "log.target");
 
-/// Returns the call site, the role in a span and the parts of a text of an event type.
+/// Returns an event type's call site, its role in a span, and the arguments that are parts of one
+/// text.
 pub(super) fn instrumentation(text: &EventTypeText<'_>) -> Instrumentation {
     let has_span = text
         .fields()
@@ -64,7 +65,7 @@ fn call_site(text: &EventTypeText<'_>) -> Option<CallSite> {
     Some(CallSite { level, target, name, forwarded })
 }
 
-/// Splits a text at its first colon that has no other colon next to it.
+/// Splits a text at the first colon that has no other colon next to it.
 fn split(text: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     while let Some(colon) = text.get(at..)?.find(':').map(|found| at + found) {
@@ -77,7 +78,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns the count of arguments that are numbers of spans. They come first.
+/// Returns how many of the arguments are numbers of spans. They come first.
 pub(super) const fn span_fields(role: Option<SpanRole>) -> usize {
     match role {
         None => 0,

@@ -32,7 +32,8 @@ pub struct Parsed {
 /// A warning about a part of the metadata.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
-    /// Offset in bytes in the text. Texts in packets are joined.
+    /// Offset in bytes in the text. If the text is divided into packets, the offset is in the
+    /// joined text.
     pub offset: usize,
     /// Line, from 1.
     pub line: u32,
@@ -46,7 +47,8 @@ pub struct Warning {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct MetadataError {
-    /// Offset in bytes in the text. Texts in packets are joined. If a packet of metadata is broken,
+    /// Offset in bytes in the text. If the text is divided into packets, the offset is in the
+    /// joined text. If a packet of metadata is broken,
     /// the packet's offset in the file.
     pub offset: usize,
     /// Line, from 1.
