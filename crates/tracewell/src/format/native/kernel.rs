@@ -24,7 +24,7 @@ const BASE: u32 = 0x1000;
 enum Known {
     /// The event with this id.
     Event(u8),
-    /// A record that contains a part of the name of a task or object.
+    /// Definitions of a task or object, one for each part of its name.
     Names(Vec<Definition>),
 }
 

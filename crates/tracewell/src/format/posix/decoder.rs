@@ -1,4 +1,4 @@
-//! Decodes POSIX traces. Distinguishes logs and streams in memory, and reports losses at the end.
+//! Decodes POSIX traces. Distinguishes logs from streams in memory, and reports losses at the end.
 
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ fn log_header(bytes: &[u8]) -> Option<LogHeader> {
 enum Followed {
     /// More bytes are needed.
     Wants(Progress),
-    /// The end block was read. The log ends at this offset.
+    /// The end block was read, so the log ends at this offset.
     Ended(u64),
     /// The input ended without an end block.
     CutOff,
@@ -171,7 +171,8 @@ fn follow(
     Flow::Continue(Followed::Ended(end))
 }
 
-/// Adds the facts at the end of a log, and reports losses whose position in the log is unknown.
+/// Adds the facts that are at the end of a log, and reports losses whose position in the log is
+/// unknown.
 fn at_end(header: &LogHeader, status: &LogStatus, end: u64, out: &mut Emitter<'_>) -> Flow {
     facts::of_status(out.trace, status);
     let reported = |cause| out.trace.losses.iter().any(|(known, _)| known == cause);

@@ -80,8 +80,8 @@ impl Log {
         match kind {
             Some(Kind::Name) => name(body, at, out.trace),
             Some(Kind::Records) => {
-                // If a damaged section precedes this block, the missing blocks were in this
-                // section. Otherwise the missing blocks were never in the file.
+                // If a damaged section precedes this block, that section contained the missing
+                // blocks. Otherwise the missing blocks were never in the file.
                 if number > self.next {
                     let cause =
                         if self.place.damaged { LossCause::Damaged } else { LossCause::Missing };

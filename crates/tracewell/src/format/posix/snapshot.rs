@@ -45,8 +45,8 @@ fn place(reference: &[u8], folder: &Path) -> PathBuf {
     }
 }
 
-/// Opens a regular file. Other users may have created another kind of file there, such as a pipe
-/// that blocks when it is opened.
+/// Opens a regular file. Another user may have created a different kind of file there, such as a
+/// pipe, which blocks when it is opened.
 fn open_regular(path: &Path) -> io::Result<File> {
     if !path.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidData.into());
@@ -61,7 +61,7 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     let Some(header) = ObjectHeader::of_words(&words) else { return Ok(None) };
     let geometry = header.geometry;
     let total = geometry.total().saturating_mul(WORD);
-    // Do not fill up a file that is too short, because the size in its header may be wrong.
+    // Do not pad a file that is too short, because the size in its header may be wrong.
     let metadata = file.metadata()?;
     if metadata.len() < total as u64 {
         return Ok(None);
@@ -94,7 +94,7 @@ fn settle(geometry: Geometry, bytes: &mut [u8], later: &[u8]) {
     for packet in 0..geometry.packets as usize {
         let place = geometry.head(packet) + head::STATE;
         let opened = |bytes: &[u8]| word(bytes, place).unwrap_or(0) >> 2;
-        // A word of 0 marks the packet as free, so that its records are not read.
+        // A word of 0 marks the packet as free, so its records are not read.
         if opened(bytes) != opened(later) {
             bytes[place * WORD..][..WORD].fill(0);
         }

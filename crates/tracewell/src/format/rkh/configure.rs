@@ -1,5 +1,5 @@
-//! Applies configuration records. A record replaces the settings and the dialect, and invalidates
-//! all names.
+//! Applies configuration records. Handles configuration records. Such a record replaces the
+//! settings and the dialect, and invalidates all names.
 
 use tracewell_wire::rkh::Configuration;
 
@@ -11,7 +11,7 @@ impl Chunk<'_, '_> {
     /// restarted.
     #[cold]
     pub(super) fn configure(&mut self, configuration: &Configuration) -> Flow {
-        // The events of the batch use the earlier names and settings.
+        // The events that are already in the batch use the earlier names and settings.
         self.flush()?;
         let (state, trace) = (&mut *self.state, &mut *self.out.trace);
         let Some(dialect) = configuration.dialect() else { return Flow::Continue(()) };

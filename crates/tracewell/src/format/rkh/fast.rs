@@ -20,7 +20,7 @@ use super::state::{BATCH, Pending, State};
 use super::symbols::Symbols;
 use crate::model::{ContextId, Span};
 
-/// The reason for leaving the fast path.
+/// The reason why the loop left the fast path.
 pub(super) enum Next {
     /// This frame needs the slow path.
     Slow(Cut),
@@ -43,7 +43,7 @@ impl<S: Simd> Task for FastPath<'_, '_, '_, S> {
     fn run(self) -> Next {
         let Self { chunk, scan } = self;
         let Some(mut fast) = FastState::new(chunk.state, chunk.bytes, scan) else {
-            // Stop: no event precedes this frame directly, or frames have no timestamps.
+            // Stop if no event directly precedes this frame, or if frames have no timestamps.
             return scan.next().map_or(Next::End, |found| Next::Slow(found.cut));
         };
         let next = loop {
@@ -69,7 +69,7 @@ struct FastState<'s, 'b, S> {
     base: u32,
     /// Mask of the bits of a timestamp.
     stamp_mask: u32,
-    /// Mask of the bits of a frame's sum that must be 0. The mask is 0 if frames have no checksum.
+    /// Mask of the bits that must be 0 in a frame's sum. The mask is 0 if frames have no checksum.
     sum_mask: u8,
     /// The context of events outside of steps.
     framework: ContextId,
@@ -90,7 +90,7 @@ struct FastState<'s, 'b, S> {
 struct Position {
     cursor: Cursor,
     number: u8,
-    /// The recorded timestamp, and the same time in ticks of the trace.
+    /// The recorded timestamp of the last event, and the same time in ticks of the trace.
     stamp: u32,
     ticks: u64,
     /// The context of the next event, unless its record names the active object of a step.
@@ -128,7 +128,7 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
             stamp_mask: u32::MAX >> (32 - 8 * u32::from(settings.stamp.clamp(1, 4))),
             sum_mask: if settings.checksum { u8::MAX } else { 0 },
             framework: state.framework,
-            // Arrays of known length save four bounds checks per event.
+            // Because the arrays have a known length, the loop saves four bounds checks per event.
             ticks: columns.ticks.first_chunk_mut()?,
             contexts: columns.context.first_chunk_mut()?,
             ids: columns.id.first_chunk_mut()?,
@@ -168,8 +168,8 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
         if wrong != 0 || length != plan.length as usize {
             return Some(Next::Slow(cut));
         }
-        // The buffer has room for a full batch, so `row` is never `None` here. `get_mut` avoids
-        // code for a panic.
+        // The buffer has room for a full batch, so `row` is never `None` here. `get_mut` is used so
+        // that the compiler generates no code for a panic.
         let row = self.words.get_mut(at.word..).and_then(|words| words.first_chunk_mut());
         let Some([head, arguments @ ..]): Option<&mut [[u8; 8]; FIXED_ROW]> = row else {
             return Some(Next::Slow(cut));
@@ -183,8 +183,8 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
         if of_step & !known {
             return Some(Next::Slow(cut));
         }
-        // Use no branches: the processor cannot predict how records of steps and other records
-        // alternate.
+        // Avoid branches, because the processor cannot predict how records of steps and other
+        // records alternate.
         let context = select_unpredictable(of_step, object, at.now);
         at.now = select_unpredictable(plan.effect == Effect::Ends, self.framework, context);
         at.number = frame[NUMBER];

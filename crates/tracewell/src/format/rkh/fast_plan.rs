@@ -31,10 +31,10 @@ pub(super) struct FastPlan {
     pub(super) effect: Effect,
 }
 
-/// The effect of a record on the active object's step. Like [`Step`], but without the slot.
+/// The effect of a record on the active object's step. It is like [`Step`], but without the slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
-    /// The record leaves the step as it is.
+    /// The record does not change the step.
     None,
     /// The record is part of a step.
     Belongs,

@@ -42,8 +42,8 @@ pub(super) struct State {
     extensions: Vec<Arc<Extension>>,
     /// The schema before the first byte.
     first_schema: Arc<Schema>,
-    /// True if the schema is that of a dialect, with the user's schema files. Any other schema
-    /// stays in use, whatever version the target has.
+    /// True if the schema is that of a dialect, with the user's schema files. If it is any other
+    /// schema, it stays in use, whatever version the target has.
     pub(super) own_schema: bool,
     pub(super) timeline: Timeline,
     /// True after the first timestamp.
@@ -57,8 +57,7 @@ pub(super) struct State {
     pub(super) unsettled: bool,
     /// Offset of the first byte in the source.
     pub(super) start: u64,
-    /// True after the decoder gave the hint to try other settings. The decoder gives this hint only
-    /// once.
+    /// True after the decoder has given the hint to try other settings, which it gives only once.
     warned: bool,
     /// The context of events outside of steps.
     pub(super) framework: ContextId,
@@ -111,8 +110,8 @@ impl Tables {
     }
 }
 
-/// Returns the schema of a dialect with the schema files of the user. The schema records the error
-/// of a file that does not fit this dialect, for example because only others have its events.
+/// Returns the schema of a dialect with the schema files of the user. If a file does not fit this
+/// dialect, for example because only other dialects have its events, the schema stores the error.
 fn extended(dialect: Dialect, extensions: &[Arc<Extension>]) -> Arc<Schema> {
     extensions.iter().fold(schema(dialect), |mut schema, file| {
         match FORMAT.extended(schema.clone(), std::slice::from_ref(file)) {
@@ -154,7 +153,7 @@ impl State {
         let clock = Clock::new(self.options.rate, self.timeline.counter());
         let payload = PayloadLayout::Values { digits: 8 };
         let mut trace = Trace::new(FORMAT.name, self.first_schema.clone(), payload, clock);
-        // Before 2.4.3, active objects and state machines have only the symbols of objects.
+        // Before version 2.4.3, active objects and state machines have only the symbols of objects.
         trace.objects.share_names_among_kinds();
         trace
     }
@@ -218,7 +217,7 @@ impl State {
     /// Rebuilds the tables after a change of the schema or the settings.
     pub(super) fn plan(&mut self, trace: &mut Trace) {
         trace.recorded = Some(Box::new(Recorded(self.settings)));
-        // The default plans are shared, because building them takes as long as decoding a thousand
+        // The default plans are shared, because building plans takes as long as decoding a thousand
         // frames.
         let usual =
             (self.base, self.dialect, self.settings) == (0, Dialect::V3_4, Settings::default());

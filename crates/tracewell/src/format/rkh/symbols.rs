@@ -1,7 +1,8 @@
 //! Names of objects and active objects, with their times of validity.
 //!
-//! A name is valid from its symbol record to the next symbol record with the same key, or to the
-//! next configuration record, because a restarted target can reuse addresses for other objects.
+//! A name is valid from its symbol record to the next symbol record with the same key. The next
+//! configuration record ends it too, because a restarted target can reuse addresses for other
+//! objects.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -45,8 +46,8 @@ impl SymbolPlan {
         let key = name.checked_sub(1)?;
         let symbol = event.name.rsplit('_').next()?;
         let (kind, keys) = match symbol {
-            // This record counts pools from 0. All other records count pools from 1, and 0 means no
-            // pool.
+            // This symbol record counts pools from 0. All other records count pools from 1, and use
+            // 0 for no pool.
             "EPOOL" if dialect == Dialect::V3_4 => (kind::EVENT_POOL, 1),
             "EPOOL" => (kind::OBJECT, 0),
             _ => (schema.object_kind_by_symbol(symbol)?.code, 0),
@@ -77,8 +78,8 @@ fn numbered(kind: u32, key: u64, label: String) -> Object {
 }
 
 /// Maximum number of objects per key and of contexts per address, so that a target that restarts
-/// again and again does not exhaust memory. At the limit, each new object or context replaces the
-/// last one.
+/// again and again does not exhaust memory. Once this number is reached, each new object or context
+/// replaces the latest one.
 const MAX_LIVES: usize = 256;
 
 /// The names that are valid now, and the names that were valid before the last configuration
@@ -171,7 +172,7 @@ impl Symbols {
     }
 
     /// Names a context after the symbol of its active object. If this symbol is missing, uses the
-    /// symbol of the object at the same address. Before 2.4.3, only objects have symbols.
+    /// symbol of the object at the same address. Before version 2.4.3, only objects have symbols.
     fn name(&self, trace: &mut Trace, context: ContextId, key: u64) {
         let named = [kind::ACTIVE_OBJECT, kind::OBJECT].map(|kind| self.holding.get(&(kind, key)));
         let Some(id) = named.into_iter().flatten().next().copied() else { return };
@@ -247,7 +248,7 @@ impl Symbols {
     }
 
     /// Looks up an active object in the cache. The context is valid only if the first value is
-    /// true. The result is two values so that the fast path need not branch.
+    /// true. The function returns two values so that the fast path needs no branch.
     #[inline(always)]
     pub(super) fn seen(&self, key: u64) -> (bool, ContextId) {
         let (known, id) = self.seen[cache_slot(key)];

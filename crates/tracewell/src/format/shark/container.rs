@@ -32,7 +32,8 @@ impl Kind {
 pub(super) struct Area {
     /// The bytes of the records in the input. They are whole slots.
     pub(super) bytes: Range<usize>,
-    /// True if the area continues the previous one. Packets of one chunk continue each other.
+    /// True if the area continues the previous one. Consecutive packets of one chunk continue each
+    /// other.
     pub(super) continues: bool,
     /// True if this is the emergency area of a chunk whose normal area is the previous area. If the
     /// normal area is a ring, the emergency area has older records.
@@ -48,12 +49,12 @@ pub(super) struct Missing {
     pub(super) cause: LossCause,
 }
 
-/// The areas of an input, and the records missing after the last area.
+/// The areas of an input, and the records that are missing after the last area.
 #[derive(Debug, Default)]
 pub(super) struct Areas {
     pub(super) list: Vec<Area>,
     pub(super) missing: Vec<(usize, Missing)>,
-    /// Records of compressed chunks. Areas use offsets as if these bytes followed the input.
+    /// Records of compressed chunks. In areas, offsets are as if these bytes followed the input.
     pub(super) unpacked: Vec<u8>,
 }
 
@@ -158,8 +159,8 @@ fn capture(start: &[u8]) -> Option<Confidence> {
         if frame.datagram.starts_with(&DatagramHeader::ID) {
             return Some(Confidence::Certain);
         }
-        // An empty datagram comes from a chunk without records. Any other content is from a
-        // different protocol.
+        // An empty datagram means a chunk without records. Any other content belongs to a different
+        // protocol.
         if !frame.datagram.is_empty() {
             return None;
         }
@@ -228,9 +229,9 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, diagnostics: &mut
         let first = at + ChunkHeader::SIZE;
         let here = part.end - first;
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
-        // Recorders write whole slots, counted from the start of the normal area. A remainder
-        // shorter than a slot contains no record: the header's sizes are not multiples of a slot,
-        // or the area is truncated. The code below reports a truncated area.
+        // Recorders write whole slots, counted from the start of the normal area. If a remainder is
+        // shorter than a slot, it contains no record: the sizes in the header are not multiples of
+        // a slot, or the area is truncated. The code below reports a truncated area.
         let held = area.min(here);
         let readable = held - held % Record::SIZE;
         if header.is_compressed() {
@@ -315,7 +316,7 @@ impl Capture {
         diagnostics: &mut Diagnostics,
     ) {
         match DatagramHeader::read(frame.datagram) {
-            // A sender transmits chunks without records as datagrams of length 0.
+            // A sender transmits a chunk without records as a datagram of length 0.
             _ if frame.datagram.is_empty() && frame.whole => self.zero_lengths += 1,
             Ok((header, records)) => {
                 let start = first + DatagramHeader::SIZE;

@@ -70,13 +70,13 @@ impl Decoder for SharkDecoder {
         input: Input<'_>,
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
-        // Wait for the whole input, because its last record may be the first in time.
+        // Wait for the whole input, because the last record in the input may be the earliest one.
         if !input.last {
             return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
         }
         let trace = &mut *out.trace;
         let (areas, kind) = self.areas(input.bytes, &mut trace.diagnostics)?;
-        // Append decompressed records to the input, so that one slice contains both.
+        // Append the decompressed records to the input, so that one slice contains both.
         let joined: Vec<u8>;
         let bytes = if areas.unpacked.is_empty() {
             input.bytes
