@@ -74,8 +74,8 @@ impl<'a> Image<'a> {
         let words = u64::from(geometry.packet_words);
         let committed = Committed(head(lane::COMMITTED)).position();
         let consumed = head(lane::CONSUMED);
-        // A lane is a ring. It holds the words that end at the end of the open packet, as many as
-        // the lane is long.
+        // A lane is a ring. It holds the words before the end of the open packet, up to the length
+        // of the lane.
         // Earlier packets have been overwritten.
         let possible = (committed.saturating_sub(1) / words * words + words)
             .saturating_sub(geometry.lane_words());
@@ -163,8 +163,8 @@ impl<'a> Image<'a> {
     }
 
     /// Counts the lost events that no packet reports. Returns the number of events that were lost
-    /// after the last packets of the lanes, and the number of events that were lost because they
-    /// had no lane.
+    /// after the last packets of the lanes, and the number of events that were lost before they
+    /// reached a lane.
     pub(super) fn lost(&self) -> (u64, u64) {
         let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));
         let others = self.word(at::LOST_UNPLACED).saturating_add(self.word(at::LOST_SUSPENDED));

@@ -14,7 +14,8 @@ pub(super) struct Core {
     interrupts: Nested<ContextId>,
     /// The count of the last overflow packet.
     pub(super) drops: Option<u32>,
-    /// True if the stream began within a recording. The first count then includes earlier losses.
+    /// True if the stream began within a recording. In this case, the first count includes earlier
+    /// losses.
     pub(super) joined: bool,
 }
 
@@ -24,7 +25,7 @@ impl Core {
         self.running = Some(context);
     }
 
-    /// Handles the end of the running task's execution.
+    /// Handles an event that ends the execution of the running task.
     pub(super) fn stops(&mut self, scheduler: ContextId) {
         self.running = Some(scheduler);
     }

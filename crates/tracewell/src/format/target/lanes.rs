@@ -1,9 +1,9 @@
 //! The packets of each core, in order: gaps in their numbers, restarts of the target, and merging of
 //! several cores by time.
 //!
-//! On a line, the decoder delivers the earliest event while it holds a packet of every core, so
-//! events are in order of time. If a core sends nothing for long, the others do not wait forever:
-//! the decoder holds about [`MAX_HELD`] bytes of packets.
+//! On a line, the decoder delivers the earliest event as long as it holds a packet of every core,
+//! so events are in order of time. If a core sends nothing for a long time, the other cores do not
+//! wait forever: the decoder holds at most about [`MAX_HELD`] bytes of packets.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,8 @@ use crate::format::kernel::Kernel;
 use crate::format::order::Order;
 use crate::model::{Emitter, Flow, LossCause, Severity};
 
-/// Number of bytes of held packets from which the decoder does not wait for silent cores.
+/// Number of bytes of held packets. From this number on, the decoder does not wait for silent
+/// cores.
 const MAX_HELD: usize = 1 << 16;
 
 /// Events that are missing before a packet.
@@ -27,7 +28,7 @@ struct Missing {
     offset: u64,
 }
 
-/// A packet that is not delivered yet, and the losses before it.
+/// A packet that has not been delivered yet, and the losses before it.
 #[derive(Debug)]
 struct Held {
     missing: Vec<Missing>,
@@ -50,7 +51,7 @@ struct Lane {
     expected: Option<(u32, u32)>,
     recent: Recent,
     session: u8,
-    /// Number of the target's restarts in the packets of this core.
+    /// Number of restarts of the target that the packets of this core have shown.
     restarts: u64,
     /// Number of ticks to add to its recorded times since its last restart.
     base: u64,
@@ -79,20 +80,20 @@ pub(super) struct Lanes {
     session: u8,
     /// Number of ticks to add to recorded times after the last restart.
     base: u64,
-    /// The largest time so far, with this number added.
+    /// The largest time so far, including this number.
     latest: u64,
     /// Offset of damage that no loss reports yet.
     damage: Option<(u64, LossCause)>,
     order: Order,
     pub(super) packets: u64,
-    /// Number of packets that are late, repeated, or older than the packets before them.
+    /// Number of packets that were late, repeated, or older than the packets before them.
     pub(super) out_of_order: u64,
 }
 
 impl Lanes {
-    /// Notes bytes before the next packet that are not a packet. Before the first packet, they are
-    /// the rest of a packet whose beginning the reader missed. `is_cut` is true for the beginning of
-    /// a packet at the end of the input.
+    /// Records that the bytes before the next packet are not a packet. Before the first packet,
+    /// such bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if
+    /// the bytes are the beginning of a packet at the end of the input.
     pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),
@@ -103,7 +104,7 @@ impl Lanes {
         self.damage.get_or_insert((offset, cause));
     }
 
-    /// Delivers all held events, and reports damage that no packet follows.
+    /// Delivers all held events, and reports damage after the last packet.
     pub(super) fn finish(&mut self, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         self.deliver(true, kernel, out)?;
         match self.damage.take() {
@@ -146,7 +147,7 @@ impl Lanes {
         };
         let mut missing = Vec::new();
         missing.extend(self.damage.take().map(|(offset, cause)| Missing {
-            // The numbers of the next packet show how many events the damaged ones had.
+            // The numbers in the next packet show how many events the damaged packets contained.
             events: Some(0),
             cause,
             offset,
@@ -196,13 +197,14 @@ impl Lanes {
         });
         match origin {
             Origin::Line => self.deliver(false, kernel, out),
-            // Wait for all packets: a ring contains those of one core after those of another.
+            // Wait for all packets, because a ring contains the packets of one core after those of
+            // another.
             Origin::Ring => Flow::Continue(()),
         }
     }
 
-    /// Delivers the held events in order of time. Unless `all` is set, keeps those that a silent
-    /// core may precede.
+    /// Delivers the held events in order of time. Unless `all` is set, keeps events that an event
+    /// of a silent core may precede.
     fn deliver(&mut self, all: bool, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         loop {
             let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();
@@ -256,7 +258,7 @@ impl Old {
     /// Reports a packet that the decoder ignores.
     fn report(self, header: &Header, offset: u64, out: &mut Emitter<'_>) {
         let (severity, what) = match self {
-            // The decoder reported a gap at this place when the next packet arrived.
+            // The decoder had reported a gap at this place when the packet after it arrived.
             Self::Late => (Severity::Damage, "is late: its events count as missing"),
             Self::Repeated => (Severity::Note, "is repeated"),
         };
@@ -291,8 +293,9 @@ impl Lane {
         offset: u64,
         list: &mut Vec<Missing>,
     ) {
-        // The numbers of events begin at 0 after a restart. The numbers of packets continue if the
-        // memory survived it, so they show if the last packets before it are missing.
+        // The numbers of events begin at 0 after a restart. If the memory survived the restart, the
+        // numbers of packets continue, so they show whether the last packets before the restart are
+        // missing.
         if let Some((number, _)) =
             self.expected.filter(|_| restart && header.session != self.session)
             && header.number != number
@@ -313,7 +316,7 @@ impl Lane {
         }
     }
 
-    /// Returns the time of its next event.
+    /// Returns the time of the packet's next event.
     fn next_time(&self) -> Option<u64> {
         let held = self.held.front()?;
         let rest = held.payload.get(self.at..)?;

@@ -1,4 +1,4 @@
-//! Events whose arguments are a block of bytes: texts, and events of the application.
+//! Handles events whose arguments are a block of bytes: texts, and events of the application.
 
 use tracewell_wire::number;
 use tracewell_wire::target::{RecordedEvent, ids};
@@ -9,7 +9,7 @@ use crate::model::schema::ArgumentKind;
 use crate::model::values::{HEAD, ListItem, MAX_SLOTS, place, put};
 
 /// Writes the row of a text or of an event of the application, and returns the id of the event.
-/// Returns `None` if the event has neither form or its number is too large.
+/// Returns `None` if the event is neither of these, or if its number is too large.
 pub(super) fn block(event: &RecordedEvent<'_>, trace: &Trace, row: &mut Vec<u8>) -> Option<u32> {
     let (first, rest) = number::read(event.block)?;
     match event.id {

@@ -35,7 +35,7 @@ struct ThreadxDecoder {
     run: Option<Run>,
     /// Number of threads that may decode events.
     threads: usize,
-    /// Offset and number of bytes after the last dump that are not part of another dump.
+    /// Bytes after the last dump that are not part of another dump: their offset and their number.
     trailing: Option<(u64, u64)>,
 }
 
@@ -129,7 +129,7 @@ enum Step {
     Over,
 }
 
-/// The offset of the image, or the number of bytes needed to find it.
+/// Either the offset of the image, or the number of bytes that are needed to find it.
 enum Start {
     At(usize),
     Wanted(usize),
@@ -140,7 +140,7 @@ impl ThreadxDecoder {
         let at = self.offset.unwrap_or(0);
         let here = input.bytes.get(at..).unwrap_or_default();
         if here.len() < MAX_HEADER_LEN && !input.last {
-            // Only the last words of a header show its width.
+            // Only the last words of a header show the width of its words.
             return Ok(Start::Wanted(at.saturating_add(MAX_HEADER_LEN)));
         }
         match Header::read(here) {
@@ -151,7 +151,7 @@ impl ThreadxDecoder {
                 }
                 match locate::locate(input.bytes, self.search) {
                     Some(found) => Ok(Start::At(found.offset)),
-                    // No dump was found. The error at the expected start is the most helpful one.
+                    // No dump was found. The error for the expected start is the most helpful one.
                     None => Ok(Start::At(at)),
                 }
             }
@@ -248,7 +248,7 @@ impl ThreadxDecoder {
     }
 
     /// Reports bytes after a dump that are not part of another dump. Does not report fewer bytes
-    /// than a slot has, because a kernel may leave such a remainder unused.
+    /// than the size of a slot, because a kernel may leave such a remainder unused.
     fn remark_on_rest(&mut self, trace: &mut Trace) {
         let slot = self.run.as_ref().map_or(0, Run::slot_size);
         if let Some((offset, bytes)) = self.trailing.take().filter(|(_, bytes)| *bytes >= slot) {

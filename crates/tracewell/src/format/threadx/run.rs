@@ -3,10 +3,9 @@
 //!
 //! Two dumps of one ring overlap if fewer events were recorded between them than the ring has
 //! slots. If a slot has the same content in both dumps, this module delivers its event only once.
-//! If the target overwrote all slots between the dumps, the difference of the two pointers is the
-//! number of missing events modulo the number of slots. This difference is the exact number if the
-//! time between the dumps is too short for a further pass over the ring at the event rate of the
-//! dumps.
+//! If the target overwrote all slots between the dumps, the difference of the two pointers equals
+//! the number of missing events modulo the number of slots. It is the exact number if the time
+//! between the dumps is too short for another pass over the ring at the event rate of the dumps.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -120,7 +119,7 @@ impl Run {
                 (seam.parts(&image.header, own, trace), last.state.with_new_names(), round)
             }
         };
-        // Names depend on creations in the whole dump, so they are determined before the first
+        // Names depend on creations anywhere in the dump, so they are determined before the first
         // event is delivered.
         let (lifetimes, first) = lives(slots, &parts, state.ticking(), trace);
         let bindings = self.registry.settle(trace, &named, lifetimes, first).into();
@@ -184,7 +183,7 @@ struct Seam<'a> {
 
 impl Seam<'_> {
     /// Returns the missing events between the two dumps, and the new events of the later dump.
-    /// `own` has all events of the later dump.
+    /// `own` contains all events of the later dump.
     fn parts(&self, header: &Header, own: Vec<RingPart>, trace: &mut Trace) -> Vec<RingPart> {
         let offset = self.ring.offset;
         // If the last dump had no events, `own` already contains the gap before the later dump.
@@ -241,8 +240,9 @@ impl Seam<'_> {
         same.then(|| new.filter(|range| !range.is_empty()).collect())
     }
 
-    /// Returns true if the ring cannot have wrapped once more between the dumps. To estimate how
-    /// many events were recorded between the dumps, this uses the event rate of the faster dump.
+    /// Returns true if the ring cannot have wrapped once more between the dumps. This function uses
+    /// the event rate of the faster dump to estimate how many events were recorded between the
+    /// dumps.
     /// The ring has not wrapped again if this number is less than `missing` plus half a ring.
     fn no_further_round(&self, missing: u64) -> bool {
         let rounds = [self.last.round, self.round];
@@ -349,7 +349,7 @@ struct Delivery<'a, 'b> {
     threads: usize,
     /// The context of the last event that was delivered.
     context: ContextId,
-    /// Slots of the current range before this one are delivered in batches.
+    /// Slots of the current range before this slot are delivered in batches.
     in_batches: usize,
 }
 
@@ -489,7 +489,8 @@ impl<const N: usize, const BIG: bool> RecordedDetails for PriorityWords<N, BIG> 
             PriorityWord::Thread { priority, threshold: Some(threshold) } => {
                 (threshold != priority).then_some(ContextDetail::PreemptionThreshold(threshold))
             }
-            // Old kernels always record 0. Newer kernels record 0 if the system was idle.
+            // In this case, old kernels always record 0, and newer kernels record 0 if the system
+            // was idle.
             PriorityWord::Interrupted(thread) => {
                 (thread != context::UNUSED).then_some(ContextDetail::Interrupted(thread))
             }
