@@ -184,13 +184,13 @@ impl Tables {
     }
 }
 
-/// Gives the numbers of calls the names of the events of these calls.
+/// Names the numbers of calls: each number gets the label of the event for this call.
 pub(super) fn name_calls(trace: &mut Trace) {
     let events: Vec<_> = trace.schema.events().iter().map(|event| event.id).collect();
     name_calls_of(trace, &events);
 }
 
-/// Gives the numbers of the calls among these events their names.
+/// Like [`name_calls`], but only for these events.
 fn name_calls_of(trace: &mut Trace, events: &[u32]) {
     let calls = events.iter().filter(|id| (ids::FIRST_SYSTEM..=0x7FFF).contains(*id));
     let names = calls.map(|id| (u64::from(*id), trace.schema.event(*id).label.clone()));

@@ -489,7 +489,7 @@ impl<const N: usize, const BIG: bool> RecordedDetails for PriorityWords<N, BIG> 
             PriorityWord::Thread { priority, threshold: Some(threshold) } => {
                 (threshold != priority).then_some(ContextDetail::PreemptionThreshold(threshold))
             }
-            // In this case, old kernels always record 0, and newer kernels record 0 if the system
+            // For an interrupt, old kernels always record 0. Newer kernels record 0 if the system
             // was idle.
             PriorityWord::Interrupted(thread) => {
                 (thread != context::UNUSED).then_some(ContextDetail::Interrupted(thread))
