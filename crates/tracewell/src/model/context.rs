@@ -184,7 +184,8 @@ impl Contexts {
         let missed = live.rebound.len().checked_sub(behind);
         match missed.and_then(|from| live.rebound.get(from..)) {
             Some(keys) => keys.iter().for_each(|key| self.follow_key(live, *key)),
-            // The cost is proportional to the number of changes since the last call.
+            // There were more changes than contexts, so a visit to all contexts costs no more than
+            // the changes.
             None => live.list.iter().for_each(|context| self.follow_key(live, context.key)),
         }
         self.bindings = live.bindings;

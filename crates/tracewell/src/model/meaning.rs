@@ -80,7 +80,7 @@ pub enum Meaning {
     Schedule,
     /// The subject begins to run with the urgency of another context.
     Inherit,
-    /// The system starts. The system starts or restarts: all earlier activity has ended.
+    /// The system starts. All earlier activity has ended.
     Boot,
     /// The trace begins while the subject runs.
     TraceStart,
@@ -150,8 +150,8 @@ pub enum Meaning {
     Mark,
     /// The application recorded a number (the value).
     Value,
-    /// A filter was set. A filter for events of some kind changes. If the value is 0, these events
-    /// are recorded again; otherwise they are no longer recorded.
+    /// A filter was set. If the value is 0, events of some kind are recorded again; otherwise they
+    /// are no longer recorded.
     Hides,
     /// Events are missing from here on.
     Lost,

@@ -1,4 +1,4 @@
-//! Objects that events act on. An address can name several objects in turn. Each key has a list of
+//! Objects on which events act. An address can name several objects in turn. Each key has a list of
 //! bindings: a binding is an object and the tick from which the key names it. A key has one list
 //! for each kind of object, and one list for all kinds together. A lookup takes logarithmic time in
 //! the number of bindings of the key.

@@ -1,12 +1,12 @@
-//! Parts of a trace that threads decode independently.
+//! Parts of a trace that several threads decode independently of each other.
 //!
-//! A decoder whose records have a fixed size and lie in memory can decode the events of a part
+//! If records have a fixed size and are in memory, a decoder can decode the events of a part
 //! without those before it. It passes such events as [`Slices`] to a sink that accepts them; all
 //! other events are passed in batches. The sink decodes and formats the slices on several threads.
 
 use super::{Batch, Columns, ContextId, Trace};
 
-/// The state after an event, which the line of the next event may depend on.
+/// The state after an event, on which the line for the next event may depend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Before {
     /// Ticks of the event.
@@ -27,7 +27,7 @@ pub trait Slices: Sync {
     fn threads(&self) -> usize;
 
     /// Returns the event before a slice. If `slice` is the number of slices, returns the last
-    /// event. There is always an event before the first slice.
+    /// event. An event always precedes the first slice.
     fn before(&self, trace: &Trace, slice: usize) -> Before;
 
     /// Decodes a slice. The batch borrows `columns`.

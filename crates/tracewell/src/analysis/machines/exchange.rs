@@ -26,7 +26,8 @@ use crate::model::{ContextId, Meaning};
 /// Maximum number of pending items per object. If there are more, the oldest are dropped.
 const MAX_LEFT: usize = 4096;
 
-/// Follows all objects. The index of a put in the sequence, or `None` if the sequence is full.
+/// Follows all objects. A put is identified by its index in the sequence, or by `None` if the
+/// sequence is full.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     objects: HashMap<Named, Passing, RandomState>,

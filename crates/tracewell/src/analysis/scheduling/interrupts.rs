@@ -234,7 +234,7 @@ impl Brackets {
         &mut self.sources[index]
     }
 
-    /// Handles missing events. After missing events, the ends of open brackets are unknown.
+    /// Handles missing events. After the gap, the ends of open brackets are unknown.
     pub(super) fn gap(&mut self) {
         self.open.all().for_each(Vec::clear);
         // The time from the last interrupt before a gap to the first one after it is not an

@@ -396,8 +396,8 @@ impl Requests {
         }
     }
 
-    /// Handles missing events. After missing events, the ends of waits are unknown, and held
-    /// mutexes may have been released.
+    /// Handles missing events. After the gap, the ends of waits are unknown, and held mutexes may
+    /// have been released.
     pub(super) fn gap(&mut self) {
         self.waiting.all().for_each(|request| *request = None);
         self.blocked.clear();

@@ -108,7 +108,7 @@ impl Switches {
         self.tasks.at(task).exhausted = false;
     }
 
-    /// Handles missing events. After missing events, the cause of the next choice is unknown.
+    /// Handles missing events. After the gap, the cause of the next choice is unknown.
     pub(super) fn gap(&mut self) {
         self.preempting.all().for_each(|preempting| *preempting = false);
     }

@@ -302,7 +302,7 @@ impl Budgets {
         self.serves(index, ran);
     }
 
-    /// Handles missing events. After missing events, the last activation is unknown.
+    /// Handles missing events. After the gap, the last activation is unknown.
     pub(super) fn gap(&mut self) {
         (self.activated, self.unserved) = (None, None);
         self.begun = PerContext::default();

@@ -1,5 +1,5 @@
-//! Applies configuration records. Handles configuration records. Such a record replaces the
-//! settings and the dialect, and invalidates all names.
+//! Applies configuration records. Such a record replaces the settings and the dialect, and
+//! invalidates all names.
 
 use tracewell_wire::rkh::Configuration;
 

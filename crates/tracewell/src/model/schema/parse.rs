@@ -22,7 +22,7 @@ pub struct SchemaError {
 
 impl Table {
     pub(super) fn new(name: String, is_flags: bool, table: Names) -> Self {
-        // The first name of a number is valid.
+        // If a number has several names, the first one is valid.
         let numbers = table.names.iter().enumerate().rev();
         let positions = numbers.map(|(position, (number, _))| (*number, position)).collect();
         Self { name, is_flags, names: table.names, positions, unit: table.unit }
@@ -66,11 +66,11 @@ impl Schema {
         Self::parse_version(text, file, None)
     }
 
-    /// Reads the entries of one version from a schema for several versions. The default is the last
-    /// version.
+    /// Reads the entries of one version from a schema for several versions. Without a version, the
+    /// last one applies.
     ///
     /// # Errors
-    /// The errors of [`Schema::parse`], and an error if the file does not list the version.
+    /// Returns the errors of [`Schema::parse`], and an error if the file does not list the version.
     pub fn parse_version(
         text: &str,
         file: &str,
@@ -85,7 +85,7 @@ impl Schema {
         selected.and_then(build).map_err(|fault| SchemaError::new(file, text, fault))
     }
 
-    /// Returns the names that kinds of arguments can have in addition to the built-in kinds.
+    /// Returns the names of kinds of arguments that exist in addition to the built-in kinds.
     pub(super) fn kinds_by_name(&self) -> BTreeMap<String, ArgumentKind> {
         let tables = (0..).map(TableId).zip(&self.tables);
         let tables = tables.map(|(id, table)| {
@@ -93,7 +93,7 @@ impl Schema {
                 if table.is_flags { ArgumentKind::Flags(id) } else { ArgumentKind::Enum(id) };
             (table.name.clone(), kind)
         });
-        // Kinds of arguments refer to types of objects by their labels, in the same name space as
+        // Kinds of arguments refer to types of objects by label. Labels share one name space with
         // tables.
         let object = |kind: &ObjectKind| ArgumentKind::Object(Some(kind.code));
         tables.chain(self.kinds.iter().map(|kind| (kind.label.clone(), object(kind)))).collect()
@@ -224,7 +224,7 @@ pub(super) struct TypedArgument<'t> {
 }
 
 impl TypedArgument<'_> {
-    /// Returns the kind in the text, or the usual kind of the encoding.
+    /// Returns the kind that the text gives, or the usual kind of the encoding.
     pub(super) fn kind(&self) -> ArgumentKind {
         self.given_kind().unwrap_or(match self.encoding {
             "i8" | "i16" | "i32" | "i64" => ArgumentKind::Signed,
@@ -234,7 +234,7 @@ impl TypedArgument<'_> {
         })
     }
 
-    /// Returns the kind in the text, or `None` if it has none.
+    /// Returns the kind that the text gives, or `None` if it gives none.
     pub(super) fn given_kind(&self) -> Option<ArgumentKind> {
         if self.name == "_" { Some(ArgumentKind::Unnamed) } else { self.kind }
     }
