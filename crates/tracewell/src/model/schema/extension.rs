@@ -484,9 +484,11 @@ impl Schema {
 enum Given {
     /// The entry lists all arguments.
     All,
-    /// The entry lists the first arguments. An argument without a kind keeps its kind.
+    /// The entry lists the first arguments. An argument for which the entry gives no kind keeps its
+    /// kind.
     First,
-    /// The entry names some recorded arguments. An argument without a kind keeps its kind.
+    /// The entry names some recorded arguments. An argument for which the entry gives no kind keeps
+    /// its kind.
     Named,
 }
 

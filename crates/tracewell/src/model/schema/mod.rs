@@ -136,9 +136,8 @@ pub struct Means {
     pub value: Option<usize>,
     /// Number that is added to the argument, so that values of different kinds of events differ.
     pub offset: u64,
-    /// Cases: meanings that depend on the value. The first case that fits applies. After a `None`,
-    /// there
-    /// are no further cases.
+    /// Meanings that apply only for certain values. The first case that fits applies. After a
+    /// `None`, there are no further cases.
     pub cases: [Option<Case>; MAX_CASES],
 }
 
@@ -207,7 +206,7 @@ pub struct Details {
 pub struct EventType {
     /// The id, or the first id of the range for which this type stands.
     pub id: u32,
-    /// Name in the dialect's own words.
+    /// The name that the dialect itself uses.
     pub name: String,
     /// Name that reports show, such as `tx_mutex_get`.
     pub label: String,
@@ -230,7 +229,7 @@ pub struct EventType {
 pub struct ObjectKind {
     /// Type code as recorded.
     pub code: u32,
-    /// Name in the dialect's own words.
+    /// The name that the dialect itself uses.
     pub symbol: String,
     /// Noun that reports show, such as `mutex`.
     pub label: String,
@@ -512,7 +511,7 @@ impl Schema {
         if id >= self.by_id.len() {
             self.by_id.resize(id + 1, 0);
         }
-        // There are fewer entries than ids, so try the entries.
+        // The position fits, because there are fewer entries than ids.
         let Ok(position) = u16::try_from(self.events.len() + 1) else { return false };
         self.by_id[id] = position;
         self.has_call_sites |= event.instrumentation.site.is_some();
