@@ -159,9 +159,9 @@ fn tail(x: f64) -> f64 {
     (2.0 * terms.sum::<f64>()).clamp(0.0, 1.0)
 }
 
-/// Corrects the probabilities of several comparisons by the method of Holm. If all differences with
-/// a corrected probability of at most `p` are accepted, the probability that at least one of them
-/// is due to chance is at most `p`.
+/// Corrects the probabilities of several comparisons by the method of Holm. Suppose that all
+/// differences with a corrected probability of at most `p` are accepted. The probability that at
+/// least one of these differences is due to chance is then at most `p`.
 ///
 /// ```
 /// use tracewell::analysis::corrected;

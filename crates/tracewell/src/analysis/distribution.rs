@@ -70,9 +70,9 @@ impl Worst {
 /// The number of values of a distribution between two limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bucket {
-    /// The lowest number that belongs to it.
+    /// The lowest number that belongs to this bucket.
     pub from: u64,
-    /// The highest number that belongs to it.
+    /// The highest number that belongs to this bucket.
     pub to: u64,
     /// Number of values.
     pub count: u64,

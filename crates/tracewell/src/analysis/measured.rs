@@ -36,7 +36,7 @@ pub enum Measure {
     WakeUp,
     /// From the request of an object until the task that had to wait continues.
     Wait,
-    /// The waits of one task for mutexes, all of them together.
+    /// All waits of one task for mutexes, together.
     MutexWait,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
@@ -203,7 +203,7 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         *self = Self { wanted: self.wanted, round: self.round + 1, ..Self::default() };
     }
 
-    /// Returns the distributions, and the number of times that none of them contains.
+    /// Returns the distributions, and how many measured times no distribution contains.
     pub(in crate::analysis) fn finish(&mut self) -> (Vec<Measured<S>>, u64) {
         let Self { rows, more, .. } = std::mem::take(self);
         (rows, more)

@@ -1,8 +1,8 @@
 //! Figures of the spans of instrumented programs: the number of spans of each name, their
 //! durations, and the times in which threads were in them.
 //!
-//! The time from the beginning of a span to its end is its duration. The span is busy while at
-//! least one thread is in it, and idle in the rest of its duration. A span is included in the
+//! The time from the beginning of a span to its end is its duration. A span is busy while at least
+//! one thread is inside, and idle in the rest of its duration. A span is included in the
 //! figures of times only after it has ended.
 //!
 //! Memory is bounded: there are at most `MAX_NAMES` names and `MAX_OPEN` open spans. Three kinds of
@@ -67,7 +67,7 @@ pub struct AllSpans {
     pub more: u64,
 }
 
-/// A process and the number of a span in it.
+/// A process, and the number of a span in this process.
 type Key = (u32, u64);
 
 /// An open span.
@@ -330,7 +330,7 @@ mod tests {
     fn a_span_is_busy_from_its_first_entry_to_its_last_leaving_or_its_end() {
         use SpanRole::{Begins, Ends, Enters, Leaves};
         let mut spanned = Spanned::new(1);
-        // Busy from 12 to 25, with two threads in it, and from 30 to its end at 34.
+        // The span is busy from 12 to 25, with two threads inside, and from 30 to its end at 34.
         for (ticks, role) in [
             (10, Begins),
             (12, Enters),
@@ -378,7 +378,7 @@ mod tests {
         spanned.lose();
         assert!(spanned.spans.open.is_empty());
         spanned.lose();
-        // The ends of cut spans are known. Further spans replace those without an end.
+        // The ends of cut spans are known. Further spans replace the spans that have no end.
         spanned.end(0..1);
         spanned.begin(MAX..2 * MAX);
         assert_eq!((spanned.spans.open.len(), spanned.spans.cut.len()), (MAX_OPEN, 0));

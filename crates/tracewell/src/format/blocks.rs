@@ -9,7 +9,7 @@ use crate::format::{Input, Progress};
 use crate::model::{Emitter, Flow, LossCause, Severity, Trace};
 use crate::text::counted;
 
-/// A position in a log, and the damage before it.
+/// A position in a log, and the damage before this position.
 #[derive(Debug, Default)]
 pub(super) struct BlockPlace {
     /// Offset of the next block in the source.
@@ -93,7 +93,7 @@ impl TrailingBytes {
         input.bytes.len()
     }
 
-    /// Reports the undecoded bytes, unless all of them are zero.
+    /// Reports the undecoded bytes, unless all these bytes are zero.
     fn report(&self, out: &mut Emitter<'_>) -> Flow {
         if !self.has_data {
             return Flow::Continue(());

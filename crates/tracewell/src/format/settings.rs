@@ -158,8 +158,8 @@ impl Settings {
         self.default_schemas(format).chain(&self.schemas).cloned().collect()
     }
 
-    /// Returns the default schema files for a format, and those for a format that does not exist,
-    /// which are errors.
+    /// Returns the default schema files for a format. Also returns default files for formats that
+    /// do not exist, because these are errors.
     fn default_schemas(&self, format: &str) -> impl Iterator<Item = &Arc<Extension>> {
         let files = self.defaults.schemas.iter();
         files.filter(move |file| file.format() == format || by_name(file.format()).is_none())

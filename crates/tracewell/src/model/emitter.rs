@@ -63,7 +63,7 @@ enum Shape {
     Copied,
 }
 
-/// The columns of one event, before it has a number.
+/// The columns of one event that has no number yet.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEvent {
     /// Ticks since the first event of the trace; [`Emitter::ticks`] computes them.
@@ -278,8 +278,8 @@ impl<'a> Emitter<'a> {
         flow
     }
 
-    /// Calls `fill` with the columns of the next batch, which still contain the rows of the last
-    /// batch. Call [`Emitter::batch`] afterwards.
+    /// Calls `fill` with the columns of the next batch, which still contain the rows of the
+    /// previous batch. Call [`Emitter::batch`] afterwards.
     pub fn columns<T>(&mut self, fill: impl FnOnce(&mut Trace, &mut Columns) -> T) -> T {
         fill(self.trace, &mut self.buffer.columns)
     }
@@ -307,7 +307,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Delivers the events that were added, then reports a loss after them.
+    /// Delivers the events that were added, then reports a loss.
     pub fn loss(&mut self, events: Option<u64>, cause: LossCause, offset: u64) -> Flow {
         self.flush()?;
         let loss = Loss { before: self.trace.events, events, cause, offset };

@@ -181,7 +181,7 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the name of a span of the program that recorded the event; `None` if the trace does
-    /// not contain its beginning, or if too many other spans began after it.
+    /// not contain its beginning, or if too many other spans began later.
     pub fn span_name(&self, number: u64) -> Option<&'a str> {
         let (context, ticks) = (self.row.context, self.row.ticks);
         let span = self.trace.program_spans.at(context, number, ticks)?;

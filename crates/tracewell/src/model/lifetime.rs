@@ -4,7 +4,7 @@
 //! not get the name of the later object. Each creation begins a life. The lives of a key and kind
 //! are assigned to the objects that the source names. The last life of a key is assigned first,
 //! because a source keeps the latest names. A life is never assigned to an object whose parameters
-//! differ from those of the creation. A life without an object has no name.
+//! contradict those of the creation. A life without an object has no name.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,8 @@ pub struct KeyBinding {
     pub object: Option<ObjectId>,
 }
 
-/// Returns a list with one entry for each event id up to that of the last creation or deletion. An
+/// Returns a list with one entry for each event id, up to the highest id of a creation or deletion.
+/// An
 /// entry is true if the id is a creation or a deletion.
 pub fn births_and_deaths(schema: &Schema) -> Vec<bool> {
     let mut relevant = Vec::new();

@@ -34,7 +34,7 @@ pub enum Meaning {
     Blocks,
     /// The subject's time slice expired.
     SliceExpired,
-    /// The subject yielded to others of its priority.
+    /// The subject yielded to other contexts of the same priority.
     Yields,
     /// An interrupt service routine began; the value is its number.
     InterruptEnter,

@@ -133,7 +133,7 @@ impl Bindings {
         }
     }
 
-    /// From a tick on, makes the key name another object in place of the last object.
+    /// From a tick on, makes the key name another object in place of the latest object.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
         // Remove the last bindings as long as they name the replaced object or no object.

@@ -20,7 +20,7 @@ const MAX_OPEN: usize = 1 << 16;
 /// span that ends within the batch.
 const MAX_ENDED: usize = 1 << 14;
 
-/// A process and the number of a span in it.
+/// A process, and the number of a span in this process.
 type Key = (u32, u64);
 
 /// A span of a program.

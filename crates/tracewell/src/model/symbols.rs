@@ -28,8 +28,8 @@ pub struct Program {
     /// True if bit 0 of a code address selects a mode of the processor (ARM's Thumb bit) and is not
     /// a part of the address.
     pub has_thumb: bool,
-    /// True if the system chooses the addresses when it loads the program. The addresses in the
-    /// trace may then differ from those in the file.
+    /// True if the system chooses the addresses when it loads the program. In this case, the
+    /// addresses in the trace may differ from those in the file.
     pub is_movable: bool,
 }
 

@@ -256,7 +256,7 @@ pub struct Trace {
     /// The highest core number so far, plus one. It can grow with each batch.
     pub cpus: u16,
     /// The event ids that occurred. An input that [notes them](crate::input::Input::note_ids) sets
-    /// this after it has read the whole trace.
+    /// this field after reading the whole trace.
     pub ids: Option<EventIds>,
     /// Events read so far.
     pub events: u64,

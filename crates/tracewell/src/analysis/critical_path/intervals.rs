@@ -116,8 +116,8 @@ fn requests(lock: &LockTrack) -> impl Iterator<Item = Interval> + '_ {
 fn blocked<'a>(tracks: &'a Tracks, context: ContextId) -> impl Iterator<Item = Interval> + 'a {
     let changes = tracks.context(context).map_or(&[][..], |row| row.changes());
     let mut began = None;
-    // `requests` returns all waits for mutexes and semaphores. If a context is blocked for such a
-    // reason outside all of them, it got the object and lost the processor for another reason.
+    // `requests` returns all waits for mutexes and semaphores. If a context has such a reason
+    // outside of these waits, it already has the object and lost the processor for another reason.
     let is_request =
         |reason: &Reason| matches!(reason.request, Some(Meaning::Lock | Meaning::Wait));
     changes.iter().filter_map(move |change| match change.state {

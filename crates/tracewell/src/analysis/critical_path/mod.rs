@@ -7,7 +7,7 @@
 //! | `intervals` | finds the responses and waits of a trace |
 //! | `walk` | divides an interval into parts |
 //!
-//! All facts come from [`super::tracks`]. A part shows the activity of the last context of its
+//! All facts come from [`super::tracks`]. Each part shows the activity of the last context in its
 //! chain. While a context waits for a mutex, the chain continues with the holder. While it waits
 //! for something else, the chain continues with the context that wakes it. Both may wait for other
 //! contexts. If the last context of a chain is ready, the part shows which context has the

@@ -75,7 +75,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Divides a time of the last context of the chain, and adds the parts.
+    /// Divides a time according to the last context in the chain, and adds the parts.
     fn follow(&mut self, context: ContextId, time: Time) {
         let row = self.tracks.context(context);
         for piece in pieces(self.tracks, row, time) {
@@ -190,7 +190,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Adds a part, or extends the last part if its context, activity and chain are the same.
+    /// Adds a part. If the previous part has the same context, activity and chain, extends it
+    /// instead.
     fn add(&mut self, context: ContextId, time: Time, activity: Activity) {
         let Time { from, until } = time;
         if until <= from.ticks {

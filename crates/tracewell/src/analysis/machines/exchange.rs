@@ -81,7 +81,7 @@ pub(super) fn tells_messages(schema: &Schema) -> bool {
 }
 
 impl Exchange {
-    /// Handles a put with this index in the sequence. Returns the thread that waits for it.
+    /// Handles a put with this index in the sequence. Returns the thread that waits for the item.
     pub(super) fn put(
         &mut self,
         sight: &Sight<'_>,

@@ -52,7 +52,7 @@ impl Handovers {
         }
     }
 
-    /// Handles missing events: the pending items are unknown after them.
+    /// Handles missing events: after the gap, the pending items are unknown.
     pub(in crate::analysis) fn gap(&mut self) {
         self.exchange.clear();
         self.puts.clear();

@@ -116,7 +116,8 @@ pub struct Figures {
     pub more_messages: u64,
     /// The distributions of the times of messages, if requested.
     pub distributions: Vec<Measured<Route>>,
-    /// Number of times that no distribution contains, because there are too many distributions.
+    /// Number of measured times that no distribution contains, because there are too many
+    /// distributions.
     pub more_times: u64,
     /// Queues and pools, in the order in which the trace first names them.
     pub levels: Vec<Level>,
@@ -312,7 +313,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         self.list.get_mut(index)
     }
 
-    /// Does the same for a table that shares its limit with others.
+    /// Does the same for a table that shares its limit with other tables.
     fn get_within(&mut self, key: K, room: &mut Room, make: impl FnOnce() -> T) -> Option<&mut T> {
         if !self.by_key.contains_key(&key) && !room.take() {
             return None;

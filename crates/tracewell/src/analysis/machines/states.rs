@@ -48,9 +48,9 @@ pub struct StateTime {
     pub left: u64,
     /// Durations of completed stays.
     pub stays: Range,
-    /// Ticks of all stays, including the last one up to the end of the trace.
+    /// Ticks of all stays, including a stay that lasts to the end of the trace.
     pub total: u64,
-    /// Ticks of the last entry, while the machine is in this state.
+    /// Ticks of the latest entry, while the machine is in this state.
     since: Option<u64>,
 }
 
@@ -261,7 +261,7 @@ impl Run {
     fn change(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
         self.transitions.close(None, &mut room.transitions);
         let Some(from) = sight.object() else { return };
-        // Internal transitions have no target. Kernels record 0 for them.
+        // Internal transitions have no target. For these, kernels record 0 as the target.
         let target = sight.value().filter(|target| target.argument != 0);
         self.transitions.begin(from, signal, target);
     }

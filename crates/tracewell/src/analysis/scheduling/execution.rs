@@ -1,4 +1,4 @@
-//! Measures the execution time of tasks, including execution on behalf of others.
+//! Measures the execution time of tasks, including execution on behalf of other tasks.
 //!
 //! A task's interval begins when the scheduler's choice takes effect: immediately, or at the end of
 //! the outermost interrupt. It ends when another choice takes effect or an interrupt

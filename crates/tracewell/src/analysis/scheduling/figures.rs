@@ -22,7 +22,7 @@ use super::waited::Waited;
 use crate::analysis::Measured;
 use crate::model::ContextId;
 
-/// The figures to derive beyond those of tasks, interrupts, servers and locks.
+/// The figures to derive in addition to those of tasks, interrupts, servers and locks.
 ///
 /// ```
 /// use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
@@ -131,7 +131,8 @@ pub struct Figures {
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
     /// The distributions of all times, if the caller wants them, in the order of their first times.
     pub distributions: Vec<Measured<Subject>>,
-    /// Number of times that no distribution contains, because there are too many distributions.
+    /// Number of measured times that no distribution contains, because there are too many
+    /// distributions.
     pub more_times: u64,
     /// Contradictions in the trace.
     pub sanity: Sanity,

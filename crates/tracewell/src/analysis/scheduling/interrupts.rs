@@ -1,10 +1,11 @@
-//! Measures the time in interrupts. A bracket is the time from the entry into an interrupt handler
-//! to the exit from it. The total is the time in the outermost brackets. The time of a source
+//! Measures the time in interrupts. A bracket is the time between the entry into an interrupt
+//! handler and the exit from this handler. The total is the time in the outermost brackets. The
+//! time of a source
 //! excludes nested
 //! interrupts.
 //!
-//! The maximum time in interrupts within windows of given lengths ([`WINDOWS`]) is the longest
-//! delay that interrupts can cause to a task in such a window.
+//! For windows of given lengths ([`WINDOWS`]), this module finds the maximum time in interrupts:
+//! the longest delay that interrupts can cause to a task in such a window.
 
 use super::execution::nanoseconds;
 use super::moments::Position;
@@ -237,8 +238,8 @@ impl Brackets {
     /// Handles missing events. After the gap, the ends of open brackets are unknown.
     pub(super) fn gap(&mut self) {
         self.open.all().for_each(Vec::clear);
-        // The time from the last interrupt before a gap to the first one after it is not an
-        // interval between arrivals.
+        // The time from the last interrupt before a gap to the first interrupt after the gap is not
+        // an interval between arrivals.
         self.sources.iter_mut().for_each(|source| source.last_start = None);
     }
 

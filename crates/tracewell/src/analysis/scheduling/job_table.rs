@@ -171,7 +171,7 @@ impl Task {
     fn done(&mut self, job: &Open, now: &Now<'_>) -> Job {
         let parts = job.released.as_ref().map(|moment| now.accounts.since(moment, now.context));
         // Jobs of a task run in order, so all execution since this job became the oldest belongs to
-        // it.
+        // this job.
         let execution = now.accounts.ran(now.context) - self.ran;
         let row = Job {
             context: now.context,

@@ -8,7 +8,7 @@
 //! the end of its wait, until the same task unlocks the mutex.
 //!
 //! If the scheduler does not record on whose behalf a task runs, execution of the mutex owner
-//! counts as blocking and execution of others as interference.
+//! counts as blocking, and execution of other tasks counts as interference.
 //!
 //! Some kernels record when a task blocks (`Blocks`). Before they block the task, they may change
 //! the owner's priority and record a choice of the scheduler for this change. Such a choice does

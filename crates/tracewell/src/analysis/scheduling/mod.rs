@@ -296,8 +296,9 @@ impl<M: Moments> Scheduling<M> {
     /// Handles an event of the class [`Class::Plain`] that does not change which context runs.
     /// Returns false, without any effect, if the event needs [`Scheduling::event`].
     ///
-    /// The time since the last change is not charged here, because no figure needs it before the
-    /// next change. On several cores, the charges of one core depend on events of others.
+    /// The time since the last change is not charged here, because no figure needs this charge
+    /// before the next change. On several cores, the charges of one core depend on events of other
+    /// cores.
     #[inline(always)]
     fn plain(&mut self, event: Event<'_>, kind: &Kind) -> bool {
         let Event { trace, row } = event;
@@ -396,7 +397,8 @@ impl<M: Moments> Scheduling<M> {
         self.seen.at(context).get_or_insert(seen)
     }
 
-    /// Returns true if recording was off after this event. Then it is unknown what ran after it.
+    /// Returns true if recording was off after this event. In this case, it is unknown what ran
+    /// after the event.
     fn is_hole(&mut self, trace: &Trace, id: u32, step: &Step) -> bool {
         self.filters.take(trace, id, step);
         self.holes && self.filters.is_hole()

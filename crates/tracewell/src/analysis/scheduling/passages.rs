@@ -49,7 +49,7 @@ pub struct Passage {
 
 #[derive(Clone, Debug, Default)]
 struct Task {
-    /// Ticks of the first mark, and execution of the task before it.
+    /// Ticks of the first mark, and the task's total execution before this mark.
     since: Option<(u64, u64)>,
     raw: Range,
     net: Range,

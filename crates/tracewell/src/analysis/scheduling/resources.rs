@@ -13,7 +13,7 @@ use crate::analysis::measured::Place;
 /// Requests of a task for mutexes, or for semaphores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Locks {
-    /// Number of requests, including those granted immediately.
+    /// Number of requests, including requests that were granted immediately.
     pub requests: u64,
     /// Number of requests that had to wait.
     pub blocks: u64,

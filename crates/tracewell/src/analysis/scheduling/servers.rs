@@ -1,15 +1,17 @@
 //! Follows the budgets of servers.
 //!
 //! A server's budget decreases while a task that it serves runs, or while another task runs on that
-//! task's behalf. It is full after it is replenished, and when the server becomes active for the
-//! first time after its task completed a job. It is 0 when the server reports exhaustion. Reclaimed
+//! task's behalf. The budget is full after a replenishment, and when the server becomes active for
+//! the first time after its task completed a job. It is 0 when the server reports exhaustion.
+//! Reclaimed
 //! time that the server uses is added to the budget. The full size is the largest amount that was
 //! used before exhaustion.
 //!
 //! Some servers do not name the served task when they become active. Usually it is the task that
 //! was activated directly before, because the activation of a task wakes its server. In groups of
 //! tasks, each server becomes active before its task. So if no task was activated directly before a
-//! server, the server serves the task that is activated directly after it. The task that runs when
+//! server, the server serves the task that is activated directly afterwards. The task that runs
+//! when
 //! the budget is exhausted is certainly the served one, so this task replaces an inferred one.
 
 use std::collections::HashMap;
@@ -211,7 +213,7 @@ impl Budgets {
         }
     }
 
-    /// Handles an event. `before` is the context that ran before it.
+    /// Handles an event. `before` is the context that ran before the event.
     pub(super) fn take(
         &mut self,
         trace: &Trace,
@@ -295,7 +297,7 @@ impl Budgets {
             return;
         }
         let begun = self.begun.get(ran).copied().flatten();
-        // Replace the ticks of the inferred task by those of this task's job.
+        // Replace the ticks of the inferred task by the ticks of this task's job.
         let own = begun.map_or(0, |begun| accounts.served(ran).saturating_sub(begun));
         server.figures.supplied = server.figures.supplied.saturating_sub(wrong).saturating_add(own);
         server.used = i64::try_from(own).unwrap_or(i64::MAX);

@@ -112,7 +112,7 @@ impl<M> Scheduling<M> {
         self.pairs.iter_mut().map(Pair::distributions).for_each(change);
     }
 
-    /// Returns all distributions, and the number of times that none of them contains. Omits kinds
+    /// Returns all distributions, and how many measured times no distribution contains. Omits kinds
     /// of times for which the trace lacks events.
     pub(super) fn finish_times(&mut self, coverage: &Coverage) -> (Vec<Measured<Subject>>, u64) {
         let (mut all, mut more) = (Vec::new(), 0);

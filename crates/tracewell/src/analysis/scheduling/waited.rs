@@ -1,4 +1,4 @@
-//! The waits that ended in a trace, and the longest of them. `locks` finds them.
+//! The waits that ended in a trace, and a list of the longest ones. `locks` finds them.
 
 use super::accounts::Split;
 use crate::model::ContextId;

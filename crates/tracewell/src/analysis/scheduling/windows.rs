@@ -17,7 +17,7 @@ type Interval = (u64, u64);
 struct Window {
     length: u64,
     most: u64,
-    /// Intervals that overlap the window that ends with the last interval, and their total.
+    /// Intervals that overlap the window at the end of the last interval, and their total.
     ending: VecDeque<Interval>,
     in_ending: u64,
     /// A window that begins with one of these intervals has not been checked yet.

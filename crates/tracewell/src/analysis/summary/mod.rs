@@ -122,8 +122,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the part of the tracks that overlaps a range of ticks. Rows contain the change
-    /// before the range and the change after it, if there is one.
+    /// Returns the part of the tracks that overlaps a range of ticks. Rows also contain the last
+    /// change before the range and the first change after the range, if they exist.
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
     /// length does not exceed it. Of the marks, arrows and waits that do not exceed it either, only
@@ -240,7 +240,7 @@ struct LockPart {
     waits: Sample<WaitSpan>,
 }
 
-/// Returns the element with an index, and adds elements before it if necessary.
+/// Returns the element with an index. If the list is too short, adds elements first.
 fn grown<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
     if index >= list.len() {
         list.resize_with(index + 1, T::default);

@@ -160,7 +160,7 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             && open.iter().all(|(_, state)| is_state(*state))
     }
 
-    /// Adds changes that follow those of the row.
+    /// Adds changes that follow the existing changes of the row.
     pub(super) fn extend(&mut self, changes: impl Iterator<Item = Change<S>>) {
         for Change { at, state } in changes {
             if self.open.len() == BLOCK {
@@ -213,7 +213,8 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
     }
 
     /// Returns the part of the row that overlaps a range, at a resolution; see
-    /// [`super::Summary::tracks`]. `last` is the change after those of the row, if there is one.
+    /// [`super::Summary::tracks`]. `last` is a further change after those of the row, if there is
+    /// one.
     pub(super) fn row(
         &self,
         range: &Range<u64>,

@@ -58,8 +58,8 @@ impl Contexts {
         }))
     }
 
-    /// Stores the request of a context. `None` means that an event shows that the last request was
-    /// granted.
+    /// Stores the request of a context. `None` means that the previous request was granted, as an
+    /// event shows.
     pub(super) fn asks(&mut self, id: ContextId, asked: Option<Reason>) {
         self.at(id).asked = asked;
     }

@@ -160,9 +160,9 @@ pub struct Arrow {
 /// A time in which events are missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gap {
-    /// The last event before it.
+    /// The last event before the gap.
     pub from: Position,
-    /// The first event after it; `None` if none followed.
+    /// The first event after the gap; `None` if none followed.
     pub until: Option<Position>,
     /// Number of missing events, if it is known.
     pub events: Option<u64>,

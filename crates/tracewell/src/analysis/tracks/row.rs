@@ -1,5 +1,5 @@
-//! A row of states, one after the other: what a core does, the state of a context, the holder of a
-//! mutex.
+//! A row of consecutive states, such as the activities of a core, the states of a context or the
+//! holders of a mutex.
 
 use std::ops::Range;
 
@@ -88,7 +88,7 @@ impl<S: Copy + PartialEq> Row<S> {
         Self { changes }
     }
 
-    /// Removes all changes except the last, which the next event may still replace.
+    /// Removes all changes except the last one, which the next event may still replace.
     pub(in crate::analysis) fn settle(&mut self) -> impl Iterator<Item = Change<S>> + '_ {
         let settled = self.changes.len().saturating_sub(1);
         self.changes.drain(..settled)

@@ -19,7 +19,7 @@ pub enum State {
     Running(MaybeContext),
     /// It has the processor, but an interrupt is being served.
     Interrupted,
-    /// It could run, but another context took the processor from it.
+    /// It could run, but another context took its processor.
     Preempted,
     /// It became ready, and has not got the processor yet.
     Ready,

@@ -1,5 +1,5 @@
 //! Decodes an AIX trace. A single file is decoded while its bytes arrive. Several files are merged
-//! after all of them have arrived.
+//! after all files have arrived.
 
 use std::sync::Arc;
 
@@ -324,8 +324,8 @@ impl State {
         Self { processes: Processes::default(), stamps: Vec::new(), order: ByteOrder::Big, calls }
     }
 
-    /// Unwraps a timestamp of 32 bits. If it decreases by more than half the range, 2^32 is added
-    /// to it and to all later timestamps.
+    /// Unwraps a timestamp of 32 bits. If a timestamp is smaller than the previous one by more than
+    /// half the range, 2^32 is added to this and all later timestamps.
     fn unwrapped(&mut self, cpu: u16, tick: u64) -> u64 {
         const ROUND: u64 = 1 << 32;
         let cpu = usize::from(cpu);

@@ -24,7 +24,7 @@ const MAX_PROCESSORS: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// The thread and process that run on each processor, according to the last dispatch on it.
+    /// The thread and process that run on each processor, according to its last dispatch.
     running: Vec<Option<(u64, Option<u64>)>>,
     processes: HashMap<u64, Process, RandomState>,
     threads: HashMap<u64, Thread, RandomState>,

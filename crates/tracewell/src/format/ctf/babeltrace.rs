@@ -43,7 +43,7 @@ pub enum PrintError {
 /// each message to `report` at its position among the events. `root` is
 /// the path that the user typed.
 ///
-/// Babeltrace stops at damage; this function continues after it.
+/// Babeltrace stops at damage; this function continues after the damage.
 ///
 /// # Errors
 /// Returns an error if the metadata cannot be read, or if `out` cannot be written.
@@ -95,7 +95,7 @@ struct Lines {
     contexts: Vec<(u64, Vec<u8>)>,
     /// Time of the previous line in nanoseconds.
     last: Option<i128>,
-    /// The second of the last time, and its date.
+    /// The time of the previous line in whole seconds, and the date of this second.
     date: (i128, String),
 }
 

@@ -32,7 +32,7 @@ const MAX_DEPTH: usize = 80;
 
 /// The registers of the locations that fields refer to.
 ///
-/// Fields of the payload and of the own context of an event are in the registers of this event,
+/// Each event has registers of its own for the fields in its payload and its specific context,
 /// because other events have other fields at the same location. All events share the registers of
 /// the other scopes.
 #[derive(Debug, Default)]
@@ -122,7 +122,8 @@ pub(super) struct Compiler<'r> {
     /// The position in bits, as a remainder for a divisor that is a power of two.
     remainder: u64,
     divisor: u64,
-    /// Index of the instruction to which the last jump leads. Numbers before this instruction must
+    /// Index of the instruction that is the target of the latest jump. Numbers before this
+    /// instruction must
     /// not be joined with numbers after it.
     barrier: usize,
 }
@@ -435,7 +436,8 @@ impl<'r> Compiler<'r> {
         found.flatten().copied()
     }
 
-    /// Adds the instructions that store a number for the fields that refer to it and for its roles.
+    /// Adds the instructions that store a number if other fields refer to it, and that apply its
+    /// roles.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
         let registers: Vec<_> = self.stored().collect();
         for register in registers {

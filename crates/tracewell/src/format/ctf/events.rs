@@ -1,7 +1,7 @@
 //! Makes event types of the model from the event classes of a trace.
 //!
-//! Event types with the same name and arguments have one id, for example those of two processes
-//! that run the same program.
+//! Event types with the same name and arguments share one id, for example if two processes run the
+//! same program.
 
 use std::collections::HashMap;
 use std::sync::Arc;

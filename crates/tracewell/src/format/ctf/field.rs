@@ -3,7 +3,7 @@
 use super::classes::{Class, IntegerKind};
 use crate::model::schema::ArgumentKind;
 
-/// An argument before it is in the schema.
+/// An argument that is not in the schema yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Field {
     pub(super) name: String,

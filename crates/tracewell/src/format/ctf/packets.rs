@@ -17,7 +17,7 @@ pub(super) struct Packet<'a> {
     pub(super) offset: u64,
     /// Index of the stream class.
     pub(super) class: usize,
-    /// The UUID of the packet, if it is not that of the metadata.
+    /// The UUID of the packet, if it differs from that of the metadata.
     pub(super) other_trace: Option<[u8; 16]>,
     /// Position of the context, in bits from the beginning of the packet.
     pub(super) context: u64,

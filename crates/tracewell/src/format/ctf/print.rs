@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn fractions_have_six_digits_as_in_c() {
-        // The expected texts are those of printf("%g") in C.
+        // The expected texts are the output of printf("%g") in C.
         let answers = [
             (0.1, "0.1"),
             (1e-7, "1e-07"),

@@ -157,12 +157,13 @@ pub(super) enum Op {
         field: u32,
         form: Form,
     },
-    /// Stores the last number in a register.
+    /// Stores the number that was read last in a register.
     Store {
         register: u32,
         is_signed: bool,
     },
-    /// Applies a role of the last number, which has this number of bits, to the packet or event.
+    /// Applies a role of the number that was read last, which has this number of bits, to the
+    /// packet or event.
     Role {
         role: Role,
         bits: u8,

@@ -88,9 +88,9 @@ pub(super) struct Stream<'a> {
     /// Offset of the next packet in its file.
     at: usize,
     pub(super) packet: Option<Packet<'a>>,
-    /// Index of the layout of the last packet.
+    /// Index of the layout of the current packet.
     pub(super) layout: usize,
-    /// Index of the stream class of the last packet.
+    /// Index of the stream class of the current packet.
     pub(super) class: usize,
     /// Number of packets opened so far.
     pub(super) packets: u64,
@@ -103,13 +103,14 @@ pub(super) struct Stream<'a> {
     pub(super) event_at: u64,
     /// Value of the clock at the next event.
     pub(super) time: u64,
-    /// Timestamp of the beginning of the last packet. Events of the packet can be earlier, because
+    /// Timestamp of the beginning of the current packet. Events of the packet can be earlier,
+    /// because
     /// old versions of barectf record this timestamp too late.
     begin: u64,
     /// Position of the current event in its packet, to detect events without bits.
     moved: Option<u64>,
     previous: Option<Previous>,
-    /// The UUID of the last packet, if it is not that of the metadata.
+    /// The UUID of the current packet, if it differs from that of the metadata.
     other_trace: Option<[u8; 16]>,
     gaps: VecDeque<Gap>,
     pub(super) next: Next,
@@ -350,7 +351,7 @@ impl<'a> Stream<'a> {
                     number: packet.numbers.number,
                     size: packet.bytes.len(),
                 };
-                // The first packet of a snapshot can be the last packet of the snapshot before it.
+                // The first packet of a snapshot can be the last packet of the previous snapshot.
                 if self.previous == Some(previous) && previous.number.is_some() {
                     self.state.clock = before;
                     return true;

@@ -363,7 +363,7 @@ impl Capture {
                 diagnostics.add(Severity::Damage, packet.bytes.start as u64, message);
                 Missing { events: Some(most), cause: LossCause::Missing }
             });
-            // A packet that is not full is the last packet of its chunk.
+            // If a packet is not full, it is the last packet of its chunk.
             let continues = missing.is_none() && before.is_some_and(|(_, full)| full);
             before = Some((packet.place, packet.is_full()));
             areas.list.push(Area { bytes: packet.bytes, continues, emergency: false, missing });

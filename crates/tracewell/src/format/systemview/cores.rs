@@ -12,7 +12,7 @@ pub(super) struct Core {
     /// The task, the idle context or the scheduler; `None` if unknown.
     running: Option<ContextId>,
     interrupts: Nested<ContextId>,
-    /// The count of the last overflow packet.
+    /// The count in the latest overflow packet.
     pub(super) drops: Option<u32>,
     /// True if the stream began within a recording. In this case, the first count includes earlier
     /// losses.
@@ -35,7 +35,7 @@ impl Core {
         self.interrupts.enter(interrupt);
     }
 
-    /// Handles missing events: the running context is unknown after them.
+    /// Handles missing events: after the gap, the running context is unknown.
     pub(super) fn forget(&mut self) {
         self.running = None;
         self.interrupts.clear();

@@ -19,7 +19,7 @@ use super::tables::{Field, Tables, shown_id};
 use crate::model::{Emitter, Fact, FactForm, Flow, LossCause, NewEvent, Rate, Severity, Trace};
 use crate::text::shown;
 
-/// Number of ticks of one turn: the counter of a target wraps after it.
+/// Number of ticks after which the counter of a target wraps, called one turn.
 const TURN: u64 = 1 << 32;
 
 /// Maximum number of series whose types are stored.
@@ -590,8 +590,9 @@ impl Events {
         true
     }
 
-    /// Returns the key of an object. Systems record some objects by identifiers and others by
-    /// addresses. `shrunk` says which form is more likely. The other form applies if it is the only
+    /// Returns the key of an object. Systems record some objects by identifiers and other objects
+    /// by addresses. `shrunk` says which form is more likely. The other form applies if it is the
+    /// only
     /// one that is the key of a known object.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
@@ -600,7 +601,7 @@ impl Events {
         if !is_known(first) && is_known(second) { second } else { first }
     }
 
-    /// Handles skipped bytes: the running contexts are unknown after them.
+    /// Handles skipped bytes: after them, the running contexts are unknown.
     pub(super) fn skipped(&mut self, cpu: Option<u16>, joined: bool) {
         match cpu {
             Some(cpu) => {

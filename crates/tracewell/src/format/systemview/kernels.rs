@@ -70,7 +70,7 @@ impl Kernel {
         self != Self::ZEPHYR
     }
 
-    /// Returns the events that all streams have and those of this system. They are parsed once per
+    /// Returns the events of all streams and the events of this system. They are parsed once per
     /// process.
     pub(super) fn schema(self) -> Arc<Schema> {
         static SCHEMAS: [OnceLock<Arc<Schema>>; ENTRIES.len()] =

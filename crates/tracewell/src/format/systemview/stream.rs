@@ -16,7 +16,7 @@ const RANGE: usize = 1 << 14;
 /// Number of plausible packets that resynchronise a stream without a sync.
 const MANY: usize = 8;
 
-/// Number of plausible packets that suffice if the stream ends after them.
+/// Number of plausible packets that suffice at the end of a stream.
 const FEW: usize = 3;
 
 /// Maximum length of the parameters of a plausible packet in bytes.
@@ -202,7 +202,7 @@ impl Stream {
         let run = rest.iter().take_while(|byte| **byte == 0).count();
         let before = self.zeros.min(SYNC);
         if run == rest.len() && !last {
-            // The last ten zeros may be a sync. The zeros before them are unused memory.
+            // The last ten zeros may be a sync. The zeros before these ten are unused memory.
             let unused = run.saturating_sub(2 * SYNC);
             self.at += unused as u64;
             return Some(Part::More(run - unused + 1));
@@ -345,7 +345,7 @@ fn begins_long_text(rest: &[u8], form: Form) -> bool {
     ) && is_long(rest, id)
 }
 
-/// Returns true if the count of the text of the packet at the start of `rest` has three bytes.
+/// Returns true if the packet at the start of `rest` has a text whose count has three bytes.
 #[cold]
 fn is_long(rest: &[u8], id: u32) -> bool {
     use tracewell_wire::systemview::number;

@@ -86,7 +86,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Creates the tables of a stream of this system with the schema files of a user.
+    /// Creates the tables for a stream of this system, including the schema files of a user.
     pub(super) fn new(files: Vec<Arc<Extension>>, kernel: Option<Kernel>) -> Self {
         Self { files, kernel, ..Self::default() }
     }

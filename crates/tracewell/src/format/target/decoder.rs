@@ -71,7 +71,7 @@ enum Kind {
 }
 
 /// Returns the kind of an input, according to its first bytes. A packet at the start, or two
-/// adjacent packets, indicate a line. A control block indicates a dump. The first of them
+/// adjacent packets, indicate a line. A control block indicates a dump. The first of these
 /// determines the kind.
 fn kind(start: &[u8], last: bool) -> Kind {
     let complete = last || start.len() >= EXAMINED;

@@ -28,7 +28,7 @@ struct Missing {
     offset: u64,
 }
 
-/// A packet that has not been delivered yet, and the losses before it.
+/// A packet that has not been delivered yet, and the losses before this packet.
 #[derive(Debug)]
 struct Held {
     missing: Vec<Missing>,
@@ -51,7 +51,7 @@ struct Lane {
     expected: Option<(u32, u32)>,
     recent: Recent,
     session: u8,
-    /// Number of restarts of the target that the packets of this core have shown.
+    /// Number of target restarts that the packets of this core have shown.
     restarts: u64,
     /// Number of ticks to add to its recorded times since its last restart.
     base: u64,
@@ -72,13 +72,13 @@ pub(super) enum Origin {
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     lanes: Vec<Lane>,
-    /// Number of cores according to the last header.
+    /// Number of cores according to the latest header.
     cores: usize,
     held: usize,
     restarts: u64,
-    /// The session after the last restart.
+    /// The session after the latest restart.
     session: u8,
-    /// Number of ticks to add to recorded times after the last restart.
+    /// Number of ticks to add to recorded times after the latest restart.
     base: u64,
     /// The largest time so far, including this number.
     latest: u64,

@@ -8,7 +8,7 @@ use crate::model::Trace;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{HEAD, ListItem, MAX_SLOTS, place, put};
 
-/// Writes the row of a text or of an event of the application, and returns the id of the event.
+/// Writes the row of a text or an application event, and returns the id of the event.
 /// Returns `None` if the event is neither of these, or if its number is too large.
 pub(super) fn block(event: &RecordedEvent<'_>, trace: &Trace, row: &mut Vec<u8>) -> Option<u32> {
     let (first, rest) = number::read(event.block)?;

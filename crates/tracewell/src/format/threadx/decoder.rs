@@ -190,7 +190,7 @@ impl ThreadxDecoder {
         out: &mut Emitter<'_>,
     ) -> Step {
         let trace = &mut *out.trace;
-        // Add the diagnostics of the header after those of earlier dumps.
+        // Add the diagnostics of the header after the diagnostics of earlier dumps.
         let earlier = std::mem::replace(&mut trace.diagnostics, diagnostics);
         trace.diagnostics.prepend(&earlier);
         let bytes = input.bytes.get(start..).unwrap_or_default();

@@ -25,7 +25,7 @@ type Identity = (u64, u32, Vec<u8>, [u64; 2]);
 /// The objects and threads of the dumps of a run.
 #[derive(Debug, Default)]
 pub(super) struct Registry {
-    /// The objects of the last dump, if another dump may follow it.
+    /// The objects of the previous dump, if another dump may follow.
     objects: HashMap<Identity, VecDeque<ObjectId>, RandomState>,
     /// The context of each thread, by address, name and stack.
     threads: HashMap<(u64, String, Vec<u64>), ContextId, RandomState>,

@@ -70,8 +70,8 @@ impl Ring<'_> {
         if self.used(current) || (current < there && self.used(self.expected - 1)) {
             return Order::Wrapped(current);
         }
-        // The slot to be written next may be damaged, but damage to half of the slots after it is
-        // unlikely.
+        // The slot to be written next may be damaged, but damage to half of the slots after this
+        // slot is unlikely.
         let following = current.min(there)..there;
         let used = self.slots.count_used(following.clone());
         if used > following.len() / 2 {

@@ -38,7 +38,7 @@ pub(super) struct Run {
     threads: usize,
 }
 
-/// The facts about the last dump that the next dump needs.
+/// The facts about the previous dump that are needed for the next dump.
 #[derive(Debug)]
 struct Dump {
     layout: Layout,
@@ -63,7 +63,7 @@ impl Run {
         self.last.as_ref().map_or(0, |last| last.layout.event_size() as u64)
     }
 
-    /// Returns true if a header describes the same ring as the last dump.
+    /// Returns true if a header describes the same ring as the previous dump.
     pub(super) fn is_of_ring(&self, layout: Layout, header: &Header) -> bool {
         self.last.as_ref().is_some_and(|last| last.is_of_ring(layout, header))
     }
@@ -186,7 +186,7 @@ impl Seam<'_> {
     /// `own` contains all events of the later dump.
     fn parts(&self, header: &Header, own: Vec<RingPart>, trace: &mut Trace) -> Vec<RingPart> {
         let offset = self.ring.offset;
-        // If the last dump had no events, `own` already contains the gap before the later dump.
+        // If the earlier dump had no events, `own` already contains the gap before the later dump.
         let same_ring = self.last.is_of_ring(self.last.layout, header)
             && self.last.state.ticking().previous.is_some();
         let Some((before, current)) =
@@ -317,7 +317,7 @@ fn lives(
             let id = u32::from(slots.id(slot).unwrap_or(0));
             lifetimes.note((&trace.schema, trace.payload), (id, payload), (slot, ticking.ticks));
         }
-        // After the last creation or deletion, no ticks are needed.
+        // After the final creation or deletion, no ticks are needed.
         if left == 0 {
             break;
         }

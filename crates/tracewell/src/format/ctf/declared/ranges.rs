@@ -49,7 +49,7 @@ impl Claimed {
             Some((first, last)) if last >= low => (first, last + 1),
             _ => (low, low),
         };
-        // The ranges are joined, so that later calls do not visit each of them again.
+        // The ranges are joined, so that later calls do not visit each range again.
         let inside: Vec<_> = self.ranges.range(low..=high).map(|(a, b)| (*a, *b)).collect();
         for (first, last) in inside {
             if next < first {

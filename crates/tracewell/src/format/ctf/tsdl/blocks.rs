@@ -1,7 +1,7 @@
 //! Interprets blocks of CTF 1.8: the trace, its environment, clocks, streams and events.
 //!
-//! The byte order, the clocks and the environment are read first, because the text may use them
-//! before it declares them. The other declarations are read in the order of the text.
+//! The byte order, the clocks and the environment are read first, because the text may use each of
+//! these before its declaration. The other declarations are read in the order of the text.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

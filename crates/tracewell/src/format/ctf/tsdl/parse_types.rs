@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
         TypeTree { at, kind: TypeKind::Named(words) }
     }
 
-    /// Consumes the keyword of a type and parses the attributes after it.
+    /// Consumes the keyword of a type and parses the attributes that follow.
     fn type_attributes(&mut self) -> Result<Vec<super::tree::Attribute<'a>>, Fault> {
         self.advance()?;
         match self.eat("{")? {

@@ -144,7 +144,7 @@ pub(super) struct LabelTree {
     pub at: u32,
     /// The label, without quotes.
     pub label: String,
-    /// The first and the last value, if the text has them.
+    /// The first and the last value, if the text contains them.
     pub values: Option<(i128, i128)>,
 }
 
