@@ -59,7 +59,8 @@ impl std::error::Error for ReadError {}
 ///
 /// The caller passes a window of the source. Bytes are appended at its end, and consumed bytes are
 /// dropped at its start; see [`Input`]. A decoder of a framed stream consumes frame by frame. A
-/// decoder of a ring consumes bytes only after it has the whole ring. Decoders do not buffer bytes,
+/// decoder of a ring consumes bytes only when the whole ring has arrived. Decoders do not buffer
+/// bytes,
 /// and batches borrow from the window.
 ///
 /// Decoders never panic, whatever the input. Allocated memory is proportional to the size of the
@@ -72,7 +73,7 @@ pub trait Decoder: Send {
     /// Decodes as much of `input` as possible into `out`, and updates the trace of `out`. If
     /// `input.last` is set, delivers everything readable and returns [`Progress::Done`]. Also
     /// returns [`Progress::Done`] if the sink needs no further events. The caller must flush the
-    /// emitter afterwards, or the events in it are lost.
+    /// emitter afterwards, because otherwise the events in the emitter are lost.
     ///
     /// # Errors
     /// Returns an error if the input does not have this format. Damage after a readable start is

@@ -8,7 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds the files of the trace at a path, which is a folder or one of the files in it. Returns
+/// Finds the files of the trace at a path, which is that of a folder or of a file in the folder.
+/// Returns
 /// `None` if the path is not a trace of the format.
 pub type FindFiles = fn(&Path) -> io::Result<Option<FolderFiles>>;
 
@@ -17,7 +18,7 @@ pub type FindFiles = fn(&Path) -> io::Result<Option<FolderFiles>>;
 pub struct FolderFiles {
     /// The file that describes the trace. The decoder gets its bytes as the input.
     pub main: PathBuf,
-    /// All files, in the order in which the decoder gets them. `main` is one of them.
+    /// All files, in the order in which the decoder gets them. They include `main`.
     pub files: Vec<PathBuf>,
 }
 

@@ -91,7 +91,7 @@ pub struct Note {
 /// A readable format, with all dialect-specific data and functions that the rest of the program
 /// uses.
 ///
-/// A dialect sets the fields that it needs and takes the others from [`Format::new`].
+/// A dialect sets the fields that it needs, and takes the other fields from [`Format::new`].
 #[derive(Debug)]
 pub struct Format {
     /// Name on the command line and in output.
@@ -225,7 +225,7 @@ impl Format {
             return Err(OptionError::of_flag(file.flag, message));
         }
         // The decoder applies the files to the schema that it uses. If the format has several
-        // versions, errors are those for the newest one.
+        // versions, errors refer to the newest version.
         self.with_schemas((self.schema)(), settings)?;
         (self.make)(settings)
     }

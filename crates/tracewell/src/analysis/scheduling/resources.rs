@@ -42,7 +42,7 @@ pub struct Resource {
     /// Type code of the object; `None` if events do not have it. In that case, any object that is
     /// not a mutex is a semaphore.
     pub kind: Option<u32>,
-    /// Ticks of the last request.
+    /// Ticks of the latest request.
     pub last_ticks: u64,
     /// The figures over all tasks.
     pub figures: Locks,
@@ -61,7 +61,7 @@ pub(super) struct Row {
     name: Name,
     /// True if an event within the range of the figures concerned the object.
     is_used: bool,
-    /// Ticks of the last request.
+    /// Ticks of the latest request.
     pub(super) last_ticks: u64,
     pub(super) figures: Locks,
     /// The places of the distributions of waiting and holding times.

@@ -8,7 +8,7 @@
 //! | `thread_switched_in` with `thread_id`, `name` | this thread runs after the event (Zephyr) |
 //!
 //! Events between the beginning and the end of an interrupt belong to the interrupt. Other events
-//! without such fields belong to the thread that runs on their processor, if it is known.
+//! without such fields belong to the thread that runs on their processor, if this thread is known.
 
 use super::field::Field;
 use super::row::Row;
@@ -317,7 +317,8 @@ impl Threads {
         Some(id)
     }
 
-    /// Adds the thread in these slots, or renames it to the name in them.
+    /// Adds the thread that these slots describe. If the thread exists, gives it the name in the
+    /// slots.
     fn name(
         &mut self,
         slots: Slots,
@@ -335,7 +336,8 @@ impl Threads {
         }
     }
 
-    /// Returns the context of the thread in these slots, and adds it if it is new.
+    /// Returns the context of the thread that these slots describe, and adds the context if it is
+    /// new.
     #[inline]
     fn thread(
         &mut self,

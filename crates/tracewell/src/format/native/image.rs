@@ -27,7 +27,7 @@ impl<'a> Image<'a> {
         Self { header, window }
     }
 
-    /// Returns a word, or 0 if the input ends before it.
+    /// Returns a word, or 0 if the input ends before the word does.
     pub(super) fn word(&self, index: usize) -> u64 {
         word(self.window.bytes, index).unwrap_or(0)
     }

@@ -15,7 +15,7 @@ pub(super) struct Log {
     pub(super) place: BlockPlace,
     /// The content of the start block.
     pub(super) start: Option<Start>,
-    /// The content of the last status block.
+    /// The content of the latest status block.
     pub(super) status: Option<StatusWords>,
     /// True if an end block was read.
     pub(super) ended: bool,

@@ -40,7 +40,7 @@ fn has_parent(text: &EventTypeText<'_>) -> bool {
     second.is_some_and(|field| (field.name, field.kind) == (PARENT_FIELD, FieldKind::Unsigned))
 }
 
-/// Returns the role of an event of the family of spans.
+/// Returns the role of an event that belongs to the family of spans.
 fn role(text: &EventTypeText<'_>) -> Option<SpanRole> {
     let has_values = text.fields().count() > 1;
     Some(match (text.name, has_values) {

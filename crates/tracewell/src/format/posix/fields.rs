@@ -109,7 +109,8 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
     Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-/// Checks the kind of an argument without an encoding. `number` counts such arguments from 0.
+/// Checks the kind of an argument without an encoding. `number` is the number of the argument among
+/// those without an encoding, from 0.
 /// Argument number 0 contains the whole data.
 ///
 /// # Errors
@@ -143,8 +144,8 @@ pub(super) enum FieldValue {
     },
 }
 
-/// Returns the value of each argument of the event that is a field of its data; `None` for a field
-/// after the end of the data.
+/// Returns the value of each argument that is a field of the event's data. The value is `None` if
+/// the field is after the end of the data.
 pub(super) fn values<'d>(
     event: &'d EventType,
     data: &'d [u8],

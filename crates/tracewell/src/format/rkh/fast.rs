@@ -71,7 +71,7 @@ struct FastState<'s, 'b, S> {
     stamp_mask: u32,
     /// Mask of the bits that must be 0 in a frame's sum. The mask is 0 if frames have no checksum.
     sum_mask: u8,
-    /// The context of events outside of steps.
+    /// The context for events outside of steps.
     framework: ContextId,
     /// The columns of the batch.
     ticks: &'s mut [u64; BATCH],

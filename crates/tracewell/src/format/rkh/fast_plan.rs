@@ -14,7 +14,8 @@ pub(super) const NUMBER: usize = 1;
 /// Offset of the timestamp in a frame.
 pub(super) const STAMP: u8 = 2;
 
-/// The plan for reading a frame. It is aligned to a cache line, because the loop needs all of it.
+/// The plan for reading a frame. It is aligned to a cache line, because the loop needs the whole
+/// plan.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct FastPlan {

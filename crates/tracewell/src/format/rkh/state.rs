@@ -32,8 +32,8 @@ pub(super) struct State {
     bases: Vec<Dialect>,
     /// Number that is added to a code to get the id of an event.
     pub(super) base: u32,
-    /// RKH's version in the last configuration record; 0 if there is no record or it has no
-    /// version.
+    /// RKH's version in the latest configuration record; 0 if there is no such record, or if the
+    /// record contains no version.
     pub(super) version: u16,
     pub(super) settings: Settings,
     /// `None` until dialect and settings are known from the first bytes.
@@ -59,7 +59,7 @@ pub(super) struct State {
     pub(super) start: u64,
     /// True after the decoder has given the hint to try other settings, which it gives only once.
     warned: bool,
-    /// The context of events outside of steps.
+    /// The context for events outside of steps.
     pub(super) framework: ContextId,
     /// The active object whose step is running.
     pub(super) running: Option<ContextId>,
@@ -239,8 +239,8 @@ impl State {
 
     /// Changes the dialect of the stream, and returns the schema of all dialects so far.
     ///
-    /// One trace may contain events of several dialects, so the ids of each new dialect follow
-    /// those of the previous dialects.
+    /// One trace may contain events of several dialects, so the ids of each new dialect follow the
+    /// ids of the previous dialects.
     pub(super) fn schema_with(&mut self, dialect: Dialect, trace: &Trace) -> Arc<Schema> {
         // No event was delivered yet, so the first dialect can still be replaced.
         if trace.events == 0 {

@@ -23,7 +23,7 @@ mod kind {
     pub(super) const EVENT_POOL: u32 = 10;
 }
 
-/// The key of the context of events outside of steps.
+/// The key of the context for events outside of steps.
 const FRAMEWORK: u64 = u64::MAX;
 
 /// The type of the object that a symbol record names, and the slots of the record's arguments.
@@ -82,8 +82,7 @@ fn numbered(kind: u32, key: u64, label: String) -> Object {
 /// replaces the latest one.
 const MAX_LIVES: usize = 256;
 
-/// The names that are valid now, and the names that were valid before the last configuration
-/// record.
+/// The names that are valid now, and those that were valid before the latest configuration record.
 #[derive(Debug)]
 pub(super) struct Symbols {
     /// The objects that a user's schema file names, by type and key.
@@ -94,7 +93,7 @@ pub(super) struct Symbols {
     ended: HashMap<(u32, u64), ObjectId, RandomState>,
     /// Contexts of the active objects since the last configuration record, by address.
     living: HashMap<u64, ContextId, RandomState>,
-    /// Per address, the number of contexts so far, and the last context.
+    /// Per address, the number of contexts so far, and the latest context.
     lives: HashMap<u64, (usize, ContextId), RandomState>,
     /// Cache of `living`, by a hash of the address; [`NOT_SEEN`] marks a free entry.
     seen: [(u64, ContextId); SEEN],
@@ -271,7 +270,7 @@ fn active_object(trace: &Trace, key: u64) -> Context {
     Context { key, key_text, kind: ContextKind::Thread, name, object: None }
 }
 
-/// Creates the context of events outside of the steps of active objects.
+/// Creates the context for events outside of the steps of active objects.
 pub(super) fn framework(trace: &mut Trace) -> ContextId {
     let (key_text, name) = ("-".to_owned(), "framework".to_owned());
     let kind = ContextKind::System;

@@ -16,7 +16,7 @@ use crate::model::{Counter, Direction};
 /// The result of the comparison of a frame's number with the number of the last event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
-    /// The number follows the last number, or it is the first number of the stream.
+    /// The number follows the previous number, or it is the first number of the stream.
     Next,
     /// The number is 0 after a configuration record: the target restarted.
     Restarted,
@@ -31,7 +31,7 @@ pub(super) struct Timeline {
     /// Number of frames after the last event that are not events but have the expected numbers.
     skipped: u8,
     pub(super) first_number: Option<u8>,
-    /// True if a configuration record has followed the last numbered frame.
+    /// True if a configuration record has followed the latest numbered frame.
     configured: bool,
     counter: Counter,
     last_stamp: Option<u32>,
@@ -76,7 +76,8 @@ impl Timeline {
         }
     }
 
-    /// Compares the number of an event with the last number. If 0 follows 255, the target restarted
+    /// Compares the number of an event with the previous number. If 0 follows 255, the target
+    /// restarted
     /// only if the timestamp decreased.
     #[inline]
     pub(super) fn order(&self, number: u8, stamp: Option<u32>) -> Order {

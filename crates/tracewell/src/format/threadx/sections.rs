@@ -31,7 +31,7 @@ pub(super) struct Section<'a> {
     offset: u64,
     /// Number of the first event.
     first: u64,
-    /// The clock before each slice, and after the last one.
+    /// The clock before each slice, and after the last slice.
     clocks: Vec<Ticking>,
     /// The context of the event before the first slice.
     context: ContextId,
@@ -40,7 +40,8 @@ pub(super) struct Section<'a> {
 
 /// The first pass over some slices of a section.
 struct Survey {
-    /// The clock before each slice, and after the last one. The ticks of these clocks are relative
+    /// The clock before each slice, and after the last slice. The ticks of these clocks are
+    /// relative
     /// to the first slice.
     clocks: Vec<Ticking>,
     /// False if a slot is unused or a context is unknown.

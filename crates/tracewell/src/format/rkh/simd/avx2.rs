@@ -80,7 +80,7 @@ fn look(block: &[u8; BLOCK], before: u8, out: &mut [u8; BLOCK]) -> (u64, u64, u8
         let [a, b, c, d] = totals.map(|total| total as u8);
         let middle = total.wrapping_add(a).wrapping_add(b);
         // The prefix sums of the upper 16 bytes start from zero, so the sum of the lower 16 bytes
-        // is added to them.
+        // must be added.
         let before = _mm256_set_m128i(
             _mm_set1_epi8(middle.cast_signed()),
             _mm_set1_epi8(total.cast_signed()),

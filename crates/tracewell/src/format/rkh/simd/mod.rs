@@ -2,7 +2,7 @@
 //! instruction set.
 //!
 //! [`Simd`] has two operations: one examines a block of 64 bytes, the other gathers the arguments
-//! of a frame. `portable` runs on all processors; `avx2` is faster on those that support it.
+//! of a frame. `portable` runs on all processors; `avx2` is faster on processors that support AVX2.
 //! [`Simd::dispatch`] runs a whole loop in code that is compiled for the instruction set, so that
 //! both operations are inlined.
 
