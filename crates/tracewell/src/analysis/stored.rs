@@ -2,8 +2,7 @@
 //! bytes have no version and no checksum of their own.
 //!
 //! Reading returns `None` if the bytes are not a valid value of the type. It allocates at most as
-//! many elements as
-//! there are bytes left.
+//! many elements as there are bytes left.
 
 use serde_json::Value;
 use tracewell_wire::number;

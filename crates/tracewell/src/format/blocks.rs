@@ -1,6 +1,6 @@
 //! Tracks the position in a log whose blocks have the framing of `wire::frame`. Handles intact
-//! blocks,
-//! damage, and bytes after the log. The modules of the formats interpret the content of blocks.
+//! blocks, damage, and bytes after the log. The modules of the formats interpret the content of
+//! blocks.
 
 use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::WORD;

@@ -2,8 +2,7 @@
 //!
 //! A file with holes can be large although it has few blocks, because holes read as zeros and
 //! occupy no disk space. So the size of the stream may exceed the memory of the machine. The number
-//! of copied
-//! bytes is limited to the size of the file's blocks or 1 GiB, whichever is larger.
+//! of copied bytes is limited to the size of the file's blocks or 1 GiB, whichever is larger.
 
 use std::fs::Metadata;
 use std::io;

@@ -104,8 +104,7 @@ impl OptionError {
 }
 
 /// Options in the order and form in which the user typed them. If the user typed a key several
-/// times, its
-/// last value applies.
+/// times, its last value applies.
 ///
 /// ```
 /// use tracewell::format::Options;

@@ -55,8 +55,7 @@ pub struct KeyBinding {
 }
 
 /// Returns a list with one entry for each event id, up to the highest id of a creation or deletion.
-/// An
-/// entry is true if the id is a creation or a deletion.
+/// An entry is true if the id is a creation or a deletion.
 pub fn births_and_deaths(schema: &Schema) -> Vec<bool> {
     let mut relevant = Vec::new();
     for event in schema.events().iter().filter(|event| subject(event).is_some()) {
@@ -190,8 +189,7 @@ struct Given<'a> {
 impl Given<'_> {
     /// Returns the lives in time order, each with its object. Initially, the source filled the
     /// slots of a key in order. If there are at least as many slots as lives, the last slots belong
-    /// to
-    /// these lives. If there are fewer slots than lives, some lives shared a slot, and the first
+    /// to these lives. If there are fewer slots than lives, some lives shared a slot, and the first
     /// slots are assigned first.
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();

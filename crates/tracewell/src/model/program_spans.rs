@@ -3,8 +3,7 @@
 //! The decoder adds spans while it reads, and events look up the name of a span by its number. A
 //! program may begin millions of spans, so memory is bounded. The table keeps open spans up to a
 //! limit, and the most recently ended spans. A span has no name if its beginning was not recorded
-//! or
-//! was lost, or if the table removed the span.
+//! or was lost, or if the table removed the span.
 
 use std::collections::{HashMap, VecDeque};
 

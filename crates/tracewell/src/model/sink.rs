@@ -73,16 +73,14 @@ pub trait Sink {
 
     /// Returns true if this sink receives the next events with [`Sink::slices`], provided that the
     /// decoder can deliver slices. Before that, the sink has received at least one batch. By
-    /// default, sinks
-    /// receive batches.
+    /// default, sinks receive batches.
     fn takes_slices(&self, _trace: &Trace) -> bool {
         false
     }
 
     /// Receives events that any thread can decode, in place of calls of [`Sink::events`]. The
     /// decoder calls this only if [`Sink::takes_slices`] returned true. The trace's number of
-    /// events does not include
-    /// these events yet.
+    /// events does not include these events yet.
     fn slices(&mut self, _trace: &Trace, _slices: &dyn Slices) -> Flow {
         Flow::Continue(())
     }

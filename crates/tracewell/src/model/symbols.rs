@@ -95,9 +95,8 @@ impl SymbolTable {
     /// names its address only if no other symbol contains it.
     pub fn new(program: Program, mut symbols: Vec<Symbol>) -> Self {
         // Of the symbols at the same address, the smallest one comes last, because the last one has
-        // priority.
-        // Because the list was reversed and the sort is stable, the first of equal symbols comes
-        // last.
+        // priority. Because the list was reversed and the sort is stable, the first of equal
+        // symbols comes last.
         symbols.reverse();
         symbols.sort_by_key(|symbol| (symbol.address, std::cmp::Reverse(symbol.size)));
         let mut ranges = sized_ranges(&symbols);

@@ -108,8 +108,7 @@ impl PayloadLayout {
 
     /// Returns the bytes of argument number `index`, which is a string, bytes or a list. In a row
     /// of words, the argument contains the number of bytes. The bytes follow this number and fill
-    /// the
-    /// rest of the payload.
+    /// the rest of the payload.
     pub fn bytes(self, payload: &[u8], index: usize) -> &[u8] {
         match self {
             Self::Words { bytes, .. } => {

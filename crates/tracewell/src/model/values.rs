@@ -34,8 +34,7 @@ pub const fn place(start: u32, length: u32) -> u64 {
 }
 
 /// Appends a row to `out`: the bits of filled slots, the slots, and the bytes to which the slots
-/// refer.
-/// Pads the row to a multiple of 8 bytes.
+/// refer. Pads the row to a multiple of 8 bytes.
 pub fn put(out: &mut Vec<u8>, present: u32, slots: &[u64], bytes: &[u8]) {
     out.extend(head(present, slots.len() as u32).to_le_bytes());
     out.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));

@@ -25,8 +25,7 @@
 //! Further messages and transitions are only counted.
 //!
 //! When events are missing or the system restarts, pending messages are dropped, and the current
-//! states and timers end.
-//! Their durations are not counted.
+//! states and timers end. Their durations are not counted.
 //!
 //! ```
 //! use tracewell::analysis::machines::Machines;

@@ -3,8 +3,7 @@
 //! If a machine's events show entries and exits, the time in a state lasts from its entry to its
 //! exit. A composite state stays active while its inner states change. If these events are
 //! switched off, the time in a state begins at the end of the step that reached the state, and it
-//! ends
-//! at the end of the step that reaches another state.
+//! ends at the end of the step that reaches another state.
 
 use super::messages::Message;
 use super::moments::MachineMoments;

@@ -1,8 +1,7 @@
 //! The different transitions of a machine.
 //!
 //! Most machines take the same few transitions again and again. So the transition in progress is
-//! built
-//! in place, and is copied only if it is different from all earlier ones.
+//! built in place, and is copied only if it is different from all earlier ones.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};

@@ -97,8 +97,7 @@ pub struct Figures {
     /// Servers in the order in which the trace first names them.
     pub servers: Vec<Server>,
     /// Ticks in which tasks or interrupts ran on any core, without idle and unknown time. `None` if
-    /// the
-    /// trace shows only which context recorded events.
+    /// the trace shows only which context recorded events.
     pub charged_ticks: Option<u64>,
     /// The time of each core; empty if the trace shows only which context recorded events.
     pub cores: Vec<CoreTime>,

@@ -1,8 +1,6 @@
 //! Measures the time in interrupts. A bracket is the time between the entry into an interrupt
 //! handler and the exit from this handler. The total is the time in the outermost brackets. The
-//! time of a source
-//! excludes nested
-//! interrupts.
+//! time of a source excludes nested interrupts.
 //!
 //! For windows of given lengths ([`WINDOWS`]), this module finds the maximum time in interrupts:
 //! the longest delay that interrupts can cause to a task in such a window.
@@ -19,8 +17,7 @@ use crate::analysis::total::{Total, total};
 use crate::model::{Meaning, OnBehalf, Running, Trace};
 
 /// Maximum nesting of interrupts. Deeper brackets are charged to the bracket that encloses them.
-/// Only damaged
-/// traces nest deeper.
+/// Only damaged traces nest deeper.
 const MAX_DEPTH: usize = 64;
 
 /// Time spent in interrupts.
@@ -244,8 +241,7 @@ impl Brackets {
     }
 
     /// Returns the number of ends without a beginning plus the number of beginnings without an end.
-    /// A bracket
-    /// that a gap interrupts is not counted.
+    /// A bracket that a gap interrupts is not counted.
     pub(super) fn unmatched(&self) -> u64 {
         self.unmatched
     }

@@ -1,8 +1,7 @@
 //! Lists jobs with release, start and completion, and the parts of the response time.
 //!
 //! A job has a row if the trace shows its release and its completion, and has no gap between them.
-//! On one
-//! core, each tick of its response time belongs to exactly one part: execution of the job,
+//! On one core, each tick of its response time belongs to exactly one part: execution of the job,
 //! execution of earlier pending jobs of its task, blocking (another task ran on behalf of its
 //! task), execution of each other task, interrupts, and time in which no task ran. On several
 //! cores, tasks run in parallel, so a row has no parts.
@@ -108,8 +107,7 @@ impl JobTable {
         match change {
             Change::Released => {
                 // A moment contains a copy of the totals of all tasks. The limit prevents endless
-                // releases in a
-                // damaged trace from filling memory.
+                // releases in a damaged trace from filling memory.
                 let moment = now.accounts.moment(now.context).filter(|_| self.kept < MAX_TOTALS);
                 self.kept += moment.as_ref().map_or(0, Moment::size);
                 task.released(moment, now);

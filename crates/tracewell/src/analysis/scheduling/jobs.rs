@@ -19,8 +19,7 @@ use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, Trace};
 
 /// Number of events at the beginning of a trace that may contain the event for the start of
-/// tracing. Events
-/// that set filters may precede it.
+/// tracing. Events that set filters may precede it.
 const START_WITHIN: u64 = 8;
 
 /// Jobs of a task.
@@ -34,8 +33,7 @@ pub struct Jobs {
     /// Number of completions without a release in the trace.
     pub orphan_completions: u64,
     /// Number of jobs that were pending when a gap began. Their completions are unknown, and a
-    /// completion
-    /// after the gap may be an orphan.
+    /// completion after the gap may be an orphan.
     pub across_gaps: u64,
     /// Number of jobs that are pending at the end of the trace.
     pub pending: u64,

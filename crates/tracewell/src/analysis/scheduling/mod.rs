@@ -27,8 +27,7 @@
 //!
 //! All figures are derived from meanings ([`crate::model::Meaning`]). If a system does not record
 //! the events for a figure, the figure is 0 or absent. Times are ticks. The duration of an interval
-//! in
-//! nanoseconds is the time at its end minus the time at its beginning. So sums are exact even if
+//! in nanoseconds is the time at its end minus the time at its beginning. So sums are exact even if
 //! the clock's rate changes.
 //!
 //! If a trace shows only which context recorded an event ([`Processor::Recorders`]), it is unknown

@@ -20,8 +20,7 @@ pub struct Locks {
     /// Time in ticks from a request until the task continues, for waits that ended in the trace.
     pub wait: Range,
     /// The parts of these waits, each summed over all waits. `own` is the time until the scheduler
-    /// reacted to the
-    /// request.
+    /// reacted to the request.
     pub spent: Split,
     /// Time from lock to unlock of mutexes, in ticks.
     pub hold: Range,

@@ -3,16 +3,14 @@
 //! A server's budget decreases while a task that it serves runs, or while another task runs on that
 //! task's behalf. The budget is full after a replenishment, and when the server becomes active for
 //! the first time after its task completed a job. It is 0 when the server reports exhaustion.
-//! Reclaimed
-//! time that the server uses is added to the budget. The full size is the largest amount that was
-//! used before exhaustion.
+//! Reclaimed time that the server uses is added to the budget. The full size is the largest amount
+//! that was used before exhaustion.
 //!
 //! Some servers do not name the served task when they become active. Usually it is the task that
 //! was activated directly before, because the activation of a task wakes its server. In groups of
 //! tasks, each server becomes active before its task. So if no task was activated directly before a
 //! server, the server serves the task that is activated directly afterwards. The task that runs
-//! when
-//! the budget is exhausted is certainly the served one, so this task replaces an inferred one.
+//! when the budget is exhausted is certainly the served one, so this task replaces an inferred one.
 
 use std::collections::HashMap;
 

@@ -95,8 +95,7 @@ impl<S: Copy + PartialEq> Row<S> {
     }
 
     /// Adds a state. If one event sets several states, the row contains only the last one that it
-    /// sets.
-    /// Returns true if the row became longer.
+    /// sets. Returns true if the row became longer.
     pub(super) fn set(&mut self, at: Position, state: S) -> bool {
         let before = self.changes.len();
         if self.changes.last().is_some_and(|last| last.at == at) {

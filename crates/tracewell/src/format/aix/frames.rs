@@ -17,8 +17,7 @@ pub(super) enum Next<'a> {
     /// A frame with an invalid entry.
     BadEntry(EntryError),
     /// Bytes that are not a frame, with a message and the distance in bytes to the next good frame.
-    /// The
-    /// distance is `None` if no good frame follows.
+    /// The distance is `None` if no good frame follows.
     NoFrame(String, Option<usize>),
     /// The number of bytes that are needed to continue.
     Wanted(usize),

@@ -2,9 +2,9 @@
 //!
 //! A frame usually contains its thread and process. If not, they are the thread and process of the
 //! last dispatch on its processor (hooks 106 and 10C). Hooks also announce new programs (exec,
-//! 134), processes
-//! (fork, 139) and threads (465). AIX does not document the data words of these hooks. This module
-//! expects the data words that the guide specifies for users of Tracewell's recorder.
+//! 134), processes (fork, 139) and threads (465). AIX does not document the data words of these
+//! hooks. This module expects the data words that the guide specifies for users of Tracewell's
+//! recorder.
 
 use std::collections::HashMap;
 

@@ -2,8 +2,7 @@
 //! collector saved.
 //!
 //! Each entry becomes an event with a timestamp of the host. [`tracewell_wire::arrivals`] defines
-//! the layout and
-//! writes it.
+//! the layout and writes it.
 
 mod decoder;
 pub mod sidecar;

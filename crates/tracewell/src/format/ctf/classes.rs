@@ -22,8 +22,7 @@ pub struct Metadata {
     /// The language of the metadata.
     pub version: Version,
     /// The default byte order of fields, which is also the byte order of the packets' magic number.
-    /// CTF 2
-    /// declares no default: the order is that of the magic number's class, or little-endian.
+    /// CTF 2 declares no default: the order is that of the magic number's class, or little-endian.
     pub byte_order: ByteOrder,
     /// The identifier that packets repeat.
     pub uuid: Option<[u8; 16]>,

@@ -1,8 +1,8 @@
 //! Converts values of the clocks of a trace to stamps of one clock.
 //!
 //! If all clocks have the same rate, the common clock has this rate, and no value is rounded.
-//! Otherwise
-//! the common clock counts nanoseconds. Its origin is a whole second, so that dates are exact.
+//! Otherwise the common clock counts nanoseconds. Its origin is a whole second, so that dates are
+//! exact.
 
 use super::classes::Clock;
 use crate::model::{self, Rate, WallClock};

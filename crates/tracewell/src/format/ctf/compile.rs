@@ -1,8 +1,7 @@
 //! Compiles layouts to programs.
 //!
 //! A register is allocated for each location to which a length or a choice refers. All programs of
-//! a trace
-//! share the registers, so that a field of one scope can refer to a field of another scope.
+//! a trace share the registers, so that a field of one scope can refer to a field of another scope.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -123,8 +122,7 @@ pub(super) struct Compiler<'r> {
     remainder: u64,
     divisor: u64,
     /// Index of the instruction that is the target of the latest jump. Numbers before this
-    /// instruction must
-    /// not be joined with numbers after it.
+    /// instruction must not be joined with numbers after it.
     barrier: usize,
 }
 

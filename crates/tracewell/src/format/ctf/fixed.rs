@@ -1,6 +1,5 @@
 //! Fields at fixed offsets from the start of a byte. A program reads several such fields after one
-//! check of the
-//! bounds.
+//! check of the bounds.
 //!
 //! Does not check bounds: the reading of a run does (see `program`).
 

@@ -88,8 +88,7 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 /// Returns true if the path is a regular file that begins like metadata. Does not wait for the
-/// writer
-/// of a pipe.
+/// writer of a pipe.
 fn begins_as_metadata(path: &Path) -> bool {
     if !path.is_file() {
         return false;

@@ -104,8 +104,7 @@ pub(super) struct Stream<'a> {
     /// Value of the clock at the next event.
     pub(super) time: u64,
     /// Timestamp of the beginning of the current packet. Events of the packet can be earlier,
-    /// because
-    /// old versions of barectf record this timestamp too late.
+    /// because old versions of barectf record this timestamp too late.
     begin: u64,
     /// Position of the current event in its packet, to detect events without bits.
     moved: Option<u64>,

@@ -6,8 +6,7 @@
 //! | Zephyr | `thread_switched_in` |
 //!
 //! The files refer to events and arguments by name, because ids and layouts differ from trace to
-//! trace. A
-//! trace may lack events and arguments that a file names.
+//! trace. A trace may lack events and arguments that a file names.
 
 use std::sync::{Arc, OnceLock};
 

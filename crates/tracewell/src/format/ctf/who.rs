@@ -21,8 +21,7 @@ use crate::model::{Context, ContextId, ContextKind, Meaning, Trace};
 use crate::text::shown;
 
 /// Number that is added to the number of a processor to get the key of its thread 0. Each processor
-/// has its own
-/// thread 0, the idle thread.
+/// has its own thread 0, the idle thread.
 const IDLE: u64 = 1 << 48;
 
 /// Key of the context of events whose thread is not known.

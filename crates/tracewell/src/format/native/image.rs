@@ -75,8 +75,7 @@ impl<'a> Image<'a> {
         let committed = Committed(head(lane::COMMITTED)).position();
         let consumed = head(lane::CONSUMED);
         // A lane is a ring. It holds the words before the end of the open packet, up to the length
-        // of the lane.
-        // Earlier packets have been overwritten.
+        // of the lane. Earlier packets have been overwritten.
         let possible = (committed.saturating_sub(1) / words * words + words)
             .saturating_sub(geometry.lane_words());
         let oldest = head(lane::OLDEST).max(possible);
@@ -114,8 +113,7 @@ impl<'a> Image<'a> {
         damaged: bool,
     ) -> RecordRun {
         // Overwritten records that a reader had consumed are not lost. If consumed records were
-        // overwritten too,
-        // the number of lost records is unknown.
+        // overwritten too, the number of lost records is unknown.
         let taken = consumed > 0 && consumed >= oldest;
         run.header.covered_from = if taken { run.header.first_event } else { 0 };
         run.header.lost_before = run.header.lost_before.saturating_sub(cleared);

@@ -110,8 +110,7 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
 }
 
 /// Checks the kind of an argument without an encoding. `number` is the number of the argument among
-/// those without an encoding, from 0.
-/// Argument number 0 contains the whole data.
+/// those without an encoding, from 0. Argument number 0 contains the whole data.
 ///
 /// # Errors
 /// Returns a message if number 0 has a name but is neither text nor bytes.

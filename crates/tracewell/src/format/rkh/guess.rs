@@ -5,8 +5,7 @@
 //! length. For every dialect and every form of header, the search changes one size at a time, as
 //! long as this increases the number of frames that fit. The search accepts the best settings if
 //! they explain nearly every frame and some frames of each event, and if no other settings explain
-//! as many frames. Settings
-//! that affect no frame keep their defaults.
+//! as many frames. Settings that affect no frame keep their defaults.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -301,9 +300,8 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
 }
 
 /// Returns all settings that differ from the given ones in one size or one switch. Some of the
-/// returned
-/// settings differ both in the size of a count and in the presence of its low-water mark, because
-/// one 4-byte count is as long as two 2-byte counts.
+/// returned settings differ both in the size of a count and in the presence of its low-water mark,
+/// because one 4-byte count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,

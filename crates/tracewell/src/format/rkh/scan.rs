@@ -3,8 +3,7 @@
 //! The scan first lists all flags of a section, eight entries per step, and then returns the frames
 //! one by one. The processor can predict both loops, because no branch depends on the number of
 //! flags in a block. The sum of a frame is the difference of two prefix sums, so no loop over its
-//! bytes
-//! is necessary.
+//! bytes is necessary.
 //!
 //! `tracewell_wire::rkh::Cutter` returns the same frames with less memory.
 

@@ -2,8 +2,8 @@
 //!
 //! A frame passes through three functions of [`Chunk`]: `frame` (configuration record and
 //! checksum), `event` (sequence number and arguments) and `push`. If one of these functions rejects
-//! a frame, the frame counts
-//! as an unknown event if its checksum and sequence number are correct, and as damage otherwise.
+//! a frame, the frame counts as an unknown event if its checksum and sequence number are correct,
+//! and as damage otherwise.
 
 use tracewell_wire::rkh::{Configuration, Cut, Form, Settings, checksum, ids};
 

@@ -5,9 +5,8 @@
 //! which is not a loss.
 //!
 //! Only events set the last number and the last timestamp. A frame with a valid checksum that is
-//! not an event may
-//! consist of parts of two frames. If such a frame has the expected number, it counts as one frame.
-//! The number of the next event then shows if this was right.
+//! not an event may consist of parts of two frames. If such a frame has the expected number, it
+//! counts as one frame. The number of the next event then shows if this was right.
 
 use tracewell_wire::rkh::Settings;
 
@@ -77,8 +76,7 @@ impl Timeline {
     }
 
     /// Compares the number of an event with the previous number. If 0 follows 255, the target
-    /// restarted
-    /// only if the timestamp decreased.
+    /// restarted only if the timestamp decreased.
     #[inline]
     pub(super) fn order(&self, number: u8, stamp: Option<u32>) -> Order {
         let Some(last) = self.last_number else { return Order::Next };

@@ -2,8 +2,7 @@
 //! len=%u from=%p | Returns %u`.
 //!
 //! The first word is the name. A parameter consists of a word, `=%`, and a conversion. The parser
-//! ignores
-//! all other words, and the text after `|`, which describes the returned value.
+//! ignores all other words, and the text after `|`, which describes the returned value.
 
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Instrumentation};
 use crate::model::unique;

@@ -3,9 +3,8 @@
 //!
 //! The conversions are those of C: the flags `-0+#` and blank, a width, a precision, `l` and `h`
 //! (ignored), and one of `c d i u x X p s %`. The target counts the `%` characters of a text to
-//! find the
-//! number of arguments. Therefore `%%` uses one argument, which is not shown. The argument of `%s`
-//! is an address, because the target does not send the text at this address.
+//! find the number of arguments. Therefore `%%` uses one argument, which is not shown. The argument
+//! of `%s` is an address, because the target does not send the text at this address.
 
 use std::fmt::Write;
 

@@ -3,9 +3,8 @@
 //! While the stream is synchronised, each packet begins at the end of the previous packet. A run of
 //! at least ten zero bytes is a sync, or unused memory with a sync at its end. If the next bytes
 //! are not a packet, the decoder searches the next [`RANGE`] bytes for a sync. If there is none, it
-//! continues
-//! at the first position from which [`MANY`] plausible packets follow each other. The result does
-//! not depend on the lengths of the windows in which the bytes arrive.
+//! continues at the first position from which [`MANY`] plausible packets follow each other. The
+//! result does not depend on the lengths of the windows in which the bytes arrive.
 
 use tracewell_wire::systemview::ids::{self, SHAPES};
 use tracewell_wire::systemview::{Fault, Form, Packet, SYNC, ShortPacket, TextOrder};

@@ -2,9 +2,8 @@
 //! bytes are available.
 //!
 //! Addresses are those of the target: file offset = address - base, computed in the target's word
-//! size. No
-//! address can be trusted. Sections whose addresses are impossible are assumed to follow each
-//! other, as they do in every image that a kernel wrote.
+//! size. No address can be trusted. Sections whose addresses are impossible are assumed to follow
+//! each other, as they do in every image that a kernel wrote.
 
 use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 

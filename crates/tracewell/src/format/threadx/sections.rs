@@ -41,8 +41,7 @@ pub(super) struct Section<'a> {
 /// The first pass over some slices of a section.
 struct Survey {
     /// The clock before each slice, and after the last slice. The ticks of these clocks are
-    /// relative
-    /// to the first slice.
+    /// relative to the first slice.
     clocks: Vec<Ticking>,
     /// False if a slot is unused or a context is unknown.
     is_whole: bool,

@@ -315,8 +315,7 @@ impl ContextCache {
     }
 
     /// Returns the key of an empty entry, which is a key that belongs to a different entry. So no
-    /// lookup finds
-    /// an empty entry, not even that of the context word of unused slots.
+    /// lookup finds an empty entry, not even that of the context word of unused slots.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
     }
@@ -438,8 +437,7 @@ fn fill_rows<const N: usize, const BIG: bool>(
         let rows = rows.zip(&mut columns.context[filled..]).zip(&mut columns.id[filled..]);
         let rows = rows.zip(&mut columns.priority[filled..]);
         // The hot loop. The loop calls no function, so all its values stay in registers. It ends at
-        // the
-        // first context that is not in the cache.
+        // the first context that is not in the cache.
         for (slot, ((((to_ticks, to_cpu), to_context), to_id), to_priority)) in
             rest.iter().zip(rows)
         {

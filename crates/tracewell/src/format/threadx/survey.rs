@@ -11,8 +11,7 @@
 //!
 //! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
 //! first counts blocks that are spread over the dump. If at least 99 of 100 steps of each block
-//! have the
-//! same direction, the other slots are not counted.
+//! have the same direction, the other slots are not counted.
 
 use std::ops::Range;
 

@@ -248,8 +248,7 @@ pub struct ObjectKind {
 
 impl ObjectKind {
     /// Returns the capacity of an object of this type, computed from its parameters. `word` is the
-    /// word size
-    /// of its system in bytes.
+    /// word size of its system in bytes.
     pub fn capacity(&self, parameters: &[u64], word: u64) -> Option<u64> {
         let capacity = self.capacity.as_ref()?;
         let each = match capacity.words {
@@ -500,8 +499,7 @@ impl Schema {
 
     /// Adds an entry, for example for an event of the application. If a user's [`Extension`] has an
     /// entry for the event's name, that entry applies as well. Returns false if the id already has
-    /// an entry
-    /// or is above 65535.
+    /// an entry or is above 65535.
     pub fn define(&mut self, event: EventType) -> bool {
         let event = if self.by_name.is_empty() { event } else { self.extended_by_name(event) };
         let id = event.id as usize;

@@ -1,10 +1,10 @@
 //! Finds the fields that references denote.
 //!
 //! The frames of a reference are the structures, arrays and choices that contain the referring
-//! field. The path of
-//! a reference begins in one of these structures, or in the root of an earlier scope. In a choice
-//! or array that contains the referring field, the path continues in the same option or element. In
-//! any other choice, each option must contain the target. A path cannot enter any other array.
+//! field. The path of a reference begins in one of these structures, or in the root of an earlier
+//! scope. In a choice or array that contains the referring field, the path continues in the same
+//! option or element. In any other choice, each option must contain the target. A path cannot enter
+//! any other array.
 
 use std::sync::Arc;
 

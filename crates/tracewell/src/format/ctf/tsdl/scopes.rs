@@ -1,6 +1,5 @@
 //! Names of types. Each file, block, structure and variant is a scope of type names. The names that
-//! outer scopes
-//! have declared so far are visible in an inner scope, which may hide them.
+//! outer scopes have declared so far are visible in an inner scope, which may hide them.
 
 use std::collections::HashMap;
 

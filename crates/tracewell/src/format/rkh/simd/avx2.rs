@@ -2,8 +2,7 @@
 //!
 //! This module contains unsafe code because it is measurably faster: without these instructions,
 //! decoding runs at less than half the speed (rows "RKH" of `bench`). The only unsafe operation is
-//! to
-//! call code that was compiled for processors with AVX2. A value of [`Avx2`] proves that the
+//! to call code that was compiled for processors with AVX2. A value of [`Avx2`] proves that the
 //! processor has AVX2.
 #![allow(unsafe_code)]
 

@@ -19,8 +19,7 @@ pub(super) use portable::Portable;
 use super::plan::{FIXED_SLOTS, Slot};
 
 /// Number of bytes that the fast path may load from any frame, whatever the frame's length. This is
-/// enough to load
-/// four bytes from any 8-bit offset.
+/// enough to load four bytes from any 8-bit offset.
 pub(super) const FRAME_WINDOW: usize = 256 + 4;
 
 /// Length in bytes of the area after the header from which one shuffle can gather arguments.
