@@ -18,45 +18,45 @@ const MAX_DISTRIBUTIONS: usize = 1 << 12;
 /// Kind of a time. docs/analysis.md defines each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Measure {
-    /// From the release of a job to its completion.
+    /// Time from the release of a job to its completion.
     Response,
-    /// From the release of a job until the scheduler first chooses its task.
+    /// Time from the release of a job until the scheduler first chooses the job's task.
     StartLatency,
     /// The time for which a task executes for one job.
     Execution,
-    /// From one release of a task to the next.
+    /// Time from one release of a task to the next release.
     Period,
     /// The difference between a release and its expected time, if the task's period is known.
     Jitter,
-    /// From one completion of a task to the next.
+    /// Time from one completion of a task to the next completion.
     CompletionPeriod,
-    /// From a missed deadline to the completion of the job.
+    /// Time from a missed deadline to the completion of the job.
     Lateness,
-    /// From the event that makes a task ready until the task has the processor.
+    /// Time from the event that makes a task ready until the task has the processor.
     WakeUp,
-    /// From the request of an object until the task that had to wait continues.
+    /// Time from the request for an object until the task that had to wait continues.
     Wait,
     /// All waits of one task for mutexes, together.
     MutexWait,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
-    /// From lock to unlock of a mutex.
+    /// Time from the lock of a mutex to its unlock.
     Hold,
     /// Duration of an interrupt without the interrupts nested in it.
     Interrupt,
-    /// From one beginning of an interrupt to the next.
+    /// Time from one beginning of an interrupt to the next beginning.
     InterruptGap,
-    /// From one mark of a task to another.
+    /// Time from one mark of a task to another mark.
     Passage,
     /// The time for which a task executes between one mark and another.
     PassageExecution,
-    /// From the post of a message until it is taken or dispatched.
+    /// Time from the post of a message until the message is taken or dispatched.
     MessageWait,
-    /// From the get or dispatch of a message to the end of its step.
+    /// Time from the get or dispatch of a message to the end of the message's step.
     MessageStep,
-    /// From the post of a message to the end of its step.
+    /// Time from the post of a message to the end of the message's step.
     MessageResponse,
-    /// From the beginning of a span to its end.
+    /// Time from the beginning of a span to its end.
     Span,
 }
 

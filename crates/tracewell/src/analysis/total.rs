@@ -2,7 +2,7 @@
 //! of several cores may not, and neither may the sum of intervals between timestamps that go back.
 
 /// A total that stays at the largest number once it has reached that number. [`super::range`]
-/// contains totals that need no limit.
+/// contains totals that do not need this limit.
 pub(crate) trait Total {
     /// Adds an amount.
     fn charge(&mut self, amount: u64);

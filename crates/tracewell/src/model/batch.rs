@@ -62,8 +62,8 @@ impl fmt::Debug for Priority {
 /// ```
 #[derive(Debug, Default)]
 pub struct Columns {
-    /// Ticks since the first event of the trace, unwrapped to 64 bits. Within a source, ticks never
-    /// decrease, unless the clock of the source went backwards.
+    /// Ticks since the first event of the trace, as an unwrapped number of 64 bits. Within a
+    /// source, ticks never decrease, unless the clock of the source went backwards.
     pub ticks: Vec<u64>,
     /// The core that recorded the event; 0 if there is only one.
     pub cpu: Vec<u16>,

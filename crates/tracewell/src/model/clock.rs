@@ -7,7 +7,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-/// A moment as wall-clock time and as a timestamp of the trace's clock.
+/// A moment, given both as wall-clock time and as a timestamp of the trace's clock.
 ///
 /// ```
 /// use tracewell::model::WallClock;

@@ -21,7 +21,8 @@ pub enum ContextKind {
     Initialization,
     /// The trace does not identify the context, or the traced system's scheduler does not know it.
     Unknown,
-    /// The system itself: idle loop, scheduler, and interrupts without a context of their own.
+    /// The system itself: the idle loop, the scheduler, and interrupts that have no context of
+    /// their own.
     System,
 }
 

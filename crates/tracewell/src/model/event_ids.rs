@@ -1,6 +1,6 @@
 //! Stores which event ids occurred in a trace.
 
-/// A set of event ids below [`EventIds::LIMIT`]. Schemas define no larger ids.
+/// A set of event ids below [`EventIds::LIMIT`]. Schemas do not define larger ids.
 ///
 /// ```
 /// use tracewell::model::EventIds;

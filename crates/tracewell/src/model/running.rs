@@ -27,7 +27,7 @@ impl MaybeContext {
         self.0.checked_sub(1).map(ContextId)
     }
 
-    /// Returns this context, or `other` if this is no context.
+    /// Returns this context, or `other` if this value means no context.
     #[inline]
     fn or(self, other: Self) -> Self {
         if self == Self::NONE { other } else { self }
@@ -153,7 +153,7 @@ impl<C: Choice> Running<C> {
 
     /// Handles the beginning of an interrupt.
     pub fn enter(&mut self) {
-        // A choice from before the interrupt is already in `now`.
+        // If the scheduler made its choice before the interrupt, the choice is already in `now`.
         if !self.in_interrupt() {
             self.chosen = C::default();
         }

@@ -17,8 +17,8 @@ pub struct Before {
 
 /// Consecutive events in slices, each of which can be decoded by any thread.
 ///
-/// No name, context or other fact of the trace changes from the first to the last of these events,
-/// and no events are missing between them.
+/// From the first to the last of these events, no name, context or other fact of the trace changes,
+/// and no events are missing.
 pub trait Slices: Sync {
     /// Returns the number of slices.
     fn count(&self) -> usize;

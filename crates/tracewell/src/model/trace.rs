@@ -219,8 +219,9 @@ pub struct Trace {
     pub facts: Vec<Fact>,
     /// The source's own texts, such as the name of the system, in the order of the source.
     pub texts: Vec<(&'static str, String)>,
-    /// The dialect's own header. The dialect's folder in `format` defines its type and gives access
-    /// to it. The fields `facts` and `texts` repeat the content of the header for output.
+    /// The dialect's own header. The dialect's folder in `format` defines the type of the header
+    /// and gives access to the header. The fields `facts` and `texts` repeat the content of the
+    /// header for output.
     pub dialect: Option<Box<dyn Any + Send + Sync>>,
     /// The names, arguments and meanings of event ids.
     pub schema: Arc<Schema>,
@@ -339,7 +340,8 @@ impl Trace {
     /// Checks that the dates of events are known.
     ///
     /// # Errors
-    /// Returns an error if the trace has no wall clock, or if its clock has no known rate.
+    /// Returns an error if the trace contains no wall-clock time, or if the rate of its clock is
+    /// unknown.
     pub fn check_dates(&self) -> Result<(), NoDates> {
         match self.wall_clock {
             None => Err(NoDates::WallClock { format: self.format }),

@@ -49,7 +49,7 @@ pub struct CriticalPath {
     pub context: ContextId,
     /// The kind of the explained time.
     pub kind: Explained,
-    /// The event with which it began.
+    /// The event at which it began.
     pub from: Position,
     /// The event at which it ended.
     pub until: Position,
@@ -72,7 +72,7 @@ impl CriticalPath {
 /// Kind of an explained time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Explained {
-    /// From the release of a job to its completion.
+    /// The time from the release of a job to its completion.
     Response,
     /// A wait, from the request or the loss of the processor until the task continues.
     Wait(Reason),
@@ -81,7 +81,7 @@ pub enum Explained {
 /// A part of an explained time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// The event with which it began.
+    /// The event at which it began.
     pub from: Position,
     /// Ticks of its end.
     pub until: u64,

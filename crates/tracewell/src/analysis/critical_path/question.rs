@@ -105,7 +105,7 @@ pub enum NoPath {
         /// The name that the user typed.
         name: String,
     },
-    /// No response and no wait contains the event or the time.
+    /// The event or the time is not within any response or wait.
     #[error("no completed job and no completed wait contains it")]
     NothingThere,
     /// The trace ends before the time, or the rate of its clock is unknown.

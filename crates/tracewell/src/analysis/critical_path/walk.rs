@@ -108,8 +108,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the core for which a context waited in a time: the core that it got at the end, or
-    /// else the core that it had before, or else the first core.
+    /// Returns the core for which a context waited: the core that it got at the end of the time. If
+    /// there is none, the core that it had before; otherwise the first core.
     fn core(&self, context: ContextId, piece: Piece<State>) -> Option<&Row<Occupant>> {
         let cores = &self.tracks.cores;
         let runs = |row: &&Row<Occupant>, at: Position| match at_position(row, at) {
@@ -122,7 +122,7 @@ impl Walk<'_> {
         at_end.or_else(|| cores.iter().find(|row| runs(row, before))).or(cores.first())
     }
 
-    /// Adds the parts of a time in which a context is blocked for a reason.
+    /// Adds the parts of a time in which a context is blocked for a given reason.
     fn blocked(&mut self, context: ContextId, piece: Piece<State>, reason: u32) {
         let why = self.tracks.reasons.get(reason as usize).copied().unwrap_or_default();
         let mutex = why.key.filter(|_| why.request == Some(Meaning::Lock));

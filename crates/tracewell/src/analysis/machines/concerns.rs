@@ -1,5 +1,5 @@
 //! Determines which of this folder's analyses an event id concerns. Events with other ids are
-//! skipped without a look at their arguments.
+//! skipped, and their arguments are not read.
 
 use super::{levels, messages, states, timers};
 use crate::model::Meaning;

@@ -213,7 +213,7 @@ impl Messages {
         Some(message)
     }
 
-    /// Returns the oldest message with a signal that is pending at a receiver.
+    /// Returns the oldest pending message with this signal at a receiver.
     fn first(&mut self, receiver: Named, signal: Named) -> Open {
         let found = self.waiting.take(receiver, signal);
         found.unwrap_or_else(|| self.open(Message::new(receiver, signal)))

@@ -55,7 +55,7 @@ impl<T> Waiting<T> {
         if self.receivers.len() >= MAX_ROWS && !self.receivers.contains_key(&receiver.key) {
             return;
         }
-        // This only happens in a trace without gets.
+        // This happens only in a trace without gets.
         if self.count >= MAX_ALL {
             self.clear();
         }
@@ -68,7 +68,7 @@ impl<T> Waiting<T> {
         self.count += 1;
     }
 
-    /// Takes the first message with a signal that is pending at a receiver.
+    /// Takes the first pending message with this signal at a receiver.
     pub(super) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
         let waiting = self.receivers.get_mut(&receiver.key)?;
         let (_, message) = waiting.queue(signal)?.pop_front()?;

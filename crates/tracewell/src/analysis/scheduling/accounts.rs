@@ -2,8 +2,8 @@
 //! ends.
 //!
 //! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
-//! ran on behalf of another, an interrupt ran, or nothing known ran (the core was idle without an
-//! idle task, or the trace does not show what ran).
+//! ran on behalf of another, an interrupt ran, or none of these ran. In the last of these cases,
+//! the core was idle without an idle task, or the trace does not show what ran.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use super::per::PerContext;
 use crate::analysis::total::{Total, total};
 use crate::model::{ContextId, OnBehalf, Running};
 
-/// Maximum number of tasks in a system for which the parts of jobs are determined. Systems have
-/// some hundreds of tasks; only damaged traces have more.
+/// Maximum number of tasks. If a system has more tasks, the parts of jobs are not determined.
+/// Systems have some hundreds of tasks; only damaged traces have more.
 const MAX_TASKS: usize = 4096;
 
 /// The totals of all tasks.

@@ -27,7 +27,7 @@ pub(super) struct Core {
     pub(super) since: u64,
     /// Ticks up to which the accounts have been charged.
     accounted: u64,
-    /// True after an event whose meaning is that no task is ready to run.
+    /// True after an event that means that no task is ready to run.
     idle: bool,
     spent: CoreTime,
 }

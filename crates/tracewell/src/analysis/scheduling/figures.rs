@@ -113,8 +113,7 @@ pub struct Figures {
     pub resources: Vec<Resource>,
     /// True if events contain priorities, from which priority inversion is derived.
     pub priorities_known: bool,
-    /// The stacks of tasks, for each task for which the trace has the size or the depth of the
-    /// stack.
+    /// The stack of each task for which the trace contains the stack's size or depth.
     pub stacks: Vec<Stack>,
     /// Each completed job in order of completion, if the caller wants them.
     pub jobs: Vec<Job>,

@@ -43,7 +43,7 @@ pub struct InterruptSource {
     pub number: Option<u64>,
     /// Number of interrupts whose beginning and end are both in the trace.
     pub count: u64,
-    /// Ticks in these interrupts, without nested ones.
+    /// Ticks in these interrupts, excluding nested interrupts.
     pub ticks: u64,
     /// Duration of the shortest interrupt, in ticks.
     pub min_ticks: u64,
@@ -51,7 +51,7 @@ pub struct InterruptSource {
     pub max_ticks: u64,
     /// Time from one beginning to the next, in ticks.
     pub arrival_gap: Range,
-    /// Like [`Interrupts::most_within`], but for this source and without nested interrupts.
+    /// Like [`Interrupts::most_within`], but only for this source and excluding nested interrupts.
     pub most_within: [Option<u64>; WINDOWS.len()],
 }
 
@@ -69,7 +69,8 @@ struct Bracket {
     start: u64,
     /// Ticks of nested brackets.
     nested: u64,
-    /// Ticks at which the bracket began, or continued after the last nested bracket.
+    /// Ticks at which the bracket began or, if it had nested brackets, continued after the last of
+    /// these.
     since: u64,
     /// The bracket's ticks before the range of the figures. This number includes nested brackets,
     /// and `net_before` excludes them.

@@ -45,8 +45,8 @@ impl Job {
     }
 }
 
-/// Maximum number of totals that are stored for all pending jobs together. A job that is released
-/// after the limit was reached has no parts.
+/// Maximum number of totals that are stored for all pending jobs together. If a job is released
+/// after the limit was reached, its row has no parts.
 const MAX_TOTALS: usize = 1 << 22;
 
 /// A job that is not completed yet.
@@ -135,7 +135,7 @@ impl JobTable {
         }
     }
 
-    /// Handles missing events. Jobs that are pending now get no rows.
+    /// Handles missing events. The jobs that are pending now do not get rows.
     pub(super) fn gap(&mut self) {
         self.tasks.all().for_each(|task| task.waiting.clear());
         self.kept = 0;

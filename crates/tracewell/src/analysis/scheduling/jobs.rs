@@ -30,7 +30,7 @@ pub struct Jobs {
     pub activations: u64,
     /// Number of completed jobs, including orphans.
     pub completions: u64,
-    /// Number of completions without a release in the trace.
+    /// Number of completions whose releases are not in the trace.
     pub orphan_completions: u64,
     /// Number of jobs that were pending when a gap began. Their completions are unknown, and a
     /// completion after the gap may be an orphan.

@@ -75,7 +75,7 @@ pub(super) struct Requests {
     mutexes: PerContext<Locks>,
     others: PerContext<Waits>,
     resources: Resources,
-    /// Held mutexes, each with the time since when it is held.
+    /// Held mutexes, each with the time at which its task got it.
     held: HashMap<(ContextId, u64), (u64, Number), RandomState>,
     /// The holder of each mutex.
     holders: HashMap<u64, ContextId, RandomState>,
@@ -132,8 +132,8 @@ impl Requests {
         self.waiting.get(task).is_some_and(Option::is_some)
     }
 
-    /// Handles an event of a task that is not waiting. The event is no request, no unlock and no
-    /// choice.
+    /// Handles an event of a task that is not waiting. The event is neither a request nor an unlock
+    /// nor a choice.
     #[inline(always)]
     pub(super) fn pass(&mut self, cpu: u16, is_cause: bool) {
         self.before = None;
@@ -142,7 +142,7 @@ impl Requests {
         }
     }
 
-    /// Handles an event that is no request, no unlock and no choice.
+    /// Handles an event that is neither a request nor an unlock nor a choice.
     pub(super) fn pass_step(
         &mut self,
         step: &Step,
@@ -153,8 +153,8 @@ impl Requests {
         self.pass(step.cpu, is_cause(step.meaning));
     }
 
-    /// Ends the wait of a task that recorded an event. The task is running, so its wait has ended
-    /// even if no choice showed this.
+    /// Ends the wait of a task that recorded an event. The task is running, so its wait has ended,
+    /// even if no choice of the scheduler showed this.
     fn recorded(&mut self, step: &Step, accounts: &Accounts, moments: &mut impl Moments) {
         if let Some(by) = step.recorded_by
             && let Some(Some(waiting)) = self.waiting.get(by)

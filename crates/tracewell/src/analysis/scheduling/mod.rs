@@ -293,7 +293,7 @@ impl<M: Moments> Scheduling<M> {
     }
 
     /// Handles an event of the class [`Class::Plain`] that does not change which context runs.
-    /// Returns false, without any effect, if the event needs [`Scheduling::event`].
+    /// If the event needs [`Scheduling::event`], returns false and has no effect.
     ///
     /// The time since the last change is not charged here, because no figure needs this charge
     /// before the next change. On several cores, the charges of one core depend on events of other

@@ -2,8 +2,8 @@
 //!
 //! A passage begins when a task passes the first mark, and ends when the same task next passes the
 //! second mark. If the task passes the first mark again, the passage restarts. `raw` is the time
-//! between the marks. `net` is the execution of the task
-//! in this time, without preemption, blocking and interrupts.
+//! between the marks. `net` is the execution of the task in this time, excluding preemption,
+//! blocking and interrupts.
 
 use super::accounts::Accounts;
 use super::moments::Position;

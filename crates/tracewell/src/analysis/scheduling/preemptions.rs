@@ -103,7 +103,7 @@ impl Switches {
         }
     }
 
-    /// Notes that a task got the processor.
+    /// Stores that a task got the processor.
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).exhausted = false;
     }

@@ -42,7 +42,8 @@ pub struct Server {
     pub used_reclaimed: u64,
     /// Durations from exhaustion to replenishment in ticks, if the trace shows both.
     pub without_budget: Range,
-    /// Beginning and end of each interval without budget, in ticks, if requested.
+    /// Beginning and end, in ticks, of each interval in which the budget was exhausted, if
+    /// requested.
     pub without: Vec<(u64, u64)>,
     /// Ticks for which the served task ran.
     pub supplied: u64,
@@ -187,7 +188,7 @@ pub(super) struct Budgets {
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task, its served ticks at the time when its job was activated.
+    /// For each task, the ticks for which it had been served when its job was activated.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,

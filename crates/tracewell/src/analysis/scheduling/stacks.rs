@@ -23,9 +23,9 @@ pub struct Stack {
     pub start: Option<u64>,
     /// Size of the stack in bytes, if it is known.
     pub size: Option<u64>,
-    /// The maximum number of used bytes; `None` if no event shows it.
+    /// The maximum number of used bytes; `None` if no event shows this number.
     pub used: Option<u64>,
-    /// The minimum number of free bytes; `None` if no event shows it.
+    /// The minimum number of free bytes; `None` if no event shows this number.
     pub free: Option<u64>,
     /// The first event that shows `used` and `free`.
     pub at: Option<Position>,

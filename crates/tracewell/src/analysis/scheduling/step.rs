@@ -14,7 +14,7 @@ pub(super) struct Step {
     /// The core that recorded it.
     pub(super) cpu: u16,
     pub(super) meaning: Option<Meaning>,
-    /// The task that the event refers to, or the recording thread if the event names no task.
+    /// The task to which the event refers, or the recording thread if the event names no task.
     pub(super) subject: Option<ContextId>,
     /// The context that runs next; see [`Step::names_next`].
     pub(super) next: Option<ContextId>,
@@ -96,7 +96,7 @@ impl Step {
         }
     }
 
-    /// Does the same for a system whose events only show which context recorded them.
+    /// Does the same for a system whose events show only which context recorded them.
     fn apply_recorded(&self, running: &mut Running<OnBehalf>) {
         if let Some(task) = self.recorded_by {
             running.record(task);

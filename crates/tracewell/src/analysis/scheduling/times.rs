@@ -75,7 +75,7 @@ impl Times {
         }
     }
 
-    /// Notes that a task runs. `at` is the event that gave it the processor.
+    /// Stores that a task runs. `at` is the event that gave it the processor.
     pub(super) fn runs(&mut self, task: ContextId, at: Position) {
         if !self.distributions.are_wanted() {
             return;

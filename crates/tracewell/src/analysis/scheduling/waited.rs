@@ -37,7 +37,7 @@ impl Waited {
         self.until.saturating_sub(self.from)
     }
 
-    /// Removes the figures that are defined only for one core. On several cores other tasks run at
+    /// Removes the figures that are defined only for one core. On several cores, other tasks run at
     /// the same time, so the wait has no parts.
     pub(super) fn forget_parts(&mut self) {
         (self.spent, self.inverted, self.inverted_by_priority) = (None, None, None);

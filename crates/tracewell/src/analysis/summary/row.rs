@@ -18,7 +18,7 @@ const BLOCK: usize = 64;
 /// Number of sums that a sum of the next level contains.
 const FAN: usize = 8;
 
-/// Maximum number of states in a sum without an index.
+/// Maximum number of states in a sum that has no index.
 const MAX_SEARCHED: usize = 32;
 
 /// A row of a summary. States are numbered in the order of their first occurrence.
@@ -345,7 +345,8 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
         self.is_complete || from.ticks < self.range.start && end.ticks <= self.range.start
     }
 
-    /// Shows the combined states if another state of this length would make them too long.
+    /// Shows the combined states if they would be too long together with another state of this
+    /// length.
     fn make_room(&mut self, at: Position, length: u64) {
         if self.length.saturating_add(length) > self.resolution {
             self.show_sum();

@@ -80,7 +80,7 @@ impl Inversions {
     }
 
     /// Returns all findings in the order of their ends. Omits inversions on several cores, because
-    /// a less urgent context can run at the same time there without delaying the waiting one.
+    /// there a less urgent context can run at the same time without delaying the waiting context.
     pub(super) fn finish(mut self, jobs: &[Job], cores: usize) -> Vec<Finding> {
         if cores > 1 {
             self.list.clear();

@@ -80,7 +80,7 @@ impl Locks {
         &mut self.list[index]
     }
 
-    /// Notes the holder of a mutex. Returns true if it added a change to the row.
+    /// Stores the holder of a mutex. Returns true if it added a change to the row.
     pub(super) fn held(
         &mut self,
         key: u64,
@@ -100,7 +100,7 @@ impl Locks {
         earlier.is_some_and(|earlier| self.add(&earlier, None))
     }
 
-    /// Notes the end of a wait. Returns true if it added a wait to a track.
+    /// Stores the end of a wait. Returns true if it added a wait to a track.
     pub(super) fn wait_ended(&mut self, wait: &Wait, at: Position) -> bool {
         self.open.retain(|open| (open.task, open.is_mutex) != (wait.task, wait.is_mutex));
         self.add(wait, Some(at))

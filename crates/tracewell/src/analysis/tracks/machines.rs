@@ -59,7 +59,7 @@ pub struct MachineTracks {
     pub figures: Figures,
 }
 
-/// A sink for the tracks of machines, levels and messages, without those of the scheduler.
+/// A sink for the tracks of machines, levels and messages, but not for the scheduler's tracks.
 #[derive(Clone, Debug)]
 pub struct MachineTrackBuilder {
     machines: Machines<MachineBuilder>,

@@ -12,14 +12,14 @@
 //! | `findings` | priority inversions and missed deadlines |
 //! | `settled` | passes on finished parts of tracks before the end of the trace |
 //!
-//! Tracks come from the moments from which [`super::scheduling::Scheduling`] and
-//! [`super::machines::Machines`] derive their figures.
-//! So for the whole trace, sums over a track equal these figures: the time in [`State::Running`] is
-//! the execution time of a context, the lengths of [`Job`]s are its response times.
+//! Tracks are derived from the same moments as the figures of [`super::scheduling::Scheduling`] and
+//! [`super::machines::Machines`]. So for the whole trace, sums over a track equal these figures:
+//! the time in [`State::Running`] is the execution time of a context, the lengths of [`Job`]s are
+//! its response times.
 //!
 //! If a trace shows only which context recorded an event
-//! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known: there are
-//! only marks. After missing events, each state is unknown until an event shows it.
+//! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known, so there
+//! are only marks. After missing events, each state is unknown until an event shows it.
 //!
 //! ```
 //! use tracewell::analysis::tracks::{State, TrackBuilder};
@@ -133,12 +133,13 @@ pub struct Mark {
 /// Kind of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrowKind {
-    /// From the event that made a context ready to the event with which it got the processor.
+    /// An arrow from the event that made a context ready to the event at which this context got the
+    /// processor.
     WakeUp,
-    /// From a context that waits for a mutex to its holder.
+    /// An arrow from a context that waits for a mutex to the mutex's holder.
     WaitsFor,
-    /// From the event that sent a message, or put an item into a queue or a semaphore, to the event
-    /// that took it.
+    /// An arrow from the event that sent a message, or put an item into a queue or a semaphore, to
+    /// the event that took the message or the item.
     Message,
 }
 

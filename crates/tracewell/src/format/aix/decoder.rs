@@ -117,7 +117,7 @@ impl AixDecoder {
     /// Decodes all files and merges their events by time.
     fn several(&mut self, bytes: &[u8], out: &mut Emitter<'_>) -> Result<(), ReadError> {
         let trace = &mut *out.trace;
-        // An empty file at the end of the input has no header to read.
+        // An empty file at the end of the input has no header.
         let inner = self.parts.iter().copied().filter(|part| *part > 0 && *part < bytes.len());
         let mut starts: Vec<_> = std::iter::once(0).chain(inner).collect();
         starts.dedup();
@@ -302,7 +302,7 @@ impl Delivery<'_, '_> {
         }
         let missed = entry.word(2).unwrap_or(0);
         if entry.id() == ids::BUFFER_WRAP && missed > 0 {
-            // Word 2 is the number of entries for which the recorder had no room.
+            // Word 2 is the number of entries that the recorder could not store for lack of room.
             return out.loss(Some(missed), LossCause::BufferFull, offset);
         }
         if entry.id() == ids::TRACE_UTILITY

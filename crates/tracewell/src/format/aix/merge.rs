@@ -67,7 +67,7 @@ impl<'a> Part<'a> {
 pub(super) enum Taken<'a> {
     /// An entry or a loss.
     Content(Content<'a>),
-    /// The file has no complete content yet. This number of bytes is needed.
+    /// The next content of the file has not arrived completely. This number of bytes is needed.
     Wanted(usize),
     /// The file has ended.
     End,

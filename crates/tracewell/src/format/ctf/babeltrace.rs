@@ -1,7 +1,7 @@
 //! Prints a trace as Babeltrace 2 does, for comparison and for scripts that expect its text.
 //!
 //! The text contains facts that the model lacks, such as the classes of fields and the packets
-//! around a gap. So this module reads the trace without the model.
+//! around a gap. So this module reads the trace directly and does not use the model.
 
 use std::io::{self, Write};
 use std::path::Path;

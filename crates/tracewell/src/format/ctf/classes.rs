@@ -1,7 +1,7 @@
 //! The types of a CTF trace, as its metadata declares them, with all names and references resolved.
 //! Metadata of both versions is converted to this form.
 //!
-//! Does not parse metadata (see `tsdl` and `json`) and does not read packets.
+//! This module does not parse metadata (see `tsdl` and `json`), and does not read packets.
 
 use std::sync::Arc;
 
@@ -205,7 +205,7 @@ pub struct Integer {
     /// Names of values or, for [`IntegerKind::BitMap`], of bits, in order of declaration. Labels
     /// may repeat and ranges may overlap.
     pub mappings: Vec<Mapping>,
-    /// True if the number is an enumeration, even one without mappings.
+    /// True if the number is an enumeration, even if this enumeration has no mappings.
     pub is_enumeration: bool,
     /// The roles of the number in its packet or event. Empty for ordinary data.
     pub roles: Vec<Role>,
@@ -342,6 +342,6 @@ pub struct Location {
     /// The paths from the scope's structure to the field. An index is that of a member in a
     /// structure, or of an option in a choice. An array has no index: the path continues in the
     /// current element. There are several paths if several options of a choice contain the field.
-    /// The reference leads to the one that was read last. If none was read, this is an error.
+    /// The reference leads to the field that was read last. If none was read, this is an error.
     pub paths: Vec<Vec<u32>>,
 }

@@ -1,7 +1,8 @@
 //! Fields at fixed offsets from the start of a byte. A program reads several such fields after one
 //! check of the bounds.
 //!
-//! Does not check bounds: the reading of a run does (see `program`).
+//! This module does not check bounds; the function that reads a run of fields does this (see
+//! `program`).
 
 use tracewell_wire::ByteOrder;
 

@@ -52,7 +52,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<
         return Ok(());
     }
     for folder in sorted(folder)? {
-        // A symbolic link may lead back to this folder.
+        // A symbolic link may point back to this folder.
         let is_folder = fs::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
         if is_folder && !is_hidden(&folder) && !folder.ends_with("index") {
             collect(&folder, depth + 1, files)?;
@@ -87,8 +87,8 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Returns true if the path is a regular file that begins like metadata. Does not wait for the
-/// writer of a pipe.
+/// Returns true if the path is a regular file that begins like metadata. If the path is a pipe, the
+/// function does not wait for a writer.
 fn begins_as_metadata(path: &Path) -> bool {
     if !path.is_file() {
         return false;

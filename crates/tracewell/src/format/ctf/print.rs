@@ -183,7 +183,7 @@ fn put_text(out: &mut TextBuffer, text: &[u8]) {
     out.byte(b'"');
 }
 
-/// Returns a number as C's `%g` prints it: six significant digits without zeros at the end.
+/// Returns a number as C's `%g` prints it: six significant digits, without trailing zeros.
 fn general(value: f64) -> String {
     if !value.is_finite() {
         let name = if value.is_nan() { "nan" } else { "inf" };

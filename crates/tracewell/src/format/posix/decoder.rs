@@ -132,7 +132,7 @@ enum Followed {
     Wants(Progress),
     /// The end block was read, so the log ends at this offset.
     Ended(u64),
-    /// The input ended without an end block.
+    /// The input ended, and the log has no end block.
     CutOff,
 }
 
@@ -178,7 +178,7 @@ fn at_end(header: &LogHeader, status: &LogStatus, end: u64, out: &mut Emitter<'_
     let reported = |cause| out.trace.losses.iter().any(|(known, _)| known == cause);
     let overwritten = header.stream_policy == StreamPolicy::Loop;
     let cause = if overwritten { LossCause::Overwritten } else { LossCause::BufferFull };
-    // The status contains flags, but no positions. If the log reported a loss with the same cause
+    // The status contains flags but no positions. If the log reported a loss with the same cause
     // earlier, the flag refers to that loss.
     if (status.overrun != 0 || status.log_overrun != 0)
         && !reported(cause)

@@ -31,7 +31,7 @@ impl Log {
         self.place.at
     }
 
-    /// Reads the blocks that have arrived. Breaks if the sink breaks.
+    /// Reads the blocks that have arrived. Returns `Break` if the sink returns `Break`.
     pub(super) fn read(
         &mut self,
         input: Input<'_>,

@@ -1,9 +1,10 @@
 //! Copies a stream's memory while other processes write into it. Appends the names of the stream's
 //! event types to the copy.
 //!
-//! A stream has a reference file `s.NN` that names its memory: another file in the same folder, or
-//! a file descriptor of its controller. Control words and packet headers are copied before the
-//! packets and again after them. A packet that was reopened in the meantime is omitted. Records
+//! Each stream has a reference file `s.NN`. The reference names the stream's memory, which is
+//! another file in the same folder or a file descriptor of the stream's controller. Control words
+//! and packet headers are copied before the packets and again after them. A packet that was
+//! reopened in the meantime is omitted. Records
 //! that the first copy of a header marks as committed were stored before the packet was copied.
 //! Copies are made with read calls, not from a mapping, so that the copied data cannot change
 //! during decoding.

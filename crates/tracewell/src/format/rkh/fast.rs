@@ -1,7 +1,7 @@
 //! The fast path: a loop over common frames, with one test per frame.
 //!
 //! A frame takes the fast path if its checksum is valid, its sequence number is the expected one,
-//! its id has a [`FastPlan`](super::fast_plan::FastPlan), and its length is the one in the plan.
+//! its id has a [`FastPlan`](super::fast_plan::FastPlan), and its length is that of the plan.
 //! The loop leaves all other frames to the slow path (`slow`): symbols, texts, gaps, damage, and
 //! frames so near to the end of the chunk that a fixed window does not fit. The slow path can
 //! decode every frame, and decodes common frames to the same events.
@@ -174,7 +174,7 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
         let Some([head, arguments @ ..]): Option<&mut [[u8; 8]; FIXED_ROW]> = row else {
             return Some(Next::Slow(cut));
         };
-        // Write all words although the row may be shorter: the next row overwrites the rest.
+        // Write all words, even if the row is shorter, because the next row overwrites the rest.
         *head = plan.head.to_le_bytes();
         *arguments = self.scan.simd().gather(&plan.gather, frame).map(u64::to_le_bytes);
         let (known, object) = self.symbols.seen(plan.object(frame));

@@ -1,7 +1,7 @@
 //! Plans for reading the frames of each id on the fast path, computed when the settings are known.
 //!
-//! Ids whose arguments are not numbers at fixed positions have no fast plan. No id has a fast plan
-//! unless the header is a one-byte id, a sequence number and a timestamp.
+//! An id has no fast plan if its arguments are not numbers at fixed positions. No id has a fast
+//! plan unless the header consists of a one-byte id, a sequence number and a timestamp.
 
 use tracewell_wire::rkh::Settings;
 

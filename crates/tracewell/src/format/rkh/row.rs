@@ -72,8 +72,8 @@ impl Rows {
         self.end += 1;
     }
 
-    /// Returns the word in a slot of the row that begins at byte `row`, or 0 if the row has no such
-    /// slot.
+    /// Returns the word in a slot of a row, or 0 if the row has no such slot. The row begins at
+    /// byte `row`.
     #[inline]
     pub(super) fn value(&self, row: usize, slot: u8) -> u64 {
         let word = self.words.get((row + HEAD) / 8 + usize::from(slot));

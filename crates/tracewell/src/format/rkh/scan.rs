@@ -118,8 +118,8 @@ impl<'a, S: Simd> Scan<'a, S> {
         let flag = usize::from(self.flags[cursor.next % (BLOCKS * BLOCK)]) % (BLOCKS * BLOCK);
         let through_flag = self.sums.as_flattened()[flag];
         let end = self.range.0 + flag;
-        // For most frames, the cached position of the first escape is after the frame. Then the
-        // frame has no escape, and its bytes need not be examined.
+        // For most frames, the cached position of the first escape is after the frame. Such a frame
+        // has no escape, and its bytes need not be examined.
         let cut = Cut { start: cursor.start, end, escaped: self.escape < end };
         // The difference of two prefix sums includes the flag, which is not part of the frame.
         let sum = through_flag.wrapping_sub(FLAG).wrapping_sub(cursor.sum);

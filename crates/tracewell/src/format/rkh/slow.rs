@@ -2,8 +2,8 @@
 //!
 //! A frame passes through three functions of [`Chunk`]: `frame` (configuration record and
 //! checksum), `event` (sequence number and arguments) and `push`. If one of these functions rejects
-//! a frame, the frame counts as an unknown event if its checksum and sequence number are correct,
-//! and as damage otherwise.
+//! a frame with a correct checksum and sequence number, the frame counts as an unknown event. Any
+//! other rejected frame counts as damage.
 
 use tracewell_wire::rkh::{Configuration, Cut, Form, Settings, checksum, ids};
 
@@ -15,8 +15,8 @@ use super::symbols::SymbolPlan;
 use super::timeline::Order;
 use crate::model::{Flow, LossCause, Severity};
 
-/// Number that is added to an id without a one-byte form. This number is larger than the id of any
-/// event.
+/// Number that is added to an id that has no one-byte form. This number is larger than the id of
+/// any event.
 const NO_CODE: u32 = 1 << 16;
 
 /// The part of a frame before the arguments.

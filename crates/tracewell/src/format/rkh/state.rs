@@ -52,8 +52,8 @@ pub(super) struct State {
     pub(super) counts: Counts,
     /// True while bytes are dropped up to the next flag.
     pub(super) hunting: bool,
-    /// True if the settings could not be inferred from the frames. Then no frame is decoded before
-    /// a configuration record.
+    /// True if the settings could not be inferred from the frames. In this case, no frame is
+    /// decoded before a configuration record.
     pub(super) unsettled: bool,
     /// Offset of the first byte in the source.
     pub(super) start: u64,

@@ -23,7 +23,7 @@ type Scratch = [u8; MAX_FRAME_LEN + SLACK];
 
 impl Chunk<'_, '_> {
     /// Reads all whole frames and returns the number of bytes consumed. If `last` is true, the
-    /// number includes the bytes after the last flag. Breaks if the sink breaks.
+    /// number includes the bytes after the last flag. Returns `Break` if the sink returns `Break`.
     pub(super) fn read(self, last: bool) -> Flow<usize> {
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = Avx2::detect() {
@@ -109,8 +109,8 @@ impl Chunk<'_, '_> {
     }
 }
 
-/// Returns a frame without escapes. A frame that has no escapes is returned in place, any other is
-/// copied to `scratch`.
+/// Returns a frame without escapes. A frame that has no escapes is returned in place; any other
+/// frame is copied to `scratch`.
 #[inline]
 fn unstuffed<'a>(bytes: &'a [u8], cut: Cut, scratch: &'a mut Scratch) -> Result<Frame<'a>, Fault> {
     let length = cut.end - cut.start;

@@ -1,5 +1,5 @@
-//! Finds the areas of records in an input. Inputs are files of records, memory images of records
-//! without a header, chunk images with headers, and captures of datagrams.
+//! Finds the areas of records in an input. An input is a file of records, a memory image of records
+//! without a header, a chunk image with a header, or a capture of datagrams.
 
 use std::ops::Range;
 

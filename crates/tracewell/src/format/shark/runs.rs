@@ -42,8 +42,8 @@ pub(super) struct Survey {
     pub(super) empty: u64,
     pub(super) fast: u64,
     pub(super) descents: u64,
-    /// Number of records whose code word has bits that no writer sets. `first_odd` is the offset of
-    /// the first such record.
+    /// Number of records whose code words contain bits that no writer sets. `first_odd` is the
+    /// offset of the first such record.
     pub(super) odd: u64,
     pub(super) first_odd: Option<usize>,
     before: Option<u64>,

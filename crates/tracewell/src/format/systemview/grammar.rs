@@ -34,7 +34,8 @@ pub(super) fn event(text: &str) -> Option<EventText> {
     let name = words.next()?.to_owned();
     let mut parameters: Vec<Parameter> = Vec::new();
     for (word, conversion) in words.filter_map(|word| word.split_once('=')) {
-        // Public description files also have conversions with `&`, or without a character.
+        // Public description files also contain conversions with `&`, and conversions without a
+        // character.
         let conversion = conversion.trim_start_matches(['%', '&']);
         let end = conversion.find(|c: char| !c.is_alphanumeric() && c != '_');
         let conversion = conversion.get(..end.unwrap_or(conversion.len())).unwrap_or_default();

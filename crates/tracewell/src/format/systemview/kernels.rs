@@ -9,8 +9,8 @@ use crate::model::schema::{Extension, Schema};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Kernel(usize);
 
-/// An operating system: its name as a value of the option `kernel`, the name that targets send, and
-/// its schema file.
+/// An operating system: its name in the option `kernel`, the name that targets send for it, and its
+/// schema file.
 struct Entry {
     name: &'static str,
     sent: &'static str,

@@ -53,7 +53,7 @@ struct Lane {
     session: u8,
     /// Number of target restarts that the packets of this core have shown.
     restarts: u64,
-    /// Number of ticks to add to its recorded times since its last restart.
+    /// Number of ticks to add to the core's recorded times since its latest restart.
     base: u64,
     /// The recorded time of its last event.
     last: u64,
@@ -222,7 +222,8 @@ impl Lanes {
         }
     }
 
-    /// Delivers the next event of a core, or drops a packet without further events.
+    /// Delivers the next event of a core. If the core's packet contains no further events, drops
+    /// the packet.
     fn next(&mut self, core: usize, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         let lane = &mut self.lanes[core];
         let Some(held) = lane.held.front_mut() else { return Flow::Continue(()) };

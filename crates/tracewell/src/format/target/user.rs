@@ -27,7 +27,7 @@ pub(super) fn block(event: &RecordedEvent<'_>, trace: &Trace, row: &mut Vec<u8>)
     }
 }
 
-/// Writes the arguments as the definition of the event describes them, or as a list.
+/// Writes the arguments according to the definition of the event, or as a list.
 fn arguments(id: u32, mut bytes: &[u8], trace: &Trace, row: &mut Vec<u8>) {
     let mut values = [0; MAX_SLOTS];
     let mut count = 0;

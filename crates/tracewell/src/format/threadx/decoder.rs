@@ -35,7 +35,8 @@ struct ThreadxDecoder {
     run: Option<Run>,
     /// Number of threads that may decode events.
     threads: usize,
-    /// Bytes after the last dump that are not part of another dump: their offset and their number.
+    /// The bytes after the last dump that are not part of another dump, given by their offset and
+    /// number.
     trailing: Option<(u64, u64)>,
 }
 

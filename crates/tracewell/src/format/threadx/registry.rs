@@ -31,8 +31,8 @@ pub(super) struct Registry {
     threads: HashMap<(u64, String, Vec<u64>), ContextId, RandomState>,
 }
 
-/// A slot of the event buffer at which an address gets another meaning: after this slot, it names a
-/// different thread, or no known thread.
+/// A slot of the event buffer at which an address changes its meaning: after this slot, the address
+/// names a different thread, or no known thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ThreadBinding {
     pub(super) slot: usize,

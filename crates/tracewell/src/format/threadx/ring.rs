@@ -55,9 +55,9 @@ pub(super) enum Order {
     Empty,
     /// The order in the file. It applies to a ring whose current slot is unknown.
     File,
-    /// From slot 0 up to this slot.
+    /// From slot 0 up to the slot with this number.
     Unwrapped(usize),
-    /// From this slot to the end, and then from slot 0 up to this slot.
+    /// From the slot with this number to the end, and then from slot 0 up to that slot.
     Wrapped(usize),
 }
 

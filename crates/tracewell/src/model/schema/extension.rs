@@ -131,8 +131,8 @@ impl Extension {
         self.error((self.file.format.span().start, message))
     }
 
-    /// Returns the events of this file whose ids are not among the ids that occurred, as text: the
-    /// ids and the names.
+    /// Returns the events of this file whose ids did not occur in the trace. Each event is returned
+    /// as text with its id or name.
     pub fn unseen(&self, schema: &Schema, seen: impl Fn(u32) -> bool) -> Vec<String> {
         let named = |name: &str| -> Vec<u32> {
             let is = |event: &&EventType| event.is_named(name);
@@ -186,7 +186,7 @@ impl Schema {
         self.faults.push(error);
     }
 
-    /// Returns the errors about files of users that were found while the trace was read.
+    /// Returns the errors in users' files that were found while the trace was read.
     pub fn faults(&self) -> &[SchemaError] {
         &self.faults
     }

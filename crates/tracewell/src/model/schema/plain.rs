@@ -483,7 +483,7 @@ mod tests {
     use super::super::file::File;
     use super::*;
 
-    /// The schemas of the program that describe whole dialects.
+    /// Those schemas of the program that describe whole dialects.
     const SCHEMAS: [&str; 9] = [
         include_str!("../../../schemas/aix.toml"),
         include_str!("../../../schemas/arrivals.toml"),

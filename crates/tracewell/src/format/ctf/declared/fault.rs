@@ -8,7 +8,7 @@ use super::limits::MAX_WARNINGS;
 pub(crate) struct Fault {
     /// Offset in the text. Metadata is shorter than 2^32 bytes.
     pub at: u32,
-    /// The message: lower case, no full stop.
+    /// The message, in lower case and without a full stop.
     pub message: String,
     /// True if the text ends too early.
     pub is_end: bool,

@@ -31,7 +31,7 @@ pub(super) enum Frame {
 /// The root structures of the scopes, by [`Scope`].
 pub(super) type Roots = [Option<Arc<StructureType>>; 6];
 
-/// The fields to which a reference leads.
+/// The fields that a reference denotes.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The location of the fields.
@@ -40,11 +40,11 @@ pub(super) struct Found {
     pub integers: Vec<Arc<IntegerType>>,
 }
 
-/// Returns the fields to which a reference leads. `scope` is the scope of the referring field, and
+/// Returns the fields that a reference denotes. `scope` is the scope of the referring field, and
 /// `frames` are the types that contain it.
 ///
 /// # Errors
-/// Returns an error if the reference leads to no number before the referring field.
+/// Returns an error if the reference does not denote a number before the referring field.
 pub(super) fn find(
     reference: &Reference,
     scope: Scope,

@@ -39,7 +39,7 @@ pub struct Warning {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// The message: lower case, no full stop.
+    /// The message, in lower case and without a full stop.
     pub message: String,
 }
 
@@ -55,7 +55,7 @@ pub struct MetadataError {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// The message: lower case, no full stop.
+    /// The message, in lower case and without a full stop.
     pub message: String,
 }
 
@@ -102,7 +102,7 @@ pub fn read(bytes: &[u8]) -> Result<Parsed, MetadataError> {
     Ok(Parsed { metadata, warnings: warnings.collect(), further_warnings: log.further })
 }
 
-/// Returns the text without zeros at its end.
+/// Returns the text without NULs at its end.
 fn trimmed(text: &[u8]) -> &[u8] {
     let length = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &text[..length]

@@ -27,8 +27,8 @@ use crate::format::ctf::declared::types::{
 /// Returns the metadata with all types placed.
 ///
 /// # Errors
-/// Returns an error for a reference without target, an unsupported type, a stream with two clocks,
-/// or too many fields.
+/// Returns an error for a reference without a target, for an unsupported type, for a stream with
+/// two clocks, or for too many fields.
 pub(super) fn metadata(declared: Declared, log: &mut Log) -> Result<Metadata, Fault> {
     let Declared { version, byte_order, uuid, name, environment, clocks, packet_header, streams } =
         declared;
@@ -329,7 +329,7 @@ impl Placer<'_> {
             self.log.warn(self.at, || format!("role {role:?} ignored: {reason}"));
             false
         });
-        // CTF 2 has no role for the processor. Recorders use the same name as in CTF 1.8.
+        // CTF 2 defines no role for the processor. Recorders use the same name as in CTF 1.8.
         if roles.is_empty() && roles::is_processor(integer, place) {
             roles.push(Role::Processor);
         }
