@@ -57,10 +57,10 @@ impl std::error::Error for ReadError {}
 
 /// Decodes bytes to events.
 ///
-/// The caller passes a window of the source. Bytes are appended at its end, and consumed bytes are
-/// dropped at its start; see [`Input`]. A decoder of a framed stream consumes frame by frame. A
-/// decoder of a ring consumes bytes only when the whole ring has arrived. Decoders do not buffer
-/// bytes, and batches borrow from the window.
+/// The caller passes a window of the source. New bytes are appended at the end of the window, and
+/// consumed bytes are dropped at its start; see [`Input`]. A decoder of a framed stream consumes
+/// frame by frame. A decoder of a ring consumes bytes only when the whole ring has arrived.
+/// Decoders do not buffer bytes, and batches borrow from the window.
 ///
 /// Decoders never panic, whatever the input. Allocated memory is proportional to the size of the
 /// window.

@@ -39,7 +39,7 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
-    /// Creates a file with its path, which messages show, and its bytes.
+    /// Creates a file from its path and its bytes. Messages show the path.
     pub fn new(path: PathBuf, bytes: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
         Self { path, bytes }
     }

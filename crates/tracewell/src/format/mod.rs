@@ -48,7 +48,7 @@ pub use settings::{DefaultNames, DefaultOption, Defaults, NamesFile, Settings};
 /// The confidence that an input has a certain format.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Confidence {
-    /// The input may have the format, but has no magic number.
+    /// The input may have the format, but it has no magic number.
     Possible,
     /// A magic number or a checksum identifies the format.
     Certain,

@@ -81,7 +81,7 @@ impl Contexts {
         self.leaves(id, at, core, state);
     }
 
-    /// Handles an event that shows the state of a context apart from whether it has the processor.
+    /// Handles an event that shows which state a context has while it does not have the processor.
     /// If the context still has the processor, the state takes effect when the context loses it.
     pub(super) fn becomes(&mut self, id: ContextId, at: Position, state: State) {
         let core = self.at(id).core;

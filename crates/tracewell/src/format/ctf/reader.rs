@@ -71,7 +71,8 @@ impl<'a> Reader<'a> {
         let mut streams: Vec<_> = streams.into_iter().collect();
         streams.sort_by_key(|(key, _)| order.get(key).copied());
         let streams = streams.into_iter().map(|(_, mut parts)| {
-            // Files whose first packet has no time are first, in the order of `files`.
+            // Files come first if their first packet has no time. These are in the order of
+            // `files`.
             parts.sort_by_key(|(begin, part)| (*begin, part.file));
             Stream::new(parts.into_iter().map(|(_, part)| part).collect())
         });

@@ -26,7 +26,7 @@ pub(super) struct Row<'o> {
 /// The state of writing nested values.
 #[derive(Debug)]
 struct Nested<'o> {
-    /// The fields without a slot.
+    /// The fields that have no slot.
     rest: &'o mut Vec<u8>,
     /// Depth of the open value; 0 if none is open.
     depth: u32,
@@ -36,7 +36,7 @@ struct Nested<'o> {
 }
 
 impl<'o> Row<'o> {
-    /// Begins a row. `rest` is a buffer for the fields without a slot of their own.
+    /// Begins a row. `rest` is a buffer for the fields that have no slot of their own.
     #[inline]
     pub(super) fn begin(out: &'o mut Vec<u8>, slots: u8, rest: &'o mut Vec<u8>) -> Self {
         let start = out.len();

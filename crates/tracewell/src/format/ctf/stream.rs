@@ -310,7 +310,7 @@ impl<'a> Stream<'a> {
         self.packet = None;
     }
 
-    /// Returns true if packets have no size and the rest of the packet consists of zeros.
+    /// Returns true if packets have no size field and the rest of the packet consists of zeros.
     #[cold]
     fn is_padding(&self) -> bool {
         let Some(packet) = self.packet else { return false };

@@ -27,8 +27,8 @@ pub(super) struct System {
     entries: Option<Arc<Schema>>,
     /// True if the numbers of threads are addresses.
     pub(super) has_addresses: bool,
-    /// True if the metadata declares `sched_waking`. Then `sched_wakeup` has no meaning, because it
-    /// follows a `sched_waking`.
+    /// True if the metadata declares `sched_waking`. In this case, `sched_wakeup` has no meaning,
+    /// because it follows a `sched_waking`.
     has_waking: bool,
 }
 

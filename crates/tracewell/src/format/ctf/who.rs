@@ -281,8 +281,8 @@ impl Threads {
         &mut self.cpus[cpu]
     }
 
-    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` for
-    /// an end without a beginning.
+    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` if
+    /// the beginning of an ended interrupt is not known.
     fn interrupt(
         &mut self,
         interrupt: &Interrupt,

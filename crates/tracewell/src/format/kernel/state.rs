@@ -314,7 +314,7 @@ impl Kernel {
         next.with(base + kind as u32, &[object])
     }
 
-    /// Handles requests of the running task, and events without effect on the state.
+    /// Handles requests of the running task, and events that have no effect on the state.
     fn request(&mut self, id: u8, core: u8, object: u32, next: Next, trace: &mut Trace) -> Next {
         let (Runs::Task(number), true) =
             (self.core(core).runs, self.core(core).interrupts.innermost().is_none())

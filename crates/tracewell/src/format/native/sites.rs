@@ -99,7 +99,7 @@ pub(super) fn note_span(
     let bytes = place(payload)
         .zip(place(record.end))
         .and_then(|(start, end)| out.window.bytes.get(start..end));
-    // A record without arguments has no span.
+    // If a record has no arguments, no span is recorded.
     let Some(number) = bytes.and_then(|bytes| word(bytes, 0)) else { return };
     let spans = &mut out.trace.program_spans;
     match role {
