@@ -43,7 +43,7 @@ use crate::thread::{self, Depth, ThreadState, Using};
 pub fn record(id: u32, data: &[u8], cut: bool, address: usize) {
     let Some(local) = TracedProcess::current() else { return };
     if local.attached() != 0 {
-        offer(local, &Arguments { id, data, cut, address });
+        store(local, Arguments { id, data, cut, address });
     }
 }
 
@@ -57,51 +57,31 @@ struct Arguments<'a> {
 
 /// Stores an event in the attached streams that record it.
 #[inline(never)]
-fn offer(local: &TracedProcess, given: &Arguments<'_>) {
-    let offered = thread::with_depth(local, |thread, using, level, depth| {
+fn store(local: &TracedProcess, given: Arguments<'_>) {
+    let stored = thread::with_depth(local, |thread, using, level, depth| {
         let (wanted, missed) = choose(local, using, given.id);
-        if wanted | missed != 0 {
-            store(local, using, (wanted, missed), given, (thread, level, depth));
+        if wanted != 0 {
+            let stamp = level.clock.now();
+            let identity = level.identify(local.process(), depth);
+            let flags = if given.cut { FLAG_TRUNCATED } else { 0 };
+            let process = identity.process as u32;
+            let head = RecordHeader { length: 0, id: given.id as u16, flags, process };
+            let event =
+                Event { head, stamp, address: given.address as u64, thread: identity.thread };
+            let writer = Writer { thread, level, owner: identity.owner };
+            each(local, using, wanted, |slot, stream| {
+                stream.store(&writer, slot, event, given.data)
+            });
         }
-    });
-    if offered.is_none() {
-        lose(local, given.id);
-    }
-}
-
-/// Stores an event in the streams of the slots `wanted`, and counts it as lost in those of the
-/// slots `missed`. This is a function of its own so that events that no stream records do not pay
-/// for saving its registers.
-#[inline(never)]
-fn store(
-    local: &TracedProcess,
-    using: &Using,
-    (wanted, missed): (u64, u64),
-    given: &Arguments<'_>,
-    (thread, level, depth): (&ThreadState, &Depth, usize),
-) {
-    if wanted != 0 {
-        let stamp = level.clock.now();
-        let identity = level.identify(local.process(), depth);
-        let flags = if given.cut { FLAG_TRUNCATED } else { 0 };
-        let process = identity.process as u32;
-        let head = RecordHeader { length: 0, id: given.id as u16, flags, process };
-        let event = Event { head, stamp, address: given.address as u64, thread: identity.thread };
-        let writer = Writer { thread, level, owner: identity.owner };
-        each(local, using, wanted, |slot, stream| stream.store(&writer, slot, event, given.data));
-    }
-    each(local, using, missed, |_, stream| stream.lose(0));
-}
-
-/// Counts an event as lost in the streams that would record it, because the thread has no depth.
-#[cold]
-#[inline(never)]
-fn lose(local: &TracedProcess, id: u32) {
-    thread::without_depth(|using| {
-        let (wanted, missed) = choose(local, using, id);
-        each(local, using, wanted, |_, stream| stream.pool().lose());
         each(local, using, missed, |_, stream| stream.lose(0));
     });
+    if stored.is_none() {
+        thread::without_depth(|using| {
+            let (wanted, missed) = choose(local, using, given.id);
+            each(local, using, wanted, |_, stream| stream.pool().lose());
+            each(local, using, missed, |_, stream| stream.lose(0));
+        });
+    }
 }
 
 /// Returns the slots of the streams that record an event, and of those that lose it because they

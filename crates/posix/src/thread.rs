@@ -15,12 +15,11 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use tracewell_record::nesting::Nesting;
-use tracewell_record::posix::Cursor;
+use tracewell_record::posix::{Cursor, Pool};
 use tracewell_record::thread_memory::{ThreadMemory, User, Zeroed};
 use tracewell_wire::posix::area::SLOTS;
 
 use crate::clock::Comparison;
-use crate::local::{AttachedStream, TracedProcess};
 use crate::process;
 use crate::sys;
 
@@ -111,9 +110,15 @@ unsafe impl Zeroed for ThreadState {
 
 static THREADS: ThreadMemory<ThreadState> = ThreadMemory::new(User::Posix);
 
-/// Shows that a thread is within [`with_depth`] or [`without_depth`]. Meanwhile, the streams that it
-/// finds attached remain mapped.
+/// Shows that a thread is within [`with_depth`] or [`without_depth`]. Meanwhile, the streams that
+/// it finds attached remain mapped.
 pub(crate) struct Using(());
+
+/// The attached streams.
+pub(crate) trait Streams {
+    /// Returns the packets of the stream in a slot if it has this key.
+    fn pool<'a>(&self, slot: usize, key: u64, using: &'a Using) -> Option<Pool<'a>>;
+}
 
 /// Number of calls of [`without_depth`] that have begun and not ended.
 static WITHOUT_DEPTH: AtomicUsize = AtomicUsize::new(0);
@@ -130,12 +135,12 @@ pub(crate) fn without_depth(work: impl FnOnce(&Using)) {
 /// are nested too deeply, or if there is no memory for the thread's state.
 #[inline(always)]
 pub(crate) fn with_depth<R>(
-    local: &TracedProcess,
+    streams: &impl Streams,
     record: impl FnOnce(&ThreadState, &Using, &Depth, usize) -> R,
 ) -> Option<R> {
     let thread = THREADS.get()?;
     thread.nesting.enter(
-        |abandoned| thread.levels[abandoned].repair(local, &Using(())),
+        |abandoned| thread.levels[abandoned].repair(streams, &Using(())),
         |depth| {
             if thread.last.get() != depth {
                 thread.last.set(depth);
@@ -147,11 +152,12 @@ pub(crate) fn with_depth<R>(
 }
 
 impl ThreadState {
-    /// Checks which threads use attached streams. Call it between two memory barriers in all threads.
+    /// Checks which threads use attached streams. Call this between two memory barriers in all
+    /// threads.
     ///
     /// No thread uses a stream that was detached before the begin of the check whose number is
-    /// returned. `number` is that of this check; the numbers increase. `depth` is the caller's depth:
-    /// the caller itself uses no detached stream, but an interrupted record may do so.
+    /// returned. `number` is that of this check; the numbers increase. `depth` is the caller's
+    /// depth: the caller itself uses no detached stream, but an interrupted record may do so.
     pub(crate) fn all_idle_since(&self, number: u64, depth: usize) -> u64 {
         let idle = THREADS.all_idle_since(number, (depth == 0).then_some(self));
         if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }
@@ -184,11 +190,10 @@ impl ThreadState {
 
 impl Depth {
     /// Repairs the cursors after a record was abandoned.
-    fn repair(&self, local: &TracedProcess, using: &Using) {
+    fn repair(&self, streams: &impl Streams, using: &Using) {
         let owner = self.identity.get().owner;
         for (slot, found) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.get() != 0) {
-            let stream = local.stream(slot, using).filter(|stream| stream.key == found.key.get());
-            match stream.map(AttachedStream::pool) {
+            match streams.pool(slot, found.key.get(), using) {
                 Some(pool) => found.cursor.repair(&pool, owner),
                 None => found.key.set(0),
             }

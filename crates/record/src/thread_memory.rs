@@ -123,9 +123,9 @@ impl<T: Zeroed> ThreadMemory<T> {
     /// Returns the number of the latest check since whose begin every thread was idle at least
     /// once, in that check or in a later one.
     ///
-    /// Let `number` increase from check to check. If `idle` is the caller's value, the caller counts
-    /// as idle. In the child of a fork, the values of the parent's threads count as well, although
-    /// only one of these threads exists.
+    /// Let `number` increase from check to check. If `idle` is the caller's value, the caller
+    /// counts as idle. In the child of a fork, the values of the parent's threads count as well,
+    /// although only one of these threads exists.
     pub fn all_idle_since(&self, number: u64, idle: Option<&T>) -> u64 {
         let caller = caller();
         let since = self.iter().map(|block| {

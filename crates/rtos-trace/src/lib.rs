@@ -3,8 +3,8 @@
 //! [`TargetTrace`] uses Tracewell's recorder for small targets ([`tracewell_record::target`]). With
 //! the feature `std`, `StreamTrace` records into a stream of
 //! [`tracewell_record::stream`](tracewell_record::stream) on Linux. A program registers one of them
-//! once, with [`rtos_trace::global_trace!`], and calls its `init` before it starts the executor. The
-//! README shows both.
+//! once, with [`rtos_trace::global_trace!`], and calls its `init` before it starts the executor.
+//! The README shows both.
 //!
 //! | hook of `rtos-trace` | recorded event |
 //! |---|---|

@@ -69,8 +69,8 @@ fn with<R>(use_it: impl FnOnce(&mut StreamState) -> R) -> Option<R> {
 pub struct StreamTrace;
 
 impl StreamTrace {
-    /// Records into a stream from now on. The caller starts and stops the stream, and can also record
-    /// other events into it. `executor` is the name of the executor.
+    /// Records into a stream from now on. The caller starts and stops the stream, and can also
+    /// record other events into it. `executor` is the name of the executor.
     ///
     /// # Errors
     /// Returns an error if the stream has no room for another event type.

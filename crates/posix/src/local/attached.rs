@@ -71,8 +71,8 @@ static CHECKS: AtomicU64 = AtomicU64::new(0);
 /// Replaces the memory of a detached stream with private zeros. A thread that is still recording
 /// into it does no harm. [`unmap_retired`] unmaps the zeros later.
 pub(super) fn retire(stream: NonNull<AttachedStream>) {
-    // SAFETY: the page contains a valid value, and remains mapped while the caller has a `Using`. In
-    // the child of a fork, no other thread can unmap it.
+    // SAFETY: the page contains a valid value, and remains mapped while the caller has a `Using`.
+    // In the child of a fork, no other thread can unmap it.
     let value = unsafe { stream.as_ref() };
     sys::replace_after_page(stream.cast(), value.total);
     // A fork may copy a process in which another thread, or an interrupted function, has already
@@ -143,7 +143,8 @@ impl AttachedStream {
     pub(crate) fn words(&self) -> &[AtomicU64] {
         let start = ptr::from_ref(self).cast::<u8>();
         // SAFETY: `attach` mapped this many words one page after the `AttachedStream`, and they
-        // remain mapped as long as the structure. The geometry is in private memory and was validated.
+        // remain mapped as long as the structure. The geometry is in private memory and was
+        // validated.
         unsafe {
             let start = start.add(sys::PAGE).cast();
             std::slice::from_raw_parts(start, self.total)

@@ -28,6 +28,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
+use tracewell_record::posix::Pool;
 use tracewell_wire::posix::area::{AREA_WORDS, NAMES_WORDS, SLOTS, at, names};
 use tracewell_wire::posix::{FIRST_USER, UNNAMED, USER_EVENT_MAX};
 
@@ -37,7 +38,7 @@ pub(crate) use self::inheritance::parents_slots;
 use crate::names::NameFile;
 use crate::registry::{self, Registry};
 use crate::sys;
-use crate::thread::{self, Using};
+use crate::thread::{self, Streams, Using};
 
 /// The substitute for a missing area.
 static NO_AREA: [AtomicU64; AREA_WORDS] = [const { AtomicU64::new(0) }; AREA_WORDS];
@@ -309,6 +310,13 @@ impl TracedProcess {
         } else if let Some(after) = after {
             attached::discard(after);
         }
+    }
+}
+
+impl Streams for TracedProcess {
+    fn pool<'a>(&self, slot: usize, key: u64, using: &'a Using) -> Option<Pool<'a>> {
+        let stream = self.stream(slot, using).filter(|stream| stream.key == key);
+        stream.map(AttachedStream::pool)
     }
 }
 

@@ -12,17 +12,17 @@ use tracewell_wire::target::{Definition, DefinitionKind, Described, ids};
 
 use super::{DefineError, Family, Stream};
 
-/// A stream into which a kernel or an executor records what it does: which tasks run, why they wait,
-/// who holds a mutex. `tracewell analyze` and the timelines then show what the scheduler did.
+/// A stream into which a kernel or an executor records what it does: which tasks run, why they
+/// wait, who holds a mutex. `tracewell analyze` and the timelines then show what the scheduler did.
 ///
 /// The events are those of the recorder for small targets. [`tracewell_wire::target::ids`] lists
 /// them, with their arguments. The kernel gives its tasks and objects numbers below 2^32. Mutex 3
 /// and queue 3 are different objects.
 ///
 /// An event belongs to a core of the kernel: 0 to 31. The context of the event is the task that
-/// runs on this core, or the interrupt in progress. A thread that is no core, such as one that wakes
-/// a task from outside, records its events with the core [`Kernel::OUTSIDE`]. Their context is
-/// the thread.
+/// runs on this core, or the interrupt in progress. A thread that is no core, such as one that
+/// wakes a task from outside, records its events with the core [`Kernel::OUTSIDE`]. Their context
+/// is the thread.
 ///
 /// ```
 /// use tracewell_record::stream::{Kernel, Log, Stream, StreamOptions, Take};
@@ -114,7 +114,8 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
         self.store(Definition { flags: IDLE, ..entry }, name)
     }
 
-    /// Stores the name of the kernel. `larger_is_urgent` is true if a larger priority is more urgent.
+    /// Stores the name of the kernel. `larger_is_urgent` is true if a larger priority is more
+    /// urgent.
     ///
     /// # Errors
     /// Returns an error if the stream has no room for another event type.

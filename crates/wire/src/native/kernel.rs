@@ -1,26 +1,27 @@
-//! Event types with which a kernel or an executor records what it does. Readers know their meanings.
+//! Event types with which a kernel or an executor records what it does. Readers know their
+//! meanings.
 //!
-//! The events are those of the compact stream for small targets ([`crate::target::Described`]). Each
-//! has an event type of the family `kernel`, whose first field is the core:
+//! The events are those of the compact stream for small targets ([`crate::target::Described`]).
+//! Each has an event type of the family `kernel`, whose first field is the core:
 //!
 //! ```text
 //! kernel/queue_send(core:u64,queue:u64,messages:u64)
 //! ```
 //!
-//! Cores have the numbers 0 to 31. A larger number means that a thread recorded the event that is no
-//! core of the kernel ([`OUTSIDE`]).
+//! Cores have the numbers 0 to 31. A larger number means that a thread recorded the event that is
+//! no core of the kernel ([`OUTSIDE`]).
 //!
 //! Names of tasks and objects are event types of the family `kernel.definition` without fields. A
-//! stream never overwrites its event types, so names survive. The name of the event type consists of
-//! numbers and the name:
+//! stream never overwrites its event types, so names survive. The name of the event type consists
+//! of numbers and the name:
 //!
 //! ```text
 //! kernel.definition/KIND NUMBER VALUE PRIORITY FLAGS NAME()
 //! ```
 //!
-//! [`crate::target::definition`] describes the numbers. In the name, `%XX` is a byte in hexadecimal.
-//! The first definition of a task or object applies from the beginning of the stream. A later one
-//! applies from a record of its event type on.
+//! [`crate::target::definition`] describes the numbers. In the name, `%XX` is a byte in
+//! hexadecimal. The first definition of a task or object applies from the beginning of the stream.
+//! A later one applies from a record of its event type on.
 
 use core::fmt::{self, Write};
 

@@ -1,12 +1,12 @@
 //! The summaries of large traces, in the user's folder for caches. A server that finds the summary
 //! of its trace does not read the trace.
 //!
-//! A summary belongs to one state of its files: their paths, sizes and times of change, the options,
-//! and the program that made it. Each trace has one file, whose name depends on the paths and
-//! options. Summaries that are damaged or belong to another state are replaced.
+//! A summary belongs to one state of its files: their paths, sizes and times of change, the
+//! options, and the program that made it. Each trace has one file, whose name depends on the paths
+//! and options. Summaries that are damaged or belong to another state are replaced.
 //!
-//! Programs write to a file of their own and rename it, so that several can use the cache at the same
-//! time. No error of the cache is an error of the server.
+//! Programs write to a file of their own and rename it, so that several can use the cache at the
+//! same time. No error of the cache is an error of the server.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(facts["events"], 5);
         let view = View { parts: 100, ..View::default() };
         assert_eq!(found.view(&view).unwrap(), page.view(&view).unwrap());
-        let other = Key::new(&[trace.clone()], 1, &json!(["rate=2MHz"])).unwrap();
+        let other = Key::new(std::slice::from_ref(&trace), 1, &json!(["rate=2MHz"])).unwrap();
         assert!(cache.load(&other).is_none(), "other options");
         fs::write(&trace, "abcd").unwrap();
         let after = key(&trace);

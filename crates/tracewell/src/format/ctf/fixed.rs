@@ -85,6 +85,15 @@ pub(super) enum FixedKind {
     },
 }
 
+/// A number at a fixed offset that has a slot of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct SlotNumber {
+    pub(super) number: FixedNumber,
+    pub(super) slot: u8,
+    /// Index of the field.
+    pub(super) field: u32,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

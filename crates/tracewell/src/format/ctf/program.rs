@@ -10,9 +10,8 @@ use tracewell_wire::ByteOrder;
 
 use super::bits::{Form, ones, signed};
 use super::classes::{Encoding, Integer, Role};
-use super::fixed::{FixedField, FixedKind, FixedNumber};
+use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
-use super::slots::SlotNumber;
 
 /// Maximum number of array elements without bits in a packet. One more is allowed for each bit of
 /// the packet before the element. Such elements take time and memory, but no bytes of the file.

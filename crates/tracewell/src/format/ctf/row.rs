@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::classes::{Encoding, Integer, IntegerKind};
+use super::fixed::SlotNumber;
 use super::program::{Field, Output, Place, Shape};
-use super::slots::SlotNumber;
 use crate::model::values::{self, HEAD, ListItem, Nesting};
 
 /// The row of the current event, at the end of the payloads of a batch.

@@ -5,21 +5,12 @@
 //! [`of_events`] finds the runs in a program. This module does not read the other fields at fixed
 //! offsets; see `fixed`.
 
-use super::fixed::{FixedField, FixedKind, FixedNumber};
+use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
 use crate::model::values;
 
-/// A number at a fixed offset that has a slot of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct SlotNumber {
-    pub(super) number: FixedNumber,
-    pub(super) slot: u8,
-    /// Index of the field.
-    pub(super) field: u32,
-}
-
-/// The usual event: its program is one run, which fills all slots of the row.
+/// The usual event: a program that is one run, which fills all slots of the row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PlainEvent {
     /// The alignment in bits minus 1.

@@ -91,7 +91,7 @@ pub fn chart(
     Ok(Chart::new(trace, tracks, options).text())
 }
 
-/// What a row shows of the thing that it names.
+/// The shown part of the thing that a row names.
 const WAITS: &str = " waits";
 const STATE: &str = " state";
 const STEPS: &str = " steps";
