@@ -76,7 +76,8 @@ impl Moment {
 pub struct Parts {
     /// Ticks in which the task ran for itself or on behalf of others.
     pub own: u64,
-    /// Ticks in which other tasks ran on behalf of the task. They hold an object that it waits for.
+    /// Ticks in which other tasks ran on behalf of the task. These tasks hold an object for which
+    /// it waits.
     pub blocking: u64,
     /// The contexts and ticks of other tasks that ran, in order of context ids, without zeros.
     pub others: Vec<(ContextId, u64)>,

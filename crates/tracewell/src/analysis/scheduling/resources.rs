@@ -107,7 +107,7 @@ impl Resources {
         })
     }
 
-    /// Returns the row of a resource for a change.
+    /// Returns the row of a resource as a mutable reference.
     #[inline]
     pub(super) fn at(&mut self, number: Number) -> &mut Row {
         let row = &mut self.rows[number.0];

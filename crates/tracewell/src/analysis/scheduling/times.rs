@@ -63,7 +63,7 @@ impl Times {
         }
     }
 
-    /// Handles an event that makes its subject ready, or ends its readiness. `runs` returns true if
+    /// Handles an event that makes its subject ready or not ready. `runs` returns true if
     /// a task has a core. Only call this if distributions are requested.
     pub(super) fn take(&mut self, step: &Step, runs: impl Fn(ContextId) -> bool) {
         let Some(subject) = step.subject else { return };
@@ -80,7 +80,7 @@ impl Times {
         }
     }
 
-    /// Notes that a task runs. `at` is the event that gave it the processor. Only call this if
+    /// Stores that a task runs. `at` is the event that gave it the processor. Only call this if
     /// distributions are requested.
     pub(super) fn runs(&mut self, task: ContextId, at: Position) {
         if let Some(woken) = self.tasks.at(task).woken.take() {

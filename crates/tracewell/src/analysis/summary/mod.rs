@@ -125,10 +125,10 @@ impl Summary {
     /// Returns the part of the tracks that overlaps a range of ticks. Rows also contain the last
     /// change before the range and the first change after the range, if they exist.
     ///
-    /// `resolution` is a number of ticks. Neighbouring states are combined while they are together
-    /// not longer than this. Of the marks, arrows and waits that are not longer, only one remains
-    /// per context within this number of ticks. With 0, the rows are exact. A range that ends
-    /// before it begins is taken as the tick at which it begins.
+    /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
+    /// length does not exceed it. Of the marks, arrows and waits that do not exceed it either, only
+    /// one per context remains within this number of ticks. With 0, the rows are exact. A range
+    /// that ends before it begins is treated as a range of one tick, at its beginning.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {

@@ -164,7 +164,7 @@ pub(super) fn parts<'a>(
         streams[place].1.push(part);
     }
     for (_, parts) in &mut streams {
-        // Files whose first packet has no time are first, in the order of `files`.
+        // Files come first if their first packet has no time. These are in the order of `files`.
         parts.sort_by_key(|part| (part.begin, part.file));
     }
     streams

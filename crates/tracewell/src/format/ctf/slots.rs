@@ -10,7 +10,7 @@ use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
 use crate::model::values;
 
-/// The usual event: a program that is one run, which fills all slots of the row.
+/// The usual event: its program is one run, which fills all slots of the row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PlainEvent {
     /// The alignment in bits minus 1.

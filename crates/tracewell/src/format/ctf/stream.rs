@@ -84,11 +84,11 @@ pub(super) enum Next {
     Gap,
     /// None before the files grow.
     Wait,
-    /// None: the end of the stream.
+    /// There is no next element, because the stream has ended.
     End,
 }
 
-/// The facts about the previous packet by which gaps and repeated packets are found.
+/// The facts about the previous packet that are needed to find gaps and repeated packets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Previous {
     begin: Option<u64>,

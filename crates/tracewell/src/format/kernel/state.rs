@@ -1,9 +1,9 @@
 //! Assigns events to contexts, and derives events from the state of the tasks.
 //!
-//! A kernel records one event for a switch, `RUNS`. Its meaning depends on the task that ran
-//! before: this task was blocked or preempted. If a task waits for a lock, the kernel records the
-//! request and, after the wait, the acquisition. This module derives ids above 255 from the state
-//! of the tasks, so that each event of the schema has one meaning.
+//! A kernel records one event for a switch, `RUNS`. Its meaning depends on the reason why the
+//! previous task stopped running: the task was blocked or preempted. If a task waits for a lock,
+//! the kernel records the request and, after the wait, the acquisition. This module derives ids
+//! above 255 from the state of the tasks, so that each event of the schema has one meaning.
 
 use tracewell_wire::target::{DefinitionKind, ids};
 

@@ -15,7 +15,7 @@ use crate::model::{
     Trace,
 };
 
-/// Number that is added to the ids of the vocabulary. The ids of a stream's event types are
+/// Number that is added to the ids of the vocabulary. The ids of a stream's own event types are
 /// smaller.
 const BASE: u32 = 0x1000;
 
@@ -81,8 +81,8 @@ impl KernelEvents {
         self.types.get(usize::from(id)).is_some_and(Option::is_some)
     }
 
-    /// Returns the kind of the contexts of threads. Next to a kernel, they are not tasks, because
-    /// the trace does not show when they run.
+    /// Returns the kind of the contexts of threads. If the stream also has a kernel's events,
+    /// threads are not tasks, because the trace does not show when they run.
     pub(super) fn kind_of_threads(&self) -> ContextKind {
         if self.are_recorded() { ContextKind::Unknown } else { ContextKind::Thread }
     }
