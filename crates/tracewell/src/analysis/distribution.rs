@@ -46,7 +46,7 @@ pub struct Distribution {
     sum: u128,
     /// The sum of the squares, modulo 2^128.
     squares: u128,
-    /// The longest first; equal ones in the order in which they were added.
+    /// The longest durations first. Equal durations are in the order in which they were added.
     worst: Vec<Worst>,
     values: Values,
 }

@@ -11,8 +11,8 @@ use foldhash::fast::RandomState;
 use super::distribution::Distribution;
 use super::position::Position;
 
-/// Maximum number of distributions of a [`Distributions`]. Traces of real systems have some
-/// hundreds; only damaged traces have more.
+/// Maximum number of distributions of a [`Distributions`]. Traces of real systems need some
+/// hundreds; only damaged traces need more.
 const MAX_DISTRIBUTIONS: usize = 1 << 12;
 
 /// Kind of a time. docs/analysis.md defines each.
@@ -99,7 +99,7 @@ pub struct Measured<S> {
     pub measure: Measure,
     /// The task, object, interrupt or flow.
     pub subject: S,
-    /// The times in ticks, with the events that ended the longest ones.
+    /// The times in ticks, with the events at which the longest ones ended.
     pub times: Distribution,
 }
 

@@ -82,9 +82,10 @@ pub trait Decoder: Send {
     fn decode_to(&mut self, input: Input<'_>, out: &mut Emitter<'_>)
     -> Result<Progress, ReadError>;
 
-    /// Replaces the files of a trace in a folder ([`Settings::files`]), because they have grown or
-    /// there are others. The next call of [`Decoder::decode_to`] decodes what is new in them. Only
-    /// decoders of such traces have this function; by default, it does nothing.
+    /// Replaces the files of a trace in a folder ([`Settings::files`]), because the files have
+    /// grown or there are further files. The next call of [`Decoder::decode_to`] decodes the new
+    /// parts of these files. Only decoders of such traces have this function; by default, it does
+    /// nothing.
     ///
     /// [`Settings::files`]: super::Settings::files
     fn grow(&mut self, _files: Arc<[TraceFile]>) {}

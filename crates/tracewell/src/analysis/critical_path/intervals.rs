@@ -100,7 +100,7 @@ fn all(tracks: &Tracks) -> Vec<Interval> {
     intervals
 }
 
-/// Returns the waits for a mutex or a semaphore, from the request until the context continues.
+/// Returns the waits for mutexes and semaphores, each from the request until the context continues.
 fn requests(lock: &LockTrack) -> impl Iterator<Item = Interval> + '_ {
     let request = Some(if lock.is_mutex { Meaning::Lock } else { Meaning::Wait });
     lock.waits.iter().filter_map(move |wait| {

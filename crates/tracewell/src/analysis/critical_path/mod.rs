@@ -85,8 +85,8 @@ pub struct Part {
     pub from: Position,
     /// Ticks of its end.
     pub until: u64,
-    /// The contexts that wait for each other, beginning with the explained task; empty while the
-    /// task itself does not wait.
+    /// The contexts that wait for each other, beginning with the explained task; empty if the task
+    /// itself does not wait.
     pub chain: Vec<Link>,
     /// The last context of the chain, or the task itself.
     pub context: ContextId,
@@ -121,7 +121,7 @@ pub enum Activity {
     Runs,
     /// It was ready or had the processor, but the core served an interrupt with this number.
     Interrupt(Option<u32>),
-    /// It was ready, but another context, which is stored here, had the processor.
+    /// It was ready, but this other context had the processor.
     Delayed(ContextId),
     /// It was ready, but the trace does not show any task or interrupt that ran instead.
     Ready,

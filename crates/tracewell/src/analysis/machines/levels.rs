@@ -188,9 +188,9 @@ impl Level {
             return Some(used);
         }
         let free = sight.number(details.free)?;
-        // If the capacity is unknown when an event has a number of free items, this sample and all
-        // later ones are numbers of free items. A curve that mixes used and free items would be
-        // wrong.
+        // If the capacity is unknown when an event contains a number of free items, this sample and
+        // all later samples are numbers of free items. A curve that mixes used and free items would
+        // be wrong.
         self.counts_free |= self.capacity.is_none();
         Some(if self.counts_free { free } else { self.capacity?.saturating_sub(free) })
     }

@@ -6,7 +6,8 @@ use crate::analysis::Range;
 use crate::model::Meaning;
 use crate::model::schema::{EventType, Means};
 
-/// A timer. Observed durations are in ticks of the trace, requested ones in ticks of the timer.
+/// A timer. Observed durations are in ticks of the trace, and requested durations are in ticks of
+/// the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timer {
     /// The timer that the figures are about.

@@ -144,7 +144,7 @@ impl Accounts {
         let (own, blocking) = (now.own - before.own, now.blocking - before.blocking);
         let (interrupts, unattributed) =
             (now.interrupts - before.interrupts, now.unattributed - before.unattributed);
-        // On several cores the parts can exceed the whole, because tasks ran at the same time.
+        // On several cores, the parts can exceed the whole, because tasks ran at the same time.
         let interference = ticks.saturating_sub(total([own, blocking, interrupts, unattributed]));
         Split { own, blocking, interference, interrupts, unattributed }
     }

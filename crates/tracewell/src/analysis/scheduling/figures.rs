@@ -97,9 +97,9 @@ pub struct Figures {
     /// Servers in the order in which the trace first names them.
     pub servers: Vec<Server>,
     /// Ticks in which tasks or interrupts ran on any core, without idle and unknown time. `None` if
-    /// the trace shows only which context recorded events.
+    /// the trace shows only which context recorded each event.
     pub charged_ticks: Option<u64>,
-    /// The time of each core; empty if the trace shows only which context recorded events.
+    /// The time of each core; empty if the trace shows only which context recorded each event.
     pub cores: Vec<CoreTime>,
     /// Task, core, and ticks that the task ran on the core; empty for a single core.
     pub execution_by_core: Vec<(ContextId, u16, u64)>,

@@ -148,7 +148,7 @@ impl Brackets {
         }
     }
 
-    /// Charges an outermost bracket. `before` is the part of its ticks before the range.
+    /// Charges an outermost bracket. `before` is the part of the bracket's ticks before the range.
     fn charge(&mut self, start: Instant, before: u64, end: Instant) {
         self.figures.ticks.charge(end.ticks.saturating_sub(start.ticks).saturating_sub(before));
         let ended = end.nanoseconds.unwrap_or(0);
@@ -199,8 +199,8 @@ impl Brackets {
         add(&mut self.source(number).windows, at(since), at(step.ticks));
     }
 
-    /// Returns the beginning of an outermost bracket, in nanoseconds at the earliest that of the
-    /// range.
+    /// Returns the beginning of an outermost bracket in nanoseconds, or the beginning of the range
+    /// if this is later.
     fn start(&self, trace: &Trace, ticks: u64) -> Instant {
         let start = ticks.max(self.from);
         Instant { ticks, nanoseconds: trace.clock.nanoseconds(start) }
@@ -230,7 +230,7 @@ impl Brackets {
             }
             None => {
                 self.figures.brackets += 1;
-                // Usually no nested bracket interrupted this one.
+                // Usually no nested bracket interrupted this bracket.
                 let start = match bracket.since == bracket.start && bracket.start >= self.from {
                     true => since,
                     false => self.start(trace, bracket.start),

@@ -20,7 +20,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Returns true if events of the class can have a short way.
+    /// Returns true if events of the class may take a short way.
     #[inline(always)]
     pub(super) fn has_short_way(self) -> bool {
         matches!(self, Self::Plain | Self::Request)

@@ -77,7 +77,8 @@ pub(super) struct Requests {
     held: Mutexes,
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
-    /// Per core, the last event that can cause a choice of the scheduler, if it was a request.
+    /// Per core, the last event that can cause a choice of the scheduler, if this event was a
+    /// request.
     last: PerCore<Option<Request>>,
     waiting: PerContext<Option<Request>>,
     /// Tasks that wait for mutexes and are checked for inversion.
@@ -182,8 +183,8 @@ impl Requests {
         }
     }
 
-    /// Handles a request or an unlock of the running task. The event is no choice. `uncharged` is
-    /// the time for which the task ran since the last charge.
+    /// Handles a request or an unlock of the running task. The event is not a choice. `uncharged`
+    /// is the time for which the task has run since the last charge.
     #[inline]
     pub(super) fn act(
         &mut self,
@@ -200,8 +201,8 @@ impl Requests {
         }
     }
 
-    /// Counts the request or the unlock of an event. Returns `None` if the event repeats a request,
-    /// otherwise the request of the event.
+    /// Counts the request or the unlock of an event. Returns the request of the event, or `None` if
+    /// the event repeats a request.
     #[inline]
     fn asked(
         &mut self,
@@ -414,8 +415,8 @@ impl Requests {
             else {
                 continue;
             };
-            // Time in which the owner runs, or another task on behalf of the waiting one, is not an
-            // inversion.
+            // Time in which the owner runs, or in which another task runs on behalf of the waiting
+            // task, is not an inversion.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
             let before = request.inverted;
             request.inverted.charge(*task, runs, helps, ticks, &self.urgency, &deadline);

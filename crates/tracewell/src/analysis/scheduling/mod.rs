@@ -303,8 +303,8 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    /// Handles the event in a row of a batch. It is not inlined, so that the loop over a batch only
-    /// loads what the short ways need.
+    /// Handles the event in a row of a batch. The function is not inlined, so that the loop over a
+    /// batch loads only the data that the short ways need.
     #[inline(never)]
     fn take_row(&mut self, trace: &Trace, batch: &Batch<'_>, row: usize, kind: &Kind) {
         if let Some(row) = batch.event(row) {

@@ -48,7 +48,7 @@ pub trait Moments {
     /// An event was recorded. `subject` is the context to which the event's meaning refers.
     fn event(&mut self, _event: Event<'_>, _subject: Option<ContextId>) {}
 
-    /// A task was replaced on a core although it could have continued.
+    /// A task was replaced on a core, although it could have continued.
     fn preempted(&mut self, _task: ContextId) {}
 
     /// A task began to wait.
@@ -57,8 +57,8 @@ pub trait Moments {
     /// A task continued after a wait.
     fn wait_ended(&mut self, _wait: &Wait, _at: Position) {}
 
-    /// While `task` waited for a mutex, `runs` ran for `ticks` up to now although it is less urgent
-    /// and does not hold the mutex.
+    /// While `task` waited for a mutex, `runs` ran for `ticks` ticks up to now, although `runs` is
+    /// less urgent and does not hold the mutex.
     fn inverted(&mut self, _task: ContextId, _runs: ContextId, _ticks: u64) {}
 
     /// A task got a mutex: at its request, or at the end of its wait.

@@ -75,7 +75,7 @@ impl<T: Default> PerCore<T> {
     }
 }
 
-/// Makes the rows up to this index.
+/// Creates the rows up to this index.
 #[cold]
 #[inline(never)]
 fn grow<T: Default>(rows: &mut Vec<T>, index: usize) {

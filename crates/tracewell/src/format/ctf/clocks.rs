@@ -40,8 +40,8 @@ impl Timing {
         cycles.saturating_add(self.offset)
     }
 
-    /// Returns the number of cycles of the clock that last at least as long as this number of
-    /// cycles of the common clock.
+    /// Returns the smallest number of cycles of this clock that last at least as long as the given
+    /// number of cycles of the common clock.
     pub(super) fn cycles(self, common: u64) -> u64 {
         match self.scale {
             None => common,
@@ -88,7 +88,7 @@ impl Common {
         Timing { offset: u64::try_from(cycles).unwrap_or(u64::MAX), scale }
     }
 
-    /// Returns the number of cycles in a time. Without a rate, a cycle lasts 1 ns.
+    /// Returns the number of cycles in a time. If the rate is unknown, a cycle counts as 1 ns.
     pub(super) fn cycles(&self, ns: u64) -> u64 {
         scaled(ns, self.rate.unwrap_or(NANOSECONDS), NANOSECONDS)
     }

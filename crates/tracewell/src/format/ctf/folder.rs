@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of files of a trace.
 const MAX_FILES: usize = 1 << 16;
 
-/// Names of the hidden folders into which LTTng moves the chunks of a session during a rotation.
+/// Names of the hidden folders to which LTTng moves the chunks of a session during a rotation.
 const MOVED_CHUNKS: [&str; 2] = [".tmp_old_chunk", ".tmp_new_chunk"];
 
 /// Finds the files of the trace at a path. For a folder, these are the files of all traces in it;

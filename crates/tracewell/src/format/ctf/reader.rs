@@ -115,7 +115,7 @@ pub(super) fn state(layout: &Layout) -> State {
 }
 
 /// Finds the streams and their files. The streams are in the order of their first files.
-/// `of_files` has the index of each file's layout.
+/// `of_files` contains the index of each file's layout.
 pub(super) fn parts<'a>(
     files: &'a [TraceFile],
     layouts: &[Layout],
@@ -164,21 +164,22 @@ pub(super) fn parts<'a>(
         streams[place].1.push(part);
     }
     for (_, parts) in &mut streams {
-        // Files come first if their first packet has no time. These are in the order of `files`.
+        // Files whose first packets have no time come first, in the order of `files`.
         parts.sort_by_key(|part| (part.begin, part.file));
     }
     streams
 }
 
-/// Divides a copy of a circular memory: its first packets are newer than the others. Returns the
-/// newer and the older part, or `None` if the packets are in order.
+/// Divides a copy of a circular memory, in which the first packets are newer than the others.
+/// Returns the newer and the older part, or `None` if the packets are in order.
 fn circular<'a>(
     layout: &Layout,
     part: Part<'a>,
     first: &Packet<'_>,
 ) -> Option<(Part<'a>, Part<'a>)> {
     let numbers = |packet: &Packet<'_>| Some((packet.numbers.number?.0, packet.numbers.begin?));
-    // A copy that begins with packet 0 has overwritten nothing, and an index is in order of time.
+    // If a copy begins with packet 0, nothing was overwritten. If there is an index, the packets
+    // are in order of time.
     let (number, begin) = numbers(first).filter(|(number, _)| *number > 0)?;
     if part.index.is_some() {
         return None;

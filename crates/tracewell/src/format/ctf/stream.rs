@@ -66,12 +66,13 @@ pub(super) enum GapKind {
     Backwards(u64),
     /// The next packet has the UUID of another trace.
     OtherTrace([u8; 16]),
-    /// The next packet was written after later events of other streams had been delivered. Its
-    /// events get times that are later by this number of cycles.
+    /// The next packet was written after later events of other streams had been delivered. The
+    /// times of its events are increased by this number of cycles.
     Late(u64),
     /// The index lists this number of packets after the end of the file.
     Listed(u64),
-    /// The index file disagrees with a packet, with the difference. It is not used any more.
+    /// The index file disagrees with a packet, and is not used any more. The value is the
+    /// difference.
     Index(String),
 }
 
@@ -82,7 +83,7 @@ pub(super) enum Next {
     Event,
     /// A gap. The caller takes it with [`Stream::take_gap`].
     Gap,
-    /// None before the files grow.
+    /// There is no next element until the files grow.
     Wait,
     /// There is no next element, because the stream has ended.
     End,
@@ -135,7 +136,7 @@ pub(super) struct Stream<'a> {
     shift: u64,
     /// True if an interrupt recorded the last event.
     after_interrupt: bool,
-    /// How to read files that still grow; `None` if they are complete.
+    /// The way to read files that still grow; `None` if the files are complete.
     growing: Option<Growing>,
     /// The packet that continues when the files have grown.
     held: Option<Packet<'a>>,
@@ -143,11 +144,12 @@ pub(super) struct Stream<'a> {
     is_incomplete: bool,
     /// Number of the next packet in the index of its file; `None` if the index is not used.
     entry: Option<usize>,
-    /// The packets that the next files can contain again: those that begin after the next file.
+    /// The packets that may occur again in the next files: those that begin after the beginning of
+    /// the next file.
     repeatable: HashSet<Previous, RandomState>,
 }
 
-/// How to read a stream whose files still grow.
+/// The way to read a stream whose files still grow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Growing {
     /// The stamp up to which all events have been delivered. Packets that begin earlier are late.
@@ -189,8 +191,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the stream on other copies of its files. `part` is the index of the current file.
-    /// The bytes of all files up to the current position are as before.
+    /// Returns the stream, but reading from other copies of its files. `part` is the index of the
+    /// current file. Up to the current position, the bytes of all files must be the same as before.
     pub(super) fn onto<'b>(
         self,
         parts: Vec<Part<'b>>,
@@ -239,7 +241,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the stream with this way to read its files.
+    /// Returns the stream, with this way to read its files.
     pub(super) fn of_growing_files(self, growing: Option<Growing>) -> Self {
         Self { growing, ..self }
     }
@@ -250,7 +252,7 @@ impl<'a> Stream<'a> {
         self.onto(Vec::new(), 0, growing)
     }
 
-    /// Returns true if anything of the stream was read.
+    /// Returns true if any part of the stream was read.
     pub(super) fn has_begun(&self) -> bool {
         self.packets > 0 || self.part > 0 || self.at > 0
     }
@@ -267,8 +269,8 @@ impl<'a> Stream<'a> {
         (self.at, self.packet, self.held, self.entry) = (0, None, None, Some(0));
     }
 
-    /// Returns the stamp at the end of the last complete packet that the files contain, without
-    /// reading its events.
+    /// Returns the stamp at the end of the last complete packet in the files, without reading the
+    /// packet's events.
     pub(super) fn newest(
         &self,
         layouts: &[Layout],
@@ -318,7 +320,7 @@ impl<'a> Stream<'a> {
         stamp.max(self.growing.map_or(0, |growing| growing.assumed))
     }
 
-    /// Returns true if the next element can only follow when the files grow.
+    /// Returns true if there can be a next element only after the files have grown.
     fn waits(&self) -> bool {
         let is_last = self.part + 1 >= self.parts.len();
         let is_read = self.parts.get(self.part).is_none_or(|part| self.at >= part.bytes.len());
@@ -464,8 +466,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Keeps the packet at the current event if the files can grow and then contain the event.
-    /// Without a fault, the event is not in the metadata.
+    /// Keeps the packet at the current event, if the files can grow and may then contain the whole
+    /// event. If there is no fault, the metadata does not contain the event.
     #[cold]
     fn holds(&mut self, fault: Option<FaultKind>) -> bool {
         let Some(packet) = self.packet.filter(|_| self.growing.is_some()) else { return false };
@@ -483,7 +485,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Drops the rest of the packet, in which no event begins. It can be padding. `fault` is the
-    /// fault in the header of the event, if the event is not only unknown.
+    /// fault in the event's header, or `None` if the event is merely unknown.
     #[cold]
     fn lose_event(&mut self, fault: Option<FaultKind>, message: String) {
         if self.holds(fault) {
@@ -574,7 +576,7 @@ impl<'a> Stream<'a> {
                     self.move_late(begin, packet.offset);
                 }
                 self.packet = Some(packet);
-                // A packet without a size grows with its file.
+                // A packet that does not state its size grows with its file.
                 let grows = self.growing.is_some() && self.part + 1 >= self.parts.len();
                 self.held = self.packet.filter(|packet| grows && !packet.has_size());
             }
@@ -602,7 +604,8 @@ impl<'a> Stream<'a> {
         true
     }
 
-    /// Compares a packet with the index of its file. An index that disagrees is not used any more.
+    /// Compares a packet with the index of its file. If the index disagrees, it is not used any
+    /// more.
     fn compare_with_index(&mut self, part: &Part<'_>, packet: &Packet<'_>) {
         let Some((index, number)) = part.index.zip(self.entry) else { return };
         match index.get(number).map(|entry| entry.difference(packet)) {
@@ -633,13 +636,13 @@ impl<'a> Stream<'a> {
         if missing > 0 {
             let (kind, offset) = (GapKind::Listed(missing as u64), self.at as u64);
             self.gaps.push_back(Gap { kind, between: None, offset });
-            // The numbers of packets do not show the same gap again.
+            // Forget the number of the previous packet, so that the same gap is not reported again.
             self.previous = self.previous.map(|previous| Previous { number: None, ..previous });
         }
     }
 
-    /// Returns true if a packet was read before. Snapshots contain packets of the snapshots before
-    /// them. Otherwise notes the packet if the next file can contain it.
+    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots.
+    /// If it was not read, and the next file can contain it again, stores it.
     fn is_repeated(&mut self, packet: Previous) -> bool {
         if packet.number.is_none() {
             return false;
@@ -657,7 +660,8 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Moves the events of a packet that begins before events that were delivered.
+    /// Shifts the times of a packet's events if the packet begins before events that were
+    /// delivered.
     fn move_late(&mut self, begin: u64, offset: u64) {
         let Some(growing) = self.growing else { return };
         let behind = growing.delivered.saturating_sub(self.timing.stamp(begin));

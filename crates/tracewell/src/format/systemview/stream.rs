@@ -310,10 +310,10 @@ impl Stream {
     }
 }
 
-/// Returns the ends of all runs of at least ten zero bytes. A run at the end of the bytes has no
-/// end.
+/// Returns the ends of all runs of at least ten zero bytes. If a run reaches the end of the bytes,
+/// its end is unknown.
 fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    // Of ten neighbours, one byte is enough to see that they are not a whole run.
+    // If one of ten adjacent bytes is not zero, the ten bytes are not a whole run.
     let mut at = SYNC - 1;
     std::iter::from_fn(move || {
         loop {

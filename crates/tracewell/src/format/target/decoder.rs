@@ -78,7 +78,7 @@ fn kind(start: &[u8], last: bool) -> Kind {
     let start = start.get(..EXAMINED).unwrap_or(start);
     let mut sums = Sums::new(start);
     for (at, byte) in start.iter().enumerate() {
-        // Most bytes of files in other formats begin neither a control block nor a packet.
+        // In files of other formats, most bytes begin neither a control block nor a packet.
         if *byte != MAGIC[0] && *byte != SYNC[0] {
             continue;
         }

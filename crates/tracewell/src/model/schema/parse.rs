@@ -267,8 +267,8 @@ pub(super) fn typed_argument<'t>(
     Ok(TypedArgument { name, kind: kind.transpose()?, encoding: encoding.trim() })
 }
 
-/// Splits an argument's text at the first ` as `. A general search for a string first prepares
-/// itself for a long text, which takes longer than the search in a short one.
+/// Splits an argument's text at the first ` as `. A general string search first prepares for a long
+/// text. In a short text, this preparation takes longer than the search.
 fn split_encoding(text: &str) -> (&str, &str) {
     let at = text.as_bytes().windows(4).position(|four| four == b" as ");
     let parts = at.and_then(|at| Some((text.get(..at)?, text.get(at + b" as ".len()..)?)));
