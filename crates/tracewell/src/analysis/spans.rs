@@ -1,5 +1,5 @@
-//! Figures of the spans of instrumented programs: the number of spans of each name, their
-//! durations, and the times in which threads were in them.
+//! Figures of the spans of instrumented programs: for each name, the number of spans, their
+//! durations, and the times in which threads were inside.
 //!
 //! The time from the beginning of a span to its end is its duration. A span is busy while at least
 //! one thread is inside, and idle in the rest of its duration. A span is included in the
@@ -58,9 +58,9 @@ impl SpanFigures {
 pub struct AllSpans {
     /// The spans of each call site, the longest total duration first.
     pub names: Vec<SpanFigures>,
-    /// Number of ends of spans whose beginning is not in the trace. The end of a span that `more`
-    /// counts is not among them. While such spans are open, each end without a known beginning
-    /// counts as the end of one of them.
+    /// Number of ends of spans whose beginning is not in the trace. This number does not include
+    /// the ends of spans that `more` counts. While such spans are open, each end without a known
+    /// beginning counts as the end of one of them.
     pub unknown: u64,
     /// Number of spans beyond a limit. They have no row because there were too many names, or no
     /// times because too many spans were open.

@@ -230,8 +230,8 @@ impl Format {
         (self.make)(settings)
     }
 
-    /// Returns a schema of this format with the schema files of the user. Skips files for other
-    /// formats. Returns the schema itself if there are no files.
+    /// Returns a schema of this format, extended by the schema files of the user. Skips files for
+    /// other formats. Returns the schema itself if there are no files.
     ///
     /// # Errors
     /// Returns an error if a file names no format, or does not fit the schema.

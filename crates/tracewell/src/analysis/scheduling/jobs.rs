@@ -48,7 +48,7 @@ pub struct Jobs {
     pub release_gap: Range,
     /// Time between completions in ticks. [`Range::width`] is the completion jitter.
     pub completion_gap: Range,
-    /// Number of jobs whose deadlines passed before they were completed.
+    /// Number of deadlines that passed before the completion of their jobs.
     pub deadline_misses: u64,
     /// Lateness in ticks: the time from the deadline to the completion, for late jobs that were
     /// completed in the trace.

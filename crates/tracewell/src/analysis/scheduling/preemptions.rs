@@ -85,8 +85,8 @@ impl Switches {
         // If the scheduler chooses the same task again, no task loses the processor.
         let Some(loser) = before.coming().filter(|loser| step.next != Some(*loser)) else { return };
         let preempting = match step.meaning {
-            // The event before a choice is its cause: the end of an interrupt, an activation or an
-            // unlock.
+            // The event before a choice is the cause of the choice: the end of an interrupt, an
+            // activation or an unlock.
             Some(Meaning::Schedule) => before.in_interrupt() || *self.preempting.at(step.cpu),
             Some(Meaning::Ready | Meaning::SliceExpired) => true,
             _ => false,

@@ -1,4 +1,4 @@
-//! Counts contradictions in a trace. If there are any, its figures may be wrong.
+//! Counts contradictions in a trace. If there are any contradictions, the figures may be wrong.
 
 use super::step::Step;
 use crate::model::{Meaning, OnBehalf, Running};
@@ -12,7 +12,7 @@ pub struct Sanity {
     pub disagreeing_loads: u64,
     /// Number of events that the schema does not define.
     pub unknown_events: u64,
-    /// Number of events with an earlier time than the previous event.
+    /// Number of events that have an earlier time than the previous event.
     pub backward_steps: u64,
     last: u64,
 }

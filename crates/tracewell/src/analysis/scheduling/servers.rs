@@ -40,7 +40,7 @@ pub struct Server {
     pub reclaiming: u64,
     /// Number of times that the server used reclaimed budget.
     pub used_reclaimed: u64,
-    /// Durations from exhaustion to replenishment in ticks, if the trace shows both.
+    /// Times from an exhaustion to the next replenishment in ticks, if the trace shows both.
     pub without_budget: Range,
     /// Beginning and end, in ticks, of each interval in which the budget was exhausted, if
     /// requested.
@@ -113,7 +113,8 @@ impl Followed {
 
     fn exhaust(&mut self, ticks: u64, keeps: bool) {
         self.figures.exhausted += 1;
-        // A repeated report does not change the beginning of the time without budget.
+        // If exhaustion is reported again, the beginning of the time without budget does not
+        // change.
         if self.exhausted_since.is_some() {
             return;
         }
@@ -350,7 +351,7 @@ impl Budgets {
         }
     }
 
-    /// Returns the task of the server that an event refers to.
+    /// Returns the task of the server to which an event refers.
     pub(super) fn task_of(&self, step: &Step) -> Option<ContextId> {
         if step.meaning != Some(Meaning::BudgetExhausted) {
             return None;

@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// Returns the exact tracks of a trace, and a summary for which parts move in every batch.
+    /// Returns the exact tracks of a trace, and a summary to which parts move in every batch.
     fn both(name: &str) -> (Tracks, Summary) {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
         let mut exact = TrackBuilder::default().without_machines();
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// Compares the summary after each batch with that of a trace that ends there.
+    /// Compares the summary after each batch with the summary of a trace that ends at this place.
     struct Halfway {
         builder: SummaryBuilder,
         batches: u64,

@@ -1,5 +1,6 @@
-//! One row of states: all changes, encoded in blocks, and levels of sums. The first level has a sum
-//! for each block. Each further level has a sum for each `FAN` sums of the level before.
+//! One row of states: all changes, encoded in blocks, and levels of sums. The first level contains
+//! a sum for each block. Each further level contains a sum for each `FAN` sums of the previous
+//! level.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -198,7 +199,7 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             if !parts.is_multiple_of(FAN) {
                 return;
             }
-            // A group is complete: the next level gets its sum.
+            // The group is complete, so its sum is added to the next level.
             sum = Sum::default();
             for part in parts - FAN..parts {
                 level.shares(part).iter().for_each(|share| sum.add(share.state, share.ticks));

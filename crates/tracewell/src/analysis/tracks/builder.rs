@@ -356,7 +356,7 @@ impl Builder {
     }
 }
 
-/// Returns true if an event is a request for which its task may have to wait.
+/// Returns true if an event is a request that may make its task wait.
 fn asks(meaning: Meaning) -> bool {
     matches!(
         meaning,

@@ -64,7 +64,7 @@ impl Contexts {
         self.at(id).asked = asked;
     }
 
-    /// Handles an event that says that a context stops being ready. `code` is the state that the
+    /// Handles an event that reports that a context stops being ready. `code` is the state that the
     /// kernel recorded.
     pub(super) fn blocks(&mut self, id: ContextId, at: Position, code: Option<u64>) {
         let context = self.at(id);
@@ -159,7 +159,8 @@ impl Contexts {
     ) -> Option<Cause> {
         let context = self.at(id);
         let continues = context.core.replace(cpu).is_some();
-        // Within an interrupt, the scheduler may choose another context and then this one again.
+        // Within an interrupt, the scheduler may choose another context and then choose this
+        // context again.
         let is_kept = context.next == Some(State::Preempted) && !in_interrupt;
         if !continues || is_kept {
             context.next = None;

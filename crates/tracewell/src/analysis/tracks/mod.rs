@@ -1,4 +1,4 @@
-//! Tracks: what each core, context and mutex did at every time.
+//! Tracks, which show the state of each core, context and mutex at every time.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -14,8 +14,8 @@
 //!
 //! Tracks are derived from the same moments as the figures of [`super::scheduling::Scheduling`] and
 //! [`super::machines::Machines`]. So for the whole trace, sums over a track equal these figures:
-//! the time in [`State::Running`] is the execution time of a context, the lengths of [`Job`]s are
-//! its response times.
+//! the time in [`State::Running`] is the execution time of a context, and the lengths of [`Job`]s
+//! are its response times.
 //!
 //! If a trace shows only which context recorded an event
 //! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known, so there

@@ -271,7 +271,7 @@ impl Delivery<'_, '_> {
         let ticks = out.ticks(tick);
         let known = out.trace.contexts.len();
         let context = state.processes.context(out.trace, &head, ticks);
-        // Keys are reused, so a batch must end before the creation of a context.
+        // Keys are reused, so a batch must end before a context is created.
         if out.trace.contexts.len() > known {
             out.flush()?;
         }

@@ -87,7 +87,7 @@ impl ArrivalsDecoder {
 
     fn add(&mut self, arrival: Arrival, offset: u64, out: &mut Emitter<'_>) -> Flow {
         let Arrival { time_ns, bytes, kind } = arrival;
-        // The clock counts from the first arrival, which has ticks 0.
+        // The clock counts from the first arrival, which is at tick 0.
         if out.trace.facts.is_empty() {
             let fact = |name| Fact { name, value: time_ns, form: FactForm::Decimal };
             out.trace.wall_clock = WallClock::at_start(time_ns, time_ns);

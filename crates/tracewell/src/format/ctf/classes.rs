@@ -52,7 +52,7 @@ pub enum Value {
 pub struct Clock {
     /// Name (CTF 1.8) or id (CTF 2).
     pub name: String,
-    /// Clocks with the same identifier are comparable between traces.
+    /// Clocks with the same identifier can be compared across traces.
     pub uid: Option<String>,
     /// Description, in natural language.
     pub description: String,
@@ -113,8 +113,8 @@ pub enum LogLevel {
     Word(String),
 }
 
-/// A scope: one of the six structures that a packet or an event consists of, in the order of
-/// reading.
+/// A scope, which is one of the six structures of packets and events. They are in the order in
+/// which they are read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scope {
     /// Header of a packet.
@@ -238,7 +238,7 @@ pub struct Mapping {
 }
 
 /// The role of a number in the packet or event that contains it. CTF 1.8 assigns roles by names and
-/// by `map`, CTF 2 by `roles`.
+/// by `map`, and CTF 2 by `roles`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// 0xC1FC1FC1, first member of the packet header.

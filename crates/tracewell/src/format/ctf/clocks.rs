@@ -75,7 +75,7 @@ impl Common {
         let (rate, from) = (self.rate.unwrap_or(clock.frequency), clock.frequency.max(1));
         let scale = (from != rate).then_some((from, rate));
         let seconds = i128::from(clock.offset_seconds) - self.seconds;
-        // Metadata can have offsets whose cycles do not fit into 128 bits.
+        // Metadata can contain offsets whose cycles do not fit into 128 bits.
         let cycles = seconds.checked_mul(i128::from(from));
         let cycles = cycles.and_then(|cycles| cycles.checked_add(i128::from(clock.offset_cycles)));
         let cycles = match scale {

@@ -29,7 +29,7 @@ const MAX_RUN: u32 = 1 << 20;
 /// Maximum depth of nested fields.
 const MAX_DEPTH: usize = 80;
 
-/// The registers of the locations that fields refer to.
+/// The registers of the locations to which fields refer.
 ///
 /// Each event has registers of its own for the fields in its payload and its specific context,
 /// because other events have other fields at the same location. All events share the registers of

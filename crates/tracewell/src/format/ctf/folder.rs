@@ -1,4 +1,4 @@
-//! Finds the files of a trace: folders with a file `metadata`, and their streams.
+//! Finds the files of a trace, which are a file `metadata` and the streams in the same folder.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

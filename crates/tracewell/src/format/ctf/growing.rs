@@ -1,4 +1,5 @@
-//! Decodes a trace whose files grow: keeps the state of decoding between two readings of the files.
+//! Decodes a trace whose files grow. It keeps the state of decoding between two readings of the
+//! files.
 //!
 //! | what grows | what happens |
 //! |---|---|

@@ -5,7 +5,7 @@
 //! comparisons if the stream remains the first. An entry is one number, so that a comparison
 //! needs no branch for equal times.
 
-/// The streams in order of time. Streams of equal time are in the order of their indices.
+/// The streams in order of time. Streams with equal times are in the order of their indices.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
     /// The entries of the streams. An entry is never later than its two children. They are at twice

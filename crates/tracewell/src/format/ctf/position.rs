@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_number_of_variable_length_has_seven_bits_a_byte_and_a_sign() {
-        // 624485, -123456 and -128 are examples of the DWARF standard.
+        // The numbers 624485, -123456 and -128 are examples from the DWARF standard.
         let unsigned: [(&[u8], u64); 4] = [
             (&[0x02], 2),
             (&[0x80, 0x01], 128),

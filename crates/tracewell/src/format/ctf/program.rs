@@ -14,7 +14,8 @@ use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
 /// Maximum number of array elements without bits in a packet. One more is allowed for each bit of
-/// the packet before the element. Such elements take time and memory, but no bytes of the file.
+/// the packet before the element. Such elements take time and memory, but occupy no bytes of the
+/// file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
 /// The kind of a field that contains fields.
@@ -305,7 +306,7 @@ pub(super) struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
     pub(super) slots: Vec<SlotNumber>,
-    /// Registers that may not receive a new value in a run, because their field is in a choice.
+    /// Registers that may keep their old values in a run, because their fields are in a choice.
     pub(super) cleared: Vec<u32>,
 }
 

@@ -1,6 +1,6 @@
 //! Reads all streams of a trace in order of time.
 //!
-//! An element is an event or a gap. Elements of equal time are in the order of their streams.
+//! An element is an event or a gap. Elements with equal times are in the order of their streams.
 //! Streams are in the order of their first files.
 
 use std::collections::HashMap;

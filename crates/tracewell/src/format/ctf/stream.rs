@@ -1,4 +1,4 @@
-//! Reads one stream: its packets in sequence, and their events.
+//! Reads one stream: its packets in sequence, and the events in these packets.
 //!
 //! [`Stream::advance`] reads only the header of the next event, because the header contains the
 //! time by which streams are merged. [`Stream::body`] reads the rest of the event.

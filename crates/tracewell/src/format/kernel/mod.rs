@@ -1,5 +1,5 @@
-//! The vocabulary of kernels and executors. The compact stream of small targets and native streams
-//! share it.
+//! The vocabulary of kernels and executors. It is shared by the compact stream of small targets and
+//! by native streams.
 //!
 //! | file | task |
 //! |---|---|

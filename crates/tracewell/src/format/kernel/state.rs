@@ -56,7 +56,8 @@ struct Core {
 /// The counts that `info` shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::format) struct Counts {
-    /// Number of events that made a ready task ready. The decoder drops them.
+    /// Number of events that made a task ready although it was already ready. The decoder drops
+    /// them.
     pub(in crate::format) ready_again: u64,
     /// Number of ends of interrupts whose beginnings were not recorded.
     pub(in crate::format) unmatched_exits: u64,
@@ -117,9 +118,9 @@ impl Kernel {
         ticks: u64,
         trace: &mut Trace,
     ) -> Option<Row> {
-        // The context of the beginning of an interrupt is this interrupt. The context of the start
-        // is the time before the first task. The context of a switch is the task that loses the
-        // core, so the state changes after this.
+        // The context of an event that begins an interrupt is this interrupt. The context of the
+        // start event is the time before the first task. The context of a switch is the task that
+        // loses the core, so the state changes only after this.
         let (context, priority) = match place {
             Place::Outside(context) => (context, None),
             Place::Core(core) => {

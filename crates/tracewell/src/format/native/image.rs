@@ -121,7 +121,7 @@ impl<'a> Image<'a> {
         run
     }
 
-    /// Returns the offset in bytes of the word at a position of a lane.
+    /// Returns the offset, in bytes, of the word at a position in a lane.
     fn place(&self, lane: usize, position: u64) -> usize {
         let geometry = self.header.geometry;
         (geometry.lane(lane) + (position % geometry.lane_words()) as usize) * WORD

@@ -59,7 +59,8 @@ impl KernelEvents {
         if index >= self.types.len() {
             self.types.resize_with(index + 1, || None);
         }
-        // The first name applies from the beginning, because its record may have been overwritten.
+        // The first name applies from the beginning of the trace, because the record with the name
+        // may have been overwritten.
         if let Known::Names(parts) = &known
             && let Some(first) = parts.first()
             && !self.named.contains(&(first.kind, first.number))

@@ -158,7 +158,7 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
             (length, sum) = (plain.length, plain.sum);
             frame = Some(&self.scratch);
         }
-        // Stop: a fixed window does not fit before the end of the chunk.
+        // Stop: the fixed window would extend past the end of the chunk.
         let Some(frame) = frame else { return Some(Next::Slow(cut)) };
         let plan = self.plans.get(frame[0]);
         // Test checksum and sequence number together: nearly all frames pass.

@@ -133,7 +133,7 @@ impl Sample {
 /// A measure of how much of a sample certain settings explain. Scores are compared field by field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// Two points for each frame whose length is exactly right. A frame with a string gets one
+    /// A frame whose length is exactly right gets two points. A frame with a string gets one
     /// point if its length is possible.
     fits: usize,
     /// Pairs of adjacent frames with consecutive sequence numbers.
@@ -274,7 +274,7 @@ fn can_explain(
     10 * fitting >= 18 * frames
 }
 
-/// The forms that a header can have after its id. The first value of each form is true if there is
+/// The possible forms of a header after its id. The first value of each form is true if there is
 /// a sequence number; the second value is the size of the timestamp in bytes.
 const HEADERS: [(bool, u8); 8] =
     [(false, 0), (false, 1), (false, 2), (false, 4), (true, 0), (true, 1), (true, 2), (true, 4)];

@@ -14,7 +14,7 @@ use crate::model::values::{self, MAX_SLOTS};
 /// The effect of a record on the context of the following events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// The record is outside of steps, or the schema does not specify its step.
+    /// The record is outside of steps, or the schema does not specify to which step it belongs.
     Elsewhere,
     /// The record is part of a step of the active object in this slot.
     Of(u8),

@@ -22,7 +22,7 @@ pub(super) struct Reader<'l> {
     has_trace: bool,
     /// Index of each stream class, by its id.
     streams: HashMap<u64, usize>,
-    /// The ids of each event class: the stream's id and its own.
+    /// The ids of each event class: the id of its stream, and its own id.
     events: HashSet<(u64, u64)>,
     /// Index of each clock, by its id.
     clocks: HashMap<String, usize>,

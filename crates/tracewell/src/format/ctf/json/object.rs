@@ -37,7 +37,7 @@ impl<'v> Object<'v> {
     }
 
     /// Returns a value as an object that describes a part of a trace. Adds a warning for each
-    /// property that is neither common nor in one of the lists `known`.
+    /// property that is neither common to all objects nor in one of the lists `known`.
     ///
     /// # Errors
     /// Returns an error if the value is not an object, or has wrong attributes or any extension.

@@ -105,8 +105,9 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Returns the innermost structure that has a member with the first name before the member that
-    /// contains the reference. Starts at the structure in whose body the reference is written. If
-    /// this structure is not among the frames, starts at the innermost one.
+    /// contains the reference. The search starts at the structure in whose body the reference is
+    /// written. If this structure is not among the frames, the search starts at the innermost
+    /// structure.
     fn nearest(&self) -> Option<usize> {
         let written = |frame: &Frame| match frame {
             Frame::Structure(structure, _) => Some(structure.body) == self.reference.body,

@@ -1,8 +1,8 @@
 //! Places declared types: converts them to the classes of each scope of a trace, with resolved
 //! references and roles.
 //!
-//! A type without references and clocks is placed once and shared. Any other type is placed at each
-//! use, because the fields to which it refers differ. The number of fields of all scopes is
+//! A type without references and clocks is placed once and shared. Any other type is placed again
+//! at each use, because the fields to which it refers differ. The number of fields of all scopes is
 //! limited, because short metadata can declare very large types.
 
 use std::collections::HashMap;

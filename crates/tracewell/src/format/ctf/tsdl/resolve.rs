@@ -1,4 +1,4 @@
-//! Converts type trees to types: finds names, checks attributes, sets defaults.
+//! Converts type trees to types: finds names, checks attributes and sets defaults.
 
 use std::collections::HashSet;
 use std::sync::Arc;
