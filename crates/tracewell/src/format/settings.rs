@@ -111,8 +111,8 @@ pub struct DefaultNames {
 /// A file with names, read into memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamesFile {
-    /// The flag before the file: `--names` or `--custom-events`. Each format reads name files of
-    /// one flag only ([`Format::names`](super::Format::names)).
+    /// The flag before the file: `--names` or `--custom-events`. Each format reads only the name
+    /// files of one flag ([`Format::names`](super::Format::names)).
     pub flag: &'static str,
     /// Path of the file, for messages.
     pub path: String,
@@ -152,8 +152,9 @@ impl Settings {
         all
     }
 
-    /// Returns the schema files for a format: the defaults, and then all others, which override
-    /// them. The defaults are only those for this format; the others may be for any format.
+    /// Returns the schema files for a format: first the defaults, and then all others, which
+    /// override the defaults. The defaults are only those for this format; the others may be for
+    /// any format.
     pub(crate) fn all_schemas(&self, format: &str) -> Vec<Arc<Extension>> {
         self.default_schemas(format).chain(&self.schemas).cloned().collect()
     }

@@ -132,7 +132,7 @@ impl Counter {
 pub struct Rate {
     ticks: NonZeroU64,
     seconds: NonZeroU64,
-    /// Nanoseconds per tick if this is a whole number, otherwise 0.
+    /// Nanoseconds per tick if this number is a whole number, otherwise 0.
     whole: u64,
 }
 

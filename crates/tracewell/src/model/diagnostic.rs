@@ -87,7 +87,7 @@ impl Diagnostics {
     /// Number of diagnostics that are kept, so that hostile input cannot fill memory.
     pub const KEPT: usize = 100;
 
-    /// Adds a diagnostic. `offset` is `None` if it concerns the whole input.
+    /// Adds a diagnostic. `offset` is `None` if the diagnostic concerns the whole input.
     pub fn add(
         &mut self,
         severity: Severity,

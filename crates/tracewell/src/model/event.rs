@@ -103,7 +103,7 @@ impl<'a> Event<'a> {
         self.argument(means.value?).map(|value| value.wrapping_add(means.offset))
     }
 
-    /// Returns the name in the dialect's own words, for example `TX_TRACE_MUTEX_GET`.
+    /// Returns the name that the dialect itself uses, for example `TX_TRACE_MUTEX_GET`.
     pub fn name(&self) -> &'a str {
         &self.kind().name
     }

@@ -163,7 +163,7 @@ pub struct NamedAt {
 struct KeyHistory {
     /// The objects, in the order of the source.
     ids: OneOrMany<ObjectId>,
-    /// The objects that the key names over time, of any kind.
+    /// The objects of any kind that the key names over time.
     bindings: Bindings,
 }
 

@@ -78,8 +78,8 @@ pub trait Sink {
         false
     }
 
-    /// Receives events that any thread can decode, in place of calls of [`Sink::events`]. The
-    /// decoder calls this only if [`Sink::takes_slices`] returned true. The trace's number of
+    /// Receives events that any thread can decode. These events are not passed to [`Sink::events`].
+    /// The decoder calls this only if [`Sink::takes_slices`] returned true. The trace's number of
     /// events does not include these events yet.
     fn slices(&mut self, _trace: &Trace, _slices: &dyn Slices) -> Flow {
         Flow::Continue(())

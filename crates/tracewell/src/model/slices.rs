@@ -1,8 +1,9 @@
 //! Parts of a trace that several threads decode independently of each other.
 //!
 //! If records have a fixed size and are in memory, a decoder can decode the events of a part
-//! without those before it. It passes such events as [`Slices`] to a sink that accepts them; all
-//! other events are passed in batches. The sink decodes and formats the slices on several threads.
+//! without those before it. The decoder passes such events as [`Slices`] to a sink that accepts
+//! slices, and passes all other events in batches. The sink decodes and formats the slices on
+//! several threads.
 
 use super::{Batch, Columns, ContextId, Trace};
 

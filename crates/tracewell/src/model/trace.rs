@@ -319,7 +319,7 @@ impl Trace {
         self.symbols.as_deref()?.find_in(address, self.payload.digits())
     }
 
-    /// Returns the symbol of the object that an argument of this type refers to. Returns `None` if
+    /// Returns the symbol of the object to which an argument of this type refers. Returns `None` if
     /// arguments of this type are not addresses.
     pub fn object_symbol(&self, kind: Option<u32>, argument: u64) -> Option<SymbolAt<'_>> {
         let kind = kind.and_then(|code| self.schema.object_kind(code));

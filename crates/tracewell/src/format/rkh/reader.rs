@@ -1,5 +1,4 @@
-//! The decoder. The decoder divides the window into chunks, and keeps its state from one window to
-//! the next.
+//! The decoder. It divides the window into chunks, and keeps its state from one window to the next.
 
 use super::chunk::{Chunk, MAX_LEN};
 use super::options::StreamOptions;

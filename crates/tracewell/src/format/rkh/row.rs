@@ -24,7 +24,7 @@ pub(super) struct Rows {
     tail: Vec<u8>,
 }
 
-/// Type codes of the objects that arguments of user events refer to.
+/// Type codes of the objects to which arguments of user events refer.
 mod kind {
     pub(super) const ANY: u8 = 0;
     pub(super) const FUNCTION: u8 = 6;

@@ -47,7 +47,7 @@ impl Chunk<'_, '_> {
             && self.state.trusts(&configuration)
         {
             self.configure(&configuration)?;
-            // Configuration records of this form have neither sequence number nor timestamp.
+            // Configuration records of this form have neither a sequence number nor a timestamp.
             if configuration.form == Form::Thirteen {
                 let header = Header::bare(&self.state.settings, frame.bytes);
                 return self.event(frame, header);

@@ -1,4 +1,4 @@
-//! The state of a stream between two windows. Determines the dialect and settings at the start.
+//! The state of a stream between two windows. Determines the dialect and the settings at the start.
 
 use std::sync::{Arc, LazyLock};
 

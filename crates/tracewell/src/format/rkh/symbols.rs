@@ -89,9 +89,9 @@ pub(super) struct Symbols {
     given: HashSet<(u32, u64), RandomState>,
     /// The objects that have names, by type and key.
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// The objects that had names before the last configuration record, by type and key.
+    /// The objects that had names before the latest configuration record, by type and key.
     ended: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// Contexts of the active objects since the last configuration record, by address.
+    /// Contexts of the active objects since the latest configuration record, by address.
     living: HashMap<u64, ContextId, RandomState>,
     /// Per address, the number of contexts so far, and the latest context.
     lives: HashMap<u64, (usize, ContextId), RandomState>,
@@ -236,7 +236,7 @@ impl Symbols {
     fn create(&mut self, trace: &mut Trace, key: u64) -> ContextId {
         let (lives, last) = self.lives.entry(key).or_default();
         let context = active_object(trace, key);
-        // If an address already has `MAX_LIVES` contexts, rename its last context, so that memory
+        // If an address already has `MAX_LIVES` contexts, rename the latest one, so that memory
         // stays bounded.
         if *lives < MAX_LIVES {
             (*lives, *last) = (*lives + 1, trace.contexts.replace(context));

@@ -6,7 +6,7 @@
 //!
 //! Only events set the last number and the last timestamp. A frame with a valid checksum that is
 //! not an event may consist of parts of two frames. If such a frame has the expected number, it
-//! counts as one frame. The number of the next event then shows if this was right.
+//! counts as one frame. The number of the next event then shows whether this was right.
 
 use tracewell_wire::rkh::Settings;
 

@@ -1,9 +1,9 @@
 //! The loop over the frames of a chunk.
 //!
 //! Bytes before the first flag are the end of a frame that began earlier. Every later flag ends a
-//! frame, so damage affects only the frame that contains the damaged bytes. A frame is
-//! accepted if its checksum is valid, its id is known, and its arguments end at the end of the
-//! frame (`slow`).
+//! frame, so damage affects only the frame that contains the damaged bytes. The decoder accepts a
+//! frame if its checksum is valid, its id is known, and its arguments end where the frame ends
+//! (`slow`).
 
 use tracewell_wire::rkh::{Cut, MAX_FRAME_LEN, Unstuffed, unstuff};
 

@@ -36,7 +36,7 @@ pub(super) struct Area {
     /// other.
     pub(super) continues: bool,
     /// True if this is the emergency area of a chunk whose normal area is the previous area. If the
-    /// normal area is a ring, the emergency area has older records.
+    /// normal area is a ring, the emergency area contains older records.
     pub(super) emergency: bool,
     /// The records that are missing before this area.
     pub(super) missing: Option<Missing>,
@@ -58,7 +58,7 @@ pub(super) struct Areas {
     pub(super) unpacked: Vec<u8>,
 }
 
-/// Decompressed records have at most 16 MiB, or 64 times the size of the input, whichever is
+/// Decompressed records occupy at most 16 MiB or 64 times the size of the input, whichever is
 /// larger. This limit prevents a malicious file from filling the memory.
 const UNPACKED_AT_LEAST: usize = 16 << 20;
 const UNPACKED_TIMES: usize = 64;
@@ -179,8 +179,8 @@ fn records(start: &[u8]) -> bool {
         if record.unexpected_code_bits() != 0 || record.tsc == 0 {
             return false;
         }
-        // Check the schema last: its first use parses it, which takes longer than reading a small
-        // file of another format.
+        // Check the schema last, because its first use parses the schema. This takes longer than
+        // reading a small file of another format.
         if record.code() == ids::NEXT_CHUNK || !super::schema().defines(u32::from(record.code())) {
             return false;
         }

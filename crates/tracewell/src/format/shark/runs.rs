@@ -84,8 +84,8 @@ impl Survey {
     }
 
     /// Marks a wrapped ring whose oldest record is in its first slot. The timestamps in such a ring
-    /// never decrease. If the emergency area has older records than the ring, the ring has lost the
-    /// records in between.
+    /// never decrease. If the emergency area contains older records than the ring, the ring has
+    /// lost the records in between.
     fn mark_ring(&mut self, input: &[u8], ring: usize, emergency: usize) {
         let stamp = |run: &Run| {
             let slot = input.get(run.start..)?.first_chunk()?;

@@ -99,7 +99,8 @@ impl Events {
         }
     }
 
-    /// Returns the address of an identifier. The recorder removes the lowest bits of the address.
+    /// Returns the address of an identifier. To get the identifier, the recorder removes the lowest
+    /// bits of the address.
     #[inline]
     fn address(&self, id: u32) -> u64 {
         u64::from(self.base.wrapping_add(id.checked_shl(self.shift).unwrap_or(0)))
@@ -612,7 +613,7 @@ impl Events {
         }
     }
 
-    /// Begins the life of a task, before the event is added.
+    /// Begins the life of a task before the task's event is added.
     pub(super) fn creates(
         &mut self,
         packet: &Packet<'_>,

@@ -1,7 +1,8 @@
 //! Reads the bytes before the first packet: the lines that host programs write before a stream, and
 //! the greeting of a target.
 //!
-//! Head lines begin with `;`. The head ends at the first line that does not. Only `ESP_Extension`
+//! Head lines begin with `;`. The head ends at the first line that does not begin with `;`. Only
+//! `ESP_Extension`
 //! and `Offset CoreN BYTES` change how the decoder reads the stream. All other lines are texts.
 
 use tracewell_wire::systemview::{SERIAL_GREETING, TCP_GREETING};

@@ -18,7 +18,7 @@ const MANY: usize = 8;
 /// Number of plausible packets that suffice at the end of a stream.
 const FEW: usize = 3;
 
-/// Maximum length of the parameters of a plausible packet in bytes.
+/// Maximum length, in bytes, of the parameters of a plausible packet.
 const PLAUSIBLE_PAYLOAD: usize = 512;
 
 /// Maximum length, in bytes, up to which an incomplete packet at the end of an input does not count
@@ -138,7 +138,8 @@ impl Stream {
     }
 
     /// Returns the next packet and its offset, if it is a short packet of an event in `ids`.
-    /// Returns `None` if another packet follows, or anything that [`Stream::next`] must look at.
+    /// Returns `None` if a different packet follows, or anything else that [`Stream::next`] must
+    /// handle.
     #[inline]
     pub(super) fn short(&mut self, source: Source<'_>, ids: u32) -> Option<(ShortPacket, u64)> {
         if self.state != State::InStep || self.form.core_in_id {

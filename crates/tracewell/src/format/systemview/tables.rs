@@ -17,7 +17,7 @@ use crate::model::schema::{ArgumentKind, EventType, Extension, Schema, TableId};
 /// Maximum number of events of all modules.
 const MAX_MODULE_EVENTS: usize = 1 << 12;
 
-/// The id of the first extended event, as shown to users.
+/// The id of the first extended event, in the form that users see.
 const FIRST_EXTENDED: u32 = 0x8000;
 
 /// Maximum number of second ids.
@@ -122,7 +122,7 @@ impl Tables {
         }
     }
 
-    /// Uses the events of an operating system from now on.
+    /// From now on, uses the events of an operating system.
     pub(super) fn use_kernel(&mut self, trace: &mut Trace, kernel: Kernel, names: &Names) {
         self.kernel = Some(kernel);
         let schema = FORMAT.extended(kernel.schema(), &self.files);

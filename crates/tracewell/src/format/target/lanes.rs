@@ -62,7 +62,7 @@ struct Lane {
 /// The origin of the packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
-    /// A line: packets that are missing were lost on the way, or before the reader joined.
+    /// A line: missing packets were lost on the way, or were sent before the reader joined.
     Line,
     /// A ring: the first packets were overwritten.
     Ring,
@@ -270,7 +270,7 @@ impl Old {
 
 impl Lane {
     /// Returns true if the packet is the first one after a restart, false if it follows the earlier
-    /// ones, and `None` if it is older than they are.
+    /// packets, and `None` if it is older than these.
     fn follows(&self, header: &Header) -> Option<bool> {
         let Some((number, _)) = self.expected else { return Some(false) };
         if header.session != self.session {

@@ -1,5 +1,6 @@
-//! The last packets of a core. They show if a packet with an earlier number is late or repeated.
-//! If it is neither, it can be the first one after a restart of the target; `lanes` decides this.
+//! The last packets of a core. They show whether a packet with an earlier number is late or
+//! repeated. If it is neither, it can be the first one after a restart of the target; `lanes`
+//! decides this.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;

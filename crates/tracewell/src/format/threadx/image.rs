@@ -98,7 +98,7 @@ impl Image {
         rest.get(..slots * size).unwrap_or_default()
     }
 
-    /// Returns the slot that `buffer_current` points to, or `None` if it does not point to a slot.
+    /// Returns the slot to which `buffer_current` points, or `None` if it does not point to a slot.
     pub(super) fn current_slot(&self) -> Option<usize> {
         let current = self.header.buffer_current.wrapping_sub(self.header.buffer_start);
         let distance = current & self.layout.width.max();

@@ -148,9 +148,9 @@ impl Ring<'_> {
         let there = self.slots.len();
         let mut parts = vec![RingPart::Slots(0..current.min(there))];
         if current > there {
-            // The input ends before the current slot, so it is unknown if the ring had wrapped. The
-            // events in the missing slots up to the current slot are lost, and perhaps those in all
-            // later slots too.
+            // The input ends before the current slot, so it is unknown whether the ring had
+            // wrapped. The events in the missing slots up to the current slot are lost, and perhaps
+            // those in all later slots too.
             parts.push(RingPart::Gap { events: None, cause: LossCause::Truncated, slot: there });
         }
         let strays = self.slots.count_used(current.min(there)..there);

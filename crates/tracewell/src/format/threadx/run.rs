@@ -269,7 +269,7 @@ fn sums(slots: Slots<'_>) -> Vec<u64> {
     (0..slots.len()).map(|slot| sum(slots, slot)).collect()
 }
 
-/// Returns a hash of a slot, 0 if it is unused.
+/// Returns a hash of a slot, or 0 if the slot is unused.
 fn sum(slots: Slots<'_>, slot: usize) -> u64 {
     match slots.written_once(slot).filter(|_| slots.used(slot) == Some(true)) {
         Some(words) => FixedState::default().hash_one(words).max(1),
@@ -402,8 +402,8 @@ impl Delivery<'_, '_> {
             self.state.forget(binding.key);
         }
         let next = self.bindings.front().map(|binding| binding.slot);
-        // In a wrapped ring, the next slot at which a name changes may have a lower number. Then
-        // this slot is not in the current range.
+        // In a wrapped ring, the next slot at which a name changes may have a lower number. Such a
+        // slot is not in the current range.
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)
     }
 

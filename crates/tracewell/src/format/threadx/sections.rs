@@ -1,4 +1,4 @@
-//! Slices of the events of a dump, for sinks that decode them on several threads.
+//! Slices of a dump's events, for sinks that decode events on several threads.
 //!
 //! The ticks of an event depend on all events before it. So the slots of a section are decoded
 //! twice: first on several threads to get the ticks before each slice, and then again by the
