@@ -1,4 +1,4 @@
-//! What events mean for scheduling, independently of the traced system.
+//! The meanings of events for scheduling, which do not depend on the traced system.
 //!
 //! Analyses use only meanings, so each works for every dialect. Events that are unrelated to
 //! scheduling have no meaning.

@@ -179,7 +179,7 @@ pub trait RecordedDetails: std::fmt::Debug + Send + Sync {
     fn detail(&self, record: &[u8]) -> Option<ContextDetail>;
 }
 
-/// What a trace shows about the use of the processor.
+/// The facts that a trace shows about the use of the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Processor {
     /// The trace shows when each task gets and loses the processor.

@@ -124,7 +124,7 @@ pub struct Zero {
 /// A meaning with its participants, which are argument indices or `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Means {
-    /// What the event says about its participants.
+    /// The kind of statement that the event makes about its participants.
     pub meaning: Meaning,
     /// Argument that names the subject; `None` if the recording context is the subject.
     pub subject: Option<usize>,
