@@ -55,7 +55,7 @@ impl Stamps {
     pub(super) fn offset(&self, trace: &Trace) -> Option<(u64, u64)> {
         let first = trace.wall_clock_ns(0)?;
         let rest = u128::from(first % NANOSECONDS) * u128::from(self.rate());
-        // The quotient is less than the cycles per second, or equal to them.
+        // The quotient is at most the number of cycles per second.
         Some((first / NANOSECONDS, rest.div_ceil(u128::from(NANOSECONDS)) as u64))
     }
 }

@@ -59,8 +59,8 @@ struct KeptEvent {
     arguments: Vec<(Prefix, KeptTexts)>,
 }
 
-/// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and the
-/// arguments with their detail twice.
+/// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and
+/// twice the arguments with their detail.
 const MAX_LENGTH: usize = 8 * Reservation::NUMBER + 4 * WideText::MAX_LEN + ARGUMENTS;
 const ARGUMENTS: usize = 2 * MAX_NUMBERS * WideText::MAX_LEN;
 const _: () = assert!(MAX_LENGTH <= MAX_LINE);

@@ -122,10 +122,10 @@ pub enum EventFormat {
 const COLUMNS: [&str; 10] =
     ["seq", "ticks", "time_ns", "cpu", "context", "context_name", "priority", "id", "name", "args"];
 
-/// Number of columns before that of a chosen form of times.
+/// Number of columns before the column `time`.
 const AFTER_TIME_NS: usize = 3;
 
-/// Number of columns before `name`, without that of a chosen form of times.
+/// Number of columns before `name`, without the column `time`.
 const BEFORE_NAME: usize = 8;
 
 /// A sink that writes every selected event.

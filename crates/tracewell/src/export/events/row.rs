@@ -115,8 +115,8 @@ impl<W: Write> EventWriter<W> {
     }
 }
 
-/// Appends a property of the context as a further argument. Records with such a property always
-/// have other arguments before it.
+/// Appends a property of the context as a further argument. In records with such a property, other
+/// arguments always precede it.
 #[inline]
 pub(super) fn put_detail(
     out: &mut TextBuffer,

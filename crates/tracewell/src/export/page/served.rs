@@ -1,5 +1,5 @@
-//! The page from a server: the whole trace as in one file, or views of a trace that is too large
-//! for one.
+//! The page from a server: the whole trace, as in a file, or views of a trace that is too large for
+//! a file.
 
 use std::io;
 use std::ops::Range;
@@ -66,9 +66,9 @@ impl ServedBuilder {
         if self.compression == Compression::none() { self.compression } else { Compression::fast() }
     }
 
-    /// Stops the collection of single events: the page will load views, as that of a large trace.
-    /// Call this as soon as it is probable that the trace has too many events, because their texts
-    /// cost most of the time of reading.
+    /// Stops the collection of single events, because the page will load views, like the page of a
+    /// large trace. Call this as soon as it is probable that the trace has too many events, because
+    /// their texts cost most of the time of reading.
     pub fn use_views(&mut self) {
         if !self.is_large {
             self.is_large = true;
@@ -163,7 +163,7 @@ fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
 /// The part of a trace that a payload shows.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The shown ticks; `None` for the whole trace. A range that ends before it begins is taken as
+    /// The shown ticks; `None` for the whole trace. A range that ends before it begins stands for
     /// the tick at which it begins.
     pub range: Option<Range<u64>>,
     /// Number of parts into which the range is divided. States that are shorter than a part are
@@ -383,7 +383,7 @@ pub(super) mod tests {
         let listed = Some(listed.finish(&trace));
         let view = View { range: Some(range), parts: 10, listed };
         assert!(page.view(&view).unwrap().len() > 100);
-        // A range that ends before it begins is a tick.
+        // A range that ends before it begins is one tick.
         let from = page.facts.span / 2;
         let view =
             |range| page.view(&View { range: Some(range), parts: 10, listed: None }).unwrap();

@@ -1,5 +1,5 @@
-//! The tracks of the page as columns. Of each row, the page contains only the part that lies in
-//! the page's range.
+//! The tracks of the page as columns. The page contains only the part of each row that is in the
+//! page's range.
 
 use std::ops::Range;
 
@@ -87,8 +87,8 @@ impl Shown<'_> {
     /// | `wait.*` | waits for mutexes and semaphores, by row |
     /// | `job.*`, `mark.*`, `arrow.*`, `gap.*`, `inversion.*` | one value per entry |
     ///
-    /// The value of a context that may be absent is its number plus 1, or 0 if it is absent. The
-    /// same holds for the sequence number of a position that may be absent.
+    /// The value for an optional context is its number plus 1, or 0 if there is none. The same
+    /// applies to the sequence number of an optional position.
     pub(super) fn put(&self, columns: &mut Columns) -> Value {
         let Self { tracks, names, machines, range, resolution } = *self;
         let mut rows = Rows::new(range.clone());

@@ -14,8 +14,8 @@ use super::trace::{Event, Trace};
 
 const THREAD_CREATE: u16 = 100;
 
-/// Ticks between an event and the RUNNING event inserted after it, if the next event is later than
-/// that. This is the width of TraceX's icon.
+/// Ticks between an event and the RUNNING event inserted after it, if the next event is more ticks
+/// away. This is the width of TraceX's icon.
 const ICON: u64 = 12;
 
 /// Priority and threshold of a context.

@@ -108,7 +108,8 @@ impl Trace {
         let mut found = None;
         let last = self.events.last().map_or(0, |event| event.next);
         for (k, event) in self.events.iter().enumerate().rev() {
-            // Go backwards, so that each position needs only the result of the next one.
+            // Iterate backwards, so that each position needs only the result of the following
+            // position.
             found = Some(event.next).filter(|next| is_thread(*next)).or(found);
             following[k] = found.unwrap_or(last);
         }

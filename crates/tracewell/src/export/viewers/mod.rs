@@ -9,7 +9,7 @@
 //! | `vcd` | value change dumps for viewers of signals |
 //!
 //! Both formats show the tracks of [`crate::analysis::tracks`] and derive nothing about scheduling.
-//! Only the tracks need memory, because the writers write each event when they read it.
+//! Memory holds only the tracks, because the writers write each event when they read it.
 
 mod lanes;
 mod merge;

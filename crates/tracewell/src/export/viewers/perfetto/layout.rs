@@ -1,4 +1,4 @@
-//! The tracks of a timeline in Perfetto's order, and all their changes.
+//! The tracks of a timeline in Perfetto's order, and all changes of these tracks.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -49,7 +49,7 @@ pub(super) struct Layout<'a, 'o> {
     pub(super) timeline: &'a Timeline,
     pub(super) descriptors: Descriptors,
     pub(super) merge: Merge<'a, Act<'a>>,
-    /// Counters of values, and the events that have one.
+    /// Counters of values, and the events that have a counter.
     values: Option<Group>,
     valued: HashSet<u32, RandomState>,
 }
@@ -414,8 +414,8 @@ fn interrupt(number: Option<u32>) -> String {
     number.map_or_else(|| "interrupt".to_owned(), |number| format!("interrupt {number}"))
 }
 
-/// Returns the ends and beginnings of interrupts that lead to a state of a core. `open` has the
-/// interrupt numbers of the open slices.
+/// Returns the ends and beginnings of interrupts that lead to a state of a core. `open` contains
+/// the interrupt numbers of the open slices.
 fn nested(open: &mut Vec<Option<u32>>, state: Occupant) -> Vec<Change<'static>> {
     let (top, depth) = match state {
         Occupant::Interrupt { number, depth } => (number, usize::from(depth)),
