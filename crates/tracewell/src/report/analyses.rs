@@ -228,7 +228,7 @@ struct Results {
 }
 
 impl Results {
-    /// Returns the options without effect, except those that `scheduling` reports.
+    /// Returns the options that have no effect, except those that `scheduling` reports.
     fn without_effect(&self, has_no_times: bool) -> Vec<WithoutEffect> {
         let histogram = (self.histograms && has_no_times).then(|| WithoutEffect {
             option: "--histogram".to_owned(),

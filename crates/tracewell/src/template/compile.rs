@@ -129,7 +129,7 @@ impl Compiler {
         });
     }
 
-    /// Returns the index of the next operation. First emits pending text, so that no text moves
+    /// Returns the index of the next operation. Emits pending text first, so that no text moves
     /// across a jump target.
     fn here(&mut self) -> u32 {
         self.end_fields();
@@ -212,8 +212,8 @@ impl Compiler {
         }
         let slots = &mut self.program.slots;
         // Slot numbers have 16 bits, to keep operations small. If there are more names than slots,
-        // the remaining names share the last slot. No real file has even a tenth of this number of
-        // names.
+        // the remaining names share the last slot. Real files have less than a tenth of this number
+        // of names.
         let number = u16::try_from(slots.len()).unwrap_or(u16::MAX);
         if slots.len() <= usize::from(number) {
             slots.push(name.to_owned());
@@ -471,7 +471,7 @@ pub(super) fn each_definition<'a>(items: &'a [Item], visit: &mut dyn FnMut(&'a s
     }
 }
 
-/// Returns the action of a macro that has no value.
+/// Returns the effect of a macro that has no value.
 pub(super) fn action(name: &str) -> Option<Action> {
     Some(match name {
         "BREAK" => Action::Break,

@@ -221,7 +221,7 @@ pub(super) struct Number {
     pub(super) size: Size,
 }
 
-/// The source of a number. Three kinds can be distinguished by comparisons. More would need a jump
+/// The source of a number. Comparisons can distinguish three kinds. More kinds would need a jump
 /// table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {

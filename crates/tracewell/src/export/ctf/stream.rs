@@ -17,7 +17,7 @@
 //! A loss of a known number of events is an empty packet with a larger counter of lost events.
 //! Readers report the difference as events that are missing between the end of the previous packet
 //! and the end of this packet. A loss of an unknown number of events is an empty packet whose
-//! sequence number is one too large.
+//! sequence number skips one number.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

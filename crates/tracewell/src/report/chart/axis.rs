@@ -1,4 +1,4 @@
-//! The time axis of a chart: the time that the chart shows, and labels above the columns.
+//! The time axis of a chart: the shown range of time, and the labels above the columns.
 
 use std::ops::Range;
 
@@ -104,7 +104,7 @@ impl<'a> Axis<'a> {
         }
     }
 
-    /// Returns the whole date, if the axis shows dates and the date fits into 64 bits.
+    /// Returns the complete date, if the axis shows dates and the date fits into 64 bits.
     fn date(&self, ticks: u64) -> Option<String> {
         Some(self.dates?.zone.date(self.trace.wall_clock_ns(ticks)?))
     }

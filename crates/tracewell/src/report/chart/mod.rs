@@ -38,7 +38,8 @@ pub struct ChartOptions {
     /// True if only ASCII characters are used.
     pub ascii: bool,
     /// Selects the time (`from`, `to`), the contexts, and the cores (`cpus`). If cores are
-    /// selected, only contexts that ran on them are shown. A chart ignores all other fields.
+    /// selected, only contexts that ran on them are shown. A chart ignores all other fields of the
+    /// selection.
     pub selection: Selection,
     /// The zone of dates on the time axis; `None` for times since the first event.
     pub dates: Option<Zone>,
@@ -91,7 +92,7 @@ pub fn chart(
     Ok(Chart::new(trace, tracks, options).text())
 }
 
-/// What a row shows of the thing that it names.
+/// The aspect of the named thing that a row shows.
 const WAITS: &str = " waits";
 const STATE: &str = " state";
 const STEPS: &str = " steps";

@@ -187,7 +187,7 @@ impl TransitionRow {
 pub struct UnhandledRow {
     /// Name of the signal.
     pub signal: Option<String>,
-    /// The state in which it arrived.
+    /// The state in which the machine received it.
     pub state: Option<String>,
     /// The event that reports it.
     pub event: String,
@@ -290,7 +290,7 @@ pub struct LevelRow {
     pub kind: Option<String>,
     /// Name of its owner.
     pub owner: Option<String>,
-    /// The most elements that it holds.
+    /// Maximum number of elements that it can hold.
     pub capacity: Option<u64>,
     /// Number of elements that were put in.
     pub put: u64,

@@ -25,7 +25,7 @@ pub struct CoreRow<'a> {
     pub idle_ticks: u64,
     /// Ticks in which it is unknown what executed.
     pub unknown_ticks: u64,
-    /// The tasks on this core; null if there is one core.
+    /// The tasks on this core; null if there is only one core.
     pub tasks: Option<Vec<ContextTicks<'a>>>,
 }
 
@@ -73,7 +73,7 @@ impl InterruptFigures {
     }
 }
 
-/// A figure by the length of a window; null if the trace is shorter.
+/// One value per length of the window; null if the trace is shorter than the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Windows {

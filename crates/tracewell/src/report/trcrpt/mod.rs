@@ -206,7 +206,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
     }
 
     /// Returns the system call in progress in the event's context. The events that enter and leave
-    /// a call belong to it.
+    /// a call belong to the call.
     fn call(&mut self, event: Event<'_>) -> Option<u64> {
         if !self.shows_calls {
             return None;

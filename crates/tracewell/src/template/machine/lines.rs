@@ -30,7 +30,7 @@ struct Line {
 /// ```
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// The text before the event, followed by the event.
+    /// The earlier text, followed by the event.
     text: TextBuffer,
     /// All lines except the last one. Nearly every event has only one line.
     earlier: Vec<Line>,
@@ -63,7 +63,7 @@ impl Lines {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the action that follows the event.
+    /// Returns what to do after the event.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }

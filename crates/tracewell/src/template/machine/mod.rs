@@ -39,7 +39,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// Maximum number of running timers.
 const MAX_TIMERS: usize = 1 << 16;
 
-/// The action that follows the formatting of an event.
+/// What the caller does after the formatting of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outcome {
     /// Show the lines of the event.
@@ -159,7 +159,7 @@ impl Machine {
         &mut self.lines
     }
 
-    /// Appends the event to the text. In all other respects like [`Machine::format`].
+    /// Appends the event to the text. Otherwise the same as [`Machine::format`].
     pub(crate) fn append(
         &mut self,
         program: &Program,

@@ -129,7 +129,7 @@ pub enum ItemKind {
     Move(Move),
     /// A value to print.
     Value(Value),
-    /// A value, and what to print in each case.
+    /// A value, and the text or block for each of its cases.
     Switch(Switch),
     /// A description that is repeated; the value is the number of repetitions.
     Loop(Value, Vec<Item>),
