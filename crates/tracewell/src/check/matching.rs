@@ -1,7 +1,7 @@
 //! Compares events with patterns.
 //!
 //! A plan for each shape and event id contains the positions of the fields. Plans are cached, so an
-//! event with another name costs one table lookup.
+//! event that no pattern names costs one table lookup.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,7 +79,8 @@ impl<'r> Matcher<'r> {
         Self { shapes, plans, blocks, branches, remembered: 0, fields: Fields::default() }
     }
 
-    /// Returns the indices of the items in a block that name an event. No other item can accept it.
+    /// Returns the indices of the items in a block that name an event. No other item can accept the
+    /// event.
     pub(super) fn named_items(
         &mut self,
         block: Span,
@@ -142,7 +143,7 @@ impl<'r> Matcher<'r> {
         alternatives.any(|alternative| self.positions(alternative.shape, event).is_some())
     }
 
-    /// Returns the variables in the conditions that have no value yet.
+    /// Returns the variables without a value that occur in the conditions.
     fn bound(&self, conditions: &[Condition], bindings: &Bindings) -> Vec<usize> {
         let values = conditions.iter().flat_map(|condition| &condition.values);
         let slots = values.filter_map(|value| match value {

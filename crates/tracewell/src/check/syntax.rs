@@ -190,7 +190,7 @@ pub(super) struct Pattern {
 /// A name, and conditions on fields.
 #[derive(Clone, Debug)]
 pub(super) struct EventPattern {
-    /// Index of the shape, which has the fields of the conditions in the same order.
+    /// Index of the shape, which contains the fields of the conditions in the same order.
     pub(super) shape: u32,
     pub(super) conditions: Box<[Condition]>,
 }
@@ -219,7 +219,7 @@ impl Item {
         Self { kind, span, next, loose, within, after, mark, optional, risks }
     }
 
-    /// Sets the properties from the item's modifiers: `next`, `within`.
+    /// Derives these properties from the item's modifiers: `next`, `within`.
     pub(super) fn decorate(&mut self, next: bool, within: Option<Limit>) {
         (self.next, self.within) = (self.next || next, within.or(self.within));
         self.risks.add(Risks { time: self.within.is_some(), gap: self.next });

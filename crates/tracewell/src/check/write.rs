@@ -233,7 +233,7 @@ fn wildcard(pattern: &str) -> String {
 }
 
 /// Returns a condition on the context of an event, or `None` if an argument of the event already
-/// has the key of the context.
+/// contains the key of the context.
 fn recorded_by(event: Event<'_>) -> Option<String> {
     let context = event.context()?;
     let args = 0..event.kind().args.len();

@@ -230,7 +230,7 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// Writes a code. If `next` codes are in use, the following codes may need more bits.
+    /// Writes a code. Once `next` codes are in use, the following codes may need more bits.
     fn put(&mut self, code: u32, next: u32) {
         self.bit_field(code);
         self.in_group = (self.in_group + 1) % 8;

@@ -50,7 +50,7 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
         else {
             continue;
         };
-        // Such a file is a whole trace, even if it is beside a file `metadata`.
+        // Such a file is a complete trace, even if a file `metadata` is beside it.
         if !is_folder && named.is_none() && is_certain(path, format) {
             continue;
         }

@@ -7,10 +7,10 @@ use std::thread::{self, Builder};
 
 use super::TextBuffer;
 
-/// Maximum number of texts per thread that are made or wait to be written.
+/// Maximum number of texts per thread that are being made or wait to be written.
 const TEXTS_PER_THREAD: usize = 4;
 
-/// Maximum number of threads. No machine can use more.
+/// Maximum number of threads. No machine benefits from more threads.
 pub const MAX_THREADS: usize = 256;
 
 /// Returns the number of threads for a number that a user chose; 0 means one per processor.
@@ -100,7 +100,7 @@ enum Step {
 /// The texts that the threads share.
 struct Shared {
     count: usize,
-    /// Maximum number of texts that are made or wait to be written.
+    /// Maximum number of texts that are being made or wait to be written.
     ahead: usize,
     state: Mutex<State>,
     changed: Condvar,

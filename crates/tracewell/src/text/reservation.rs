@@ -1,4 +1,4 @@
-//! Space for several strings that is reserved once.
+//! Space that is reserved once for several strings.
 
 use super::blocks::Blocks;
 use super::conversion::{ASCII_ZEROS, eight_digits, eight_hexadecimal};

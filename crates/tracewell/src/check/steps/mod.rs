@@ -2,8 +2,8 @@
 //! accepts an event.
 //!
 //! Each state mirrors its item. An event is offered to the items that may come next, in the order
-//! of the text. The first item that accepts the event gets it, and this is final. An optional item
-//! ends when a later item accepts an event.
+//! of the text. The first item that accepts the event gets it. This decision is final. An optional
+//! item ends when a later item accepts an event.
 //!
 //! |file | content |
 //! |---|---|
@@ -58,7 +58,7 @@ pub(super) struct Shared {
     pub(super) gap: bool,
     /// The first event since the last step that has the name of an expected event.
     pub(super) near: Option<Near>,
-    /// A step whose event came too early, and the tick from which its time counts.
+    /// A step whose event occurred too early, and the tick from which the step's time counts.
     pub(super) early: Option<(Span, u64)>,
     /// The step that accepted the last event.
     pub(super) taken: Span,

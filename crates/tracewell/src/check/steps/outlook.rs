@@ -88,7 +88,8 @@ impl State {
     /// Returns the reason why the item can no longer be completed. Returns `None` if it can be
     /// completed or may end here.
     pub(in crate::check) fn dead_end(&self, item: &Item, view: View<'_>) -> Option<DeadEnd> {
-        // Return early, because most events do not affect the result and most rules are long.
+        // Return early if the event cannot affect the result, because this is the usual case and
+        // most rules are long.
         if !view.is_decisive(item) {
             return None;
         }

@@ -2,8 +2,8 @@
 //! file exists.
 //!
 //! The new file is written next to the old one, flushed to disk, and renamed. After that the
-//! directory is flushed. The undo file is complete before the template file changes, so an update
-//! can be undone as soon as it takes effect.
+//! directory is flushed. The undo file is complete before the template file changes, so a user can
+//! undo an update as soon as it takes effect.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -153,7 +153,7 @@ fn write_beside(
     // process with the same id left it.
     let _ = fs::remove_file(partial);
     let mut file = OpenOptions::new().write(true).create_new(true).open(partial)?;
-    // The new file gets the permissions of the old one before it has content.
+    // The new file gets the permissions of the old file before any content.
     if let Ok(there) = fs::metadata(path) {
         file.set_permissions(there.permissions())?;
     }
