@@ -405,8 +405,8 @@ proptest! {
         prop_assert!(!verdict(&rules, &text(&more)).passed());
     }
 
-    /// An exhaustive search finds the same result for optional, repeated and mixed steps. This
-    /// holds if no event matches two steps.
+    /// An exhaustive search finds the same result for optional, repeated and mixed steps. The
+    /// results are equal as long as no event matches two steps.
     #[test]
     fn blocks_agree_with_a_search_through_all_readings(
         events in "[A-D]{0,8}",

@@ -136,7 +136,7 @@ fn each_field_class_is_read() {
 
 #[test]
 fn mappings_keep_the_order_of_the_text() {
-    // serde_json's values sort their properties; the text does not.
+    // `serde_json` sorts the properties of a value, but the text keeps their order.
     let class = byte(json!({ "mappings": {} })).to_string();
     let class = class.replace("\"mappings\":{}", "\"mappings\":{\"z\":[[1,1]],\"a\":[[1,2]]}");
     let text = text(&[

@@ -263,7 +263,8 @@ fn the_tag_of_a_variant_is_found_where_it_is_written() {
     let selected = |path: &str| {
         format!("v: Variant (unsigned integer selector) (2 options, Selector field path {path}):")
     };
-    // The type of the variant is declared in the outer structure, which has another tag.
+    // The variant's type is declared in the outer structure, where a different tag has the same
+    // name.
     let lines = fields(&format!(
         "enum : u8 {{ A, B }} t; typealias variant <t> {options} := choice;
          struct {{ enum : u8 {{ B, A }} t; choice v; variant <t> {options} w; }} inner;"

@@ -94,8 +94,8 @@ fn compare(name: &str, open: &dyn Fn() -> Input) {
     }
 }
 
-/// Returns the expected stamps: ticks times the seconds of the rate, or nanoseconds if the rate
-/// changes. The stamps of a core never decrease.
+/// Returns the expected stamps: ticks times the number of seconds in the rate, or nanoseconds if
+/// the rate changes. The stamps of a core never decrease.
 fn stamps(expected: &Expected) -> Vec<u64> {
     let clock = &expected.trace.clock;
     let seconds = clock.rate.map_or(1, |rate| rate.ratio().1);
@@ -183,7 +183,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compares each file of a folder that is recognised as a trace. Returns the number of these files.
+/// Compares each file in a folder, if the file is recognised as a trace. Returns the number of
+/// these files.
 fn compare_all(folder: &Path) -> usize {
     let is_trace = |path: &PathBuf| {
         let is_small = fs::metadata(path).unwrap().len() < 8 << 20;

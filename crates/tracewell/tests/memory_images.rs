@@ -53,7 +53,7 @@ fn count(diagnostics: &Diagnostics, expected: &str) -> usize {
 #[test]
 fn a_truncated_text_is_reported_and_keeps_its_complete_records() {
     // The last record ends the image. The last record needs no line end, so `whole` is the length
-    // without that line end.
+    // without the final line end.
     let whole = INTEL_HEX.trim_ascii_end().len();
     let line_ends: Vec<usize> =
         (0..whole).filter(|&index| INTEL_HEX[index] == b'\n').map(|index| index + 1).collect();

@@ -82,7 +82,7 @@ fn of_a_number_of_more_than_eight_bytes_the_last_eight_count() {
     ]);
 }
 
-/// The only process with a name.
+/// This process is the only one with a name.
 #[derive(Debug)]
 struct OneProcess;
 

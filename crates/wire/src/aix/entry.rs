@@ -16,7 +16,7 @@ use core::fmt;
 
 use super::hook::{Env, HookId, HookType, HookWord, HookWord32, HookWord64};
 
-/// Maximum length of variable data in bytes, as the trace calls accept it. Documented.
+/// Maximum length in bytes of the variable data that the trace calls accept. Documented.
 pub const MAX_DATA_LENGTH: usize = 4096;
 
 /// Error for bytes that are not an entry, or for an entry that cannot be written.
@@ -42,7 +42,8 @@ pub enum EntryError {
         /// True if the flags mark the entry as generic.
         generic: bool,
     },
-    /// A generic hook word was given for an entry without variable data. Never returned by reading.
+    /// The caller passed a generic hook word for an entry without variable data. Never returned by
+    /// reading.
     Generic,
     /// More variable data than [`MAX_DATA_LENGTH`]. Never returned by reading.
     DataTooLong {

@@ -123,13 +123,13 @@ pub enum HookType {
     /// Up to five data words. The entry does not contain a count, so an entry of this type always
     /// holds five words (our decision).
     Trchkg = 0x6,
-    /// As [`HookType::Trcgen`], with a timestamp.
+    /// Like [`HookType::Trcgen`], with a timestamp.
     Trcgent = 0x8,
-    /// As [`HookType::Trchk`], with a timestamp.
+    /// Like [`HookType::Trchk`], with a timestamp.
     Trchkt = 0x9,
-    /// As [`HookType::Trchkl`], with a timestamp.
+    /// Like [`HookType::Trchkl`], with a timestamp.
     Trchklt = 0xA,
-    /// As [`HookType::Trchkg`], with a timestamp.
+    /// Like [`HookType::Trchkg`], with a timestamp.
     Trchkgt = 0xE,
 }
 

@@ -6,8 +6,8 @@
 //! | 1 | length of the block in bytes, a multiple of 8 (low half); checksum (high half) |
 //! | 2 | number of the block in its log, from 0 |
 //!
-//! The length includes the header. The checksum is the CRC-32C of the block with the checksum field
-//! set to 0.
+//! The length of a block includes its header. The checksum is the CRC-32C of the block with the
+//! checksum field set to 0.
 //!
 //! | kind | number | body |
 //! |---|---|---|
@@ -182,8 +182,8 @@ impl Start {
 /// The body of a status block: the state of the stream after all earlier blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StatusWords {
-    /// Every record with an earlier timestamp is in an earlier block, unless its thread was delayed
-    /// between reading the clock and storing the record.
+    /// Every record with an earlier timestamp is in an earlier block, unless the thread was delayed
+    /// after it read the clock and before it stored the record.
     pub complete_before: u64,
     /// State of the stream: the code of a [`State`](super::image::State).
     pub state: u64,

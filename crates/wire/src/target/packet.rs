@@ -14,10 +14,10 @@
 //! | 24 | 2 | bytes of the payload: at most 4,068 |
 //! | 26 | 2 | checksum of bytes 0 to 23 and of the payload |
 //!
-//! The checksum is CRC-16/IBM-3740: polynomial 0x1021, initial value 0xFFFF, not reflected. It does
-//! not cover the length directly, but a wrong length makes it cover the wrong bytes. A recorder can
-//! therefore continue the checksum with each event and store both fields as one word of 32 bits.
-//! The packet in RAM is then valid after each event, before it is complete.
+//! The checksum is CRC-16/IBM-3740: polynomial 0x1021, initial value 0xFFFF, not reflected. The
+//! checksum does not cover the length itself, but a wrong length makes the checksum cover the wrong
+//! bytes. A recorder can therefore continue the checksum with each event and store both fields as
+//! one word of 32 bits. The packet in RAM is then valid after each event, before it is complete.
 
 use super::{DEFINITIONS, MAX_CORES, VERSION, u16_at, u32_at};
 

@@ -44,7 +44,7 @@ pub struct Header {
     /// Target address of the slot to be written next. In a full ring that slot holds the oldest
     /// event.
     pub buffer_current: u64,
-    /// The half word after `registry_start`. Kernels write 0.
+    /// The second half of the word after `registry_start`. Kernels write 0.
     pub reserved1: u16,
     /// The last three words. Kernels write [`Header::RESERVED`].
     pub reserved: [u64; 3],
