@@ -65,7 +65,7 @@ impl DiskWriter {
     /// Writes a chunk's records to any writer and returns their number.
     ///
     /// # Errors
-    /// The errors of the writer. It may already have written some records.
+    /// Returns the errors of the writer. It may already have written some records.
     pub fn write(dump: &Dump<'_>, to: &mut impl Write) -> io::Result<u64> {
         let mut records = 0;
         for record in dump.records() {

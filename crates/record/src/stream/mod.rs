@@ -2,7 +2,7 @@
 //!
 //! Recording an event costs little more than reading the clock. `Stream::record` never waits,
 //! allocates or takes a lock. So a signal handler may record too, even if it interrupts a thread
-//! that is recording. Committed events survive a crash of the process. Events that cannot be
+//! that is recording. Committed events survive if the process crashes. Events that cannot be
 //! recorded are counted.
 //!
 //! ```

@@ -88,7 +88,8 @@ pub struct Stream {
     pub(super) counter: bool,
     /// Index of the stream in each thread's memory.
     pub(super) slot: usize,
-    /// Number of this stream in the process. With it, a thread detects that a slot was reused.
+    /// Number of this stream in the process. By this number, a thread detects that a slot was
+    /// reused.
     pub(super) generation: u64,
     /// Process that created this value; a child of a fork has another id.
     pub(super) process: u32,
@@ -137,7 +138,7 @@ impl Stream {
 
     /// Creates a stream in the new file `file`. Errors name `path`.
     pub(super) fn create_as(file: &Path, path: &Path, options: &StreamOptions) -> io::Result<Self> {
-        // Check the sizes first: an error about a size does not name the file.
+        // Check the sizes first, because an error about a size does not name the file.
         geometry(options)?;
         Self::make(options, |words| Mapping::create(file, words)).map_err(|error| at(path, error))
     }

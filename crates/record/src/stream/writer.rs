@@ -23,7 +23,7 @@ use tracewell_wire::native::{FullPolicy, PacketHeader, REBASE, RecordHeader, joi
 use super::image::Image;
 use super::sync::{Ordering, fence};
 
-/// Error for an event that does not fit and must not overwrite older events.
+/// Error for an event that does not fit and is not allowed to overwrite older events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
@@ -125,7 +125,7 @@ impl Writer {
         self.base.set(0);
     }
 
-    /// Takes over its own lane again after an abandoned record.
+    /// Takes over the writer's own lane again after an abandoned record.
     #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
     pub(super) fn take_again(&self, image: &Image<'_>) {
         self.take(image, self.lane.get(), self.identity.get());
