@@ -154,7 +154,7 @@ fn empty_slots(folder: &Path, units: u32) -> io::Result<Vec<OsString>> {
 const SMA_GET: u8 = 0x22;
 const FWK_OBJ: u8 = 0xA6;
 
-/// An RKH stream. Each added frame has the next sequence number and timestamp.
+/// An RKH stream. Each added frame gets the next sequence number and timestamp.
 struct Frames {
     out: Vec<u8>,
     number: u8,

@@ -95,8 +95,8 @@ impl NameFile<'_> {
         id
     }
 
-    /// Opens the file a second time, so that the lock is exclusive among the threads of this
-    /// process as well.
+    /// Opens the file a second time, so that the lock also excludes the other threads of this
+    /// process.
     fn own_description(self) -> Result<OwnedFd, Errno> {
         let path = Name::new(format_args!("/proc/self/fd/{}", self.0.as_raw_fd()));
         sys::open(path.as_c_str(), libc::O_RDWR)

@@ -16,7 +16,7 @@ pub enum Outcome {
     Done,
     /// The arguments or the SQL cannot be used.
     Usage,
-    /// An input is unreadable or damaged. The answer has its readable part.
+    /// An input is unreadable or damaged. The answer covers its readable part.
     Damaged,
     /// An input or output cannot be opened, read or written.
     Io,

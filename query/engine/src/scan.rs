@@ -24,7 +24,7 @@ use crate::sources::Sources;
 /// Number of batches of each part that wait for the engine.
 const WAITING_BATCHES: usize = 2;
 
-/// The columns and rows that a query wants of a table.
+/// The columns and rows of a table that a query wants.
 #[derive(Debug)]
 pub(crate) struct Scan {
     pub(crate) table: Table,

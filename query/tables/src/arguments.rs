@@ -29,7 +29,8 @@ pub(crate) struct ArgumentColumn {
 pub(crate) struct ArgumentColumns {
     pub(crate) list: Vec<ArgumentColumn>,
     by_name: HashMap<String, usize>,
-    /// Number of names beyond [`MAX_ARGUMENTS`], one for each event type that has the name.
+    /// Number of names beyond [`MAX_ARGUMENTS`], counted once for each event type that has the
+    /// name.
     pub(crate) left_out: u64,
 }
 
@@ -89,7 +90,7 @@ fn kind_of(kind: ArgumentKind) -> Kind {
     }
 }
 
-/// Returns a type for the values of both types, without loss.
+/// Returns a type that can hold the values of both types without loss.
 fn joined(one: Kind, other: Kind) -> Kind {
     let is_whole = |kind| matches!(kind, Kind::U64 | Kind::I64 | Kind::Decimal);
     match (one, other) {
@@ -174,7 +175,7 @@ fn wanted(event: &EventType, columns: &HashMap<String, (usize, Kind)>) -> Vec<Wa
     wanted.collect()
 }
 
-/// The values of a column that may lack values for its last rows.
+/// The values of a column, which may lack values for its last rows.
 pub(crate) struct Filled<'a> {
     pub(crate) values: &'a mut Values,
     /// Number of rows that have a value or a null.

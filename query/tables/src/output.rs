@@ -132,7 +132,7 @@ impl<'a> Rows<'a> {
         self.output.advance()
     }
 
-    /// Notes rows that the table lacks.
+    /// Counts rows that the table lacks.
     pub(crate) fn leave_out(&mut self, rows: u64) {
         self.output.summary.left_out += rows;
     }

@@ -81,8 +81,8 @@ fn install() -> Option<libc::sigaction> {
 }
 
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // Until the previous handler is known, no mapping is guarded and the instruction that failed is
-    // executed again.
+    // As long as the previous handler is unknown, no mapping is guarded, and the instruction that
+    // failed is executed again.
     let Some(Some(before)) = BEFORE.get() else { return };
     // SAFETY: with SA_SIGINFO the system passes a valid pointer, and SIGBUS has an address.
     let address = unsafe { (*info).si_addr() }.addr();

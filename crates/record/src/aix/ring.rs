@@ -79,7 +79,7 @@ impl Ring {
         }
     }
 
-    /// Returns the oldest frame. The loss mark gets this timestamp.
+    /// Returns the oldest frame. The loss mark gets the timestamp of this frame.
     pub(super) fn oldest<'m>(&self, memory: &'m [u8]) -> Option<Frame<'m>> {
         let at = if self.older.is_empty() { FIRST } else { self.older.start };
         Frame::read(self.order, memory.get(at..)?).ok().map(|(frame, _)| frame)
