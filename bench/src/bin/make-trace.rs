@@ -1,6 +1,7 @@
 //! Generates a large trace. `make-trace SIZE FILE [big] [64]` writes a ThreadX dump, optionally for
-//! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE rkh|shark|systemview|native`
-//! writes an RKH stream, a S.Ha.R.K. file, a SystemView stream, or a log of a native stream.
+//! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE
+//! rkh|shark|systemview|native` writes an RKH stream, a S.Ha.R.K. file, a SystemView stream, or a
+//! log of a native stream.
 //! `make-trace SIZE FOLDER ctf` writes a CTF trace with one stream. SIZE is a number such as 1GiB.
 //! Two runs write the same bytes, but two logs differ, because a log is recorded during the run.
 #![forbid(unsafe_code)]

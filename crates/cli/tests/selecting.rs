@@ -135,8 +135,8 @@ fn other_unknown_names_are_reported_with_the_closest_one() {
 #[test]
 fn names_are_not_called_unknown_if_only_a_part_was_read() {
     for limit in [["--head", "1"], ["--to", "0"]] {
-        let reported = stderr(&run(&["events", "--context", "nobody", limit[0], limit[1], "t"]));
-        let expected = "no context named 'nobody' in the part of this trace that was read";
+        let reported = stderr(&run(&["events", "--context", "missing", limit[0], limit[1], "t"]));
+        let expected = "no context named 'missing' in the part of this trace that was read";
         assert!(reported.contains(expected), "{limit:?}: {reported}");
     }
     let output = run(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]);

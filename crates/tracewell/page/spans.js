@@ -324,7 +324,7 @@ function drawInterrupts(frame, { file, height }, y) {
             ink.fillStyle = colours.interrupt;
             ink.fillRect(from, box.y, Math.max(width, 1.5), box.height);
             const to = from + width;
-            const room = nextInterrupt(spans, i, last, x) - to - 12;
+            const room = Math.min(nextInterrupt(spans, i, last, x), left + frame.width) - to - 12;
             const label = spans.value[i] > 0 ? `isr ${spans.value[i] - 1}` : "interrupt";
             if (from <= free || room < 20 || ink.measureText(label).width > room) return;
             ink.fillStyle = colours.soft;

@@ -194,6 +194,27 @@ fn null_goes_up_one_structure() {
 }
 
 #[test]
+fn an_absent_optional_member_is_no_argument() {
+    let optional = json!({
+        "type": "optional", "field-class": byte(json!({})),
+        "selector-field-location": path(json!(["s"])), "selector-field-ranges": [[1, 1]],
+    });
+    let members = structure(&[("s", byte(json!({}))), ("o", optional), ("after", byte(json!({})))]);
+    let metadata = text(&[
+        json!({ "type": "data-stream-class" }),
+        json!({ "type": "event-record-class", "payload-field-class": members }),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("metadata"), metadata).unwrap();
+    // One event with the optional member, and one without.
+    std::fs::write(folder.path().join("stream"), [1, 7, 8, 0, 9]).unwrap();
+    let mut texts = Vec::new();
+    let mut input = tracewell::open(folder.path()).unwrap();
+    input.for_each(|event| texts.push(event.args().to_string())).unwrap();
+    assert_eq!(texts, ["s=1, o=7, after=8", "s=0, after=9"]);
+}
+
+#[test]
 fn choices_need_selectors_of_their_kind() {
     let optional = |selector: Value, ranges: Option<Value>| {
         let mut class = json!({

@@ -77,6 +77,7 @@ fn compare(name: &str, open: &dyn Fn() -> Input) {
     let Some(read) = babeltrace::read(folder.path()) else { return };
     assert_eq!(read.remarks, [] as [String; 0], "{name}");
     compare_losses(name, &expected, &read);
+    compare_our_reading(name, folder.path(), &read);
     assert_eq!(read.events.len(), expected.events.len(), "{name}: events");
     // Babeltrace does not define the order of events of different cores with equal times.
     let mut events: Vec<_> = expected.events.iter().collect();
@@ -94,8 +95,60 @@ fn compare(name: &str, open: &dyn Fn() -> Input) {
     }
 }
 
-/// Returns the expected stamps: ticks times the number of seconds in the rate, or nanoseconds if
-/// the rate changes. The stamps of a core never decrease.
+/// Compares what Tracewell reads in a folder that it has written with what Babeltrace reads.
+fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
+    let ours = expected(&mut Input::open(folder, settings(&[])).unwrap());
+    assert_eq!(ours.events.len(), read.events.len(), "{name}: events that are read back");
+    compare_losses(name, &ours, read);
+    // Ticks count from a whole second, cycles from the first event.
+    let first = read.events.iter().map(|event| event.cycles).min().unwrap_or(0);
+    let ticks = |event: &Json| event["ticks"].as_u64().unwrap();
+    let origin = ours.events.iter().map(ticks).min().unwrap_or(0);
+    let mut found: Vec<_> = read.events.iter().collect();
+    found.sort_by_key(|event| (event.cycles, event.number("cpu_id")));
+    let mut events: Vec<_> = ours.events.iter().collect();
+    events.sort_by_key(|event| (ticks(event), event["cpu"].as_u64()));
+    for (event, found) in events.iter().zip(found) {
+        let place = format!("{name}: read back {event}, found {found:?}");
+        assert_eq!(ticks(event) - origin, found.cycles - first, "{place}");
+        assert_eq!(event["cpu"].as_u64(), found.number("cpu_id"), "{place}");
+        assert_eq!(event["name"].as_str(), Some(found.name.as_str()), "{place}");
+        let args = event["args"].as_object().unwrap();
+        let Value::Fields(fields) = &found.fields else { panic!("{place}") };
+        for (name, value) in fields {
+            let is = args.get(name).is_some_and(|ours| is_same(value, ours));
+            assert!(is, "{place}: {name}: {value:?}");
+        }
+        // A field of the event can have the name of a field of its context.
+        let context = |name: &str| args.get(&format!("context_{name}")).or(args.get(name));
+        let number = |name: &str| context(name).and_then(Json::as_i64);
+        assert_eq!(number("priority"), found.context.signed("priority"), "{place}");
+    }
+}
+
+/// Returns true if Babeltrace's value of a field is Tracewell's value of the same field.
+fn is_same(value: &Value, ours: &Json) -> bool {
+    match (value, ours) {
+        (Value::Fields(fields), _) => fields.iter().all(|(name, value)| match name.as_str() {
+            // The selected field of a variant, which Tracewell shows with its name.
+            "" => ours
+                .as_object()
+                .and_then(|fields| fields.values().next())
+                .is_some_and(|ours| is_same(value, ours)),
+            name => ours.get(name).is_some_and(|ours| is_same(value, ours)),
+        }),
+        (Value::List(items), Json::Array(ours)) => {
+            items.len() == ours.len() && items.iter().zip(ours).all(|(item, o)| is_same(item, o))
+        }
+        (Value::Enum(_, number), Json::Number(ours)) => {
+            ours.as_u64().or(ours.as_i64().map(i64::cast_unsigned)) == Some(*number)
+        }
+        _ => value.is(ours),
+    }
+}
+
+/// Returns the expected stamps: ticks times the seconds of the rate, or nanoseconds if the rate
+/// changes. The stamps of a core never decrease.
 fn stamps(expected: &Expected) -> Vec<u64> {
     let clock = &expected.trace.clock;
     let seconds = clock.rate.map_or(1, |rate| rate.ratio().1);
@@ -208,6 +261,33 @@ fn babeltrace_reads_our_traces_as_json_lines_have_them() {
     // Small traces, many of them damaged.
     for corpus in ["native", "posix_log", "aix", "exports", "systemview"] {
         assert!(compare_all(&root.join("fuzz/corpus").join(corpus)) > 0, "{corpus}");
+    }
+}
+
+/// Collects the folders below a folder that are traces.
+fn folders(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    found.extend(entries.iter().filter(|path| path.ends_with("trace") && path.is_dir()).cloned());
+    let others = entries.iter().filter(|path| path.is_dir() && !path.ends_with("trace"));
+    others.for_each(|path| folders(path, found));
+}
+
+#[test]
+fn traces_in_ctf_can_be_written_again() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut traces = vec![examples.join("lttng")];
+    traces.extend(["classes", "odd", "zephyr"].map(|name| fixture("ctf").join(name)));
+    if let Some(shared) = shared() {
+        for system in ["lttng-ust", "barectf", "zephyr", "made"] {
+            folders(&shared.join("data/ctf").join(system), &mut traces);
+        }
+        assert!(traces.len() > 15, "{}", traces.len());
+    }
+    for trace in traces {
+        let open = || Input::open(&trace, settings(&[])).unwrap();
+        compare(&trace.display().to_string(), &open);
     }
 }
 

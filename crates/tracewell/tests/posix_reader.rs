@@ -312,13 +312,16 @@ fn a_ring_is_read_oldest_first() {
 #[test]
 fn a_damaged_slot_is_a_gap() {
     let mut bytes = ring(4, 11);
-    let size = (bytes.len() - LogHeader::BLOCK) / 5;
-    bytes[LogHeader::BLOCK + size + HEAD + 2] ^= 1; // Slot 1 or the end of slot 0: block 8 or 9.
+    let size = records(0, &[Event::user(65, 0, &[0; 8])]).len();
+    // Slot 1 has block 9, between blocks 8 and 10.
+    let slot = LogHeader::BLOCK + size;
+    bytes[slot + HEAD + 2] ^= 1;
     let (trace, kept) = read(&bytes);
     assert_eq!(kept.rows.len(), 3);
     let causes: Vec<_> = kept.losses.iter().map(|loss| loss.cause).collect();
     assert!(causes.contains(&LossCause::Damaged), "{causes:?}");
-    assert_eq!(trace.diagnostics.iter().count(), 1);
+    let places: Vec<_> = trace.diagnostics.iter().map(|found| found.offset).collect();
+    assert_eq!(places, [Some(slot as u64)]);
 }
 
 /// A stream's memory with each of these events in its own packet. All packets except the last are

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tracewell::analysis::scheduling::Scheduling;
 use tracewell::format;
 use tracewell::input::{Input, Settings};
-use tracewell::model::schema::{Extension, Schema};
+use tracewell::model::schema::{ArgumentKind, Extension, Schema};
 use tracewell::model::{Meaning, Severity, Trace};
 use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
 
@@ -56,6 +56,29 @@ fn an_event_of_a_format_may_be_called_by_its_label() {
     let schema = rkh.extended((rkh.schema)(), &[file]).unwrap();
     let event = schema.events().iter().find(|event| event.name == "RKH_TE_SM_DCH");
     assert_eq!(event.unwrap().label, "dispatched");
+}
+
+#[test]
+fn parameters_of_systemview_beyond_a_description_are_reported_once() {
+    let text = "format = \"systemview\"\n[[event]]\nid = 700\nname = \"PAIR\"\nargs = [\"a\"]\n";
+    let read = |packets: &[u8]| {
+        let settings = Settings { format: Some("systemview".to_owned()), ..settings(&[text]) };
+        let bytes = [&[0; 10][..], &[10, 0], packets].concat();
+        let (trace, events) = read(Input::from_bytes("stream", bytes, settings).unwrap());
+        let warnings = trace.diagnostics.iter().map(|found| (found.offset, found.message.clone()));
+        let arguments = events.into_iter().skip(1).map(|(_, arguments)| arguments);
+        (arguments.collect::<Vec<_>>(), warnings.collect::<Vec<_>>())
+    };
+    // Packets of event 700: the id, the length of the parameters, the parameters and the delta.
+    let (one, two) = ([0xBC, 5, 1, 7, 4], [0xBC, 5, 2, 1, 2, 3]);
+    assert_eq!(read(&one), (vec!["a=7".to_owned()], Vec::new()));
+    let warning =
+        "event 700 has more parameters than its description, which are not shown".to_owned();
+    let (arguments, warnings) = read(&[&two[..], &two, &one].concat());
+    assert_eq!(
+        (arguments.as_slice(), warnings),
+        (&["a=1", "a=1", "a=7"].map(str::to_owned)[..], vec![(Some(12), warning)])
+    );
 }
 
 #[test]
@@ -393,4 +416,19 @@ fn errors_of_a_schema_file_have_a_position_and_a_suggestion() {
         let found = error(text);
         assert!(found.starts_with(expected), "{found}\n{expected}");
     }
+}
+
+#[test]
+fn the_events_of_a_ctf_trace_can_act_on_objects() {
+    let text = "format = \"ctf\"\n[[event]]\nname = \"tw:ints\"\n\
+                means = { is = \"lock\", object = \"u32\" }\nargs = [\"u32: mutex\"]\n";
+    let input = Input::open(&file("examples/lttng"), settings(&[text])).unwrap();
+    let (trace, _) = read(input);
+    let events = trace.schema.events();
+    let event = events.iter().find(|event| event.name == "tw:ints").unwrap();
+    let object = event.means.unwrap().object.unwrap();
+    assert_eq!(event.args[object].name, "u32");
+    let ArgumentKind::Object(Some(kind)) = event.args[object].kind else { panic!("{event:?}") };
+    assert_eq!(trace.schema.object_kind(kind).unwrap().label, "mutex");
+    assert_eq!(event.means.unwrap().meaning, Meaning::Lock);
 }

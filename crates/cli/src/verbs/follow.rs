@@ -5,15 +5,17 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use tracewell::format;
-use tracewell::input::{Input, InputError};
-use tracewell::model::{Severity, Sink, Trace};
+use tracewell::input::{Growing, Input, InputError, Settings, State};
+use tracewell::model::{Severity, Sink, Stop, Trace};
 use tracewell::select::Selection;
 use tracewell::text::shown_path;
 use tracewell_collect::{Options, Source, Stream, View};
 
-use super::collect::{open, print_notice, stop_signal};
+use super::sources::{open, print_notice, stop_signal};
 use crate::args::InputArgs;
 use crate::config::Configs;
 use crate::outcome::{Failure, Outcome, note, report_diagnostics};
@@ -92,6 +94,10 @@ pub(super) fn follow<'a>(
     let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
     let mut outcome = Outcome::Done;
     let stop = stop_signal().map_err(signals_failed)?;
+    if let Some(growing) = folder(file, &settings)? {
+        let mut sink = sink;
+        return follow_folder(file, growing, args, selection, &stop, sink().as_mut());
+    }
     let source = if is_stdin(file) { Source::Stdin } else { Source::File(file.to_owned()) };
     let view = View { settings, only_growing: true, sink: Box::new(sink) };
     let stream = Stream { reader: open(&source)?, raw: None, view: Some(view) };
@@ -136,6 +142,74 @@ pub(super) fn follow<'a>(
         None => {}
     }
     Ok(outcome)
+}
+
+/// Time between two looks at the files of a folder.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Number of times that files may grow without a new event before a note says why.
+const MAX_HELD: u32 = 10;
+
+/// Returns the trace at a path if it consists of several files in a folder.
+pub(super) fn folder(file: &Path, settings: &Settings) -> Result<Option<Growing>, Failure> {
+    match is_stdin(file) || !file.exists() {
+        true => Ok(None),
+        false => Ok(Growing::open(file, settings.clone())?),
+    }
+}
+
+/// Follows a trace in a folder until a signal arrives, or until the sink needs no more events.
+pub(super) fn follow_folder(
+    path: &Path,
+    mut growing: Growing,
+    args: &InputArgs,
+    selection: &Selection,
+    stop: &AtomicBool,
+    sink: &mut (dyn Sink + Send),
+) -> Result<Outcome, Failure> {
+    pager::allow(false);
+    let mut held = 0;
+    let read = loop {
+        let before = growing.trace().events;
+        // Look at the flag first, so that the last look at the files is after the signal.
+        let is_last = stop.load(Ordering::Relaxed);
+        let state = match is_last {
+            true => growing.end(sink).map(Some),
+            false => growing.advance(sink),
+        };
+        match state {
+            Ok(Some(State::Wanting)) if growing.trace().events > before => held = 0,
+            Ok(Some(State::Wanting)) => held += 1,
+            Ok(Some(_)) | Err(_) => break state,
+            Ok(None) => {}
+        }
+        if held == MAX_HELD {
+            held += 1;
+            let path = shown_path(path);
+            note!(
+                "{path}: events are shown when all streams have reached their time; some streams \
+                 do not grow. -O wait=1s limits the wait: see docs/ctf.md"
+            );
+        }
+        sink.flush().map_err(|error| Failure::sink(output::stdout_path(), &error))?;
+        thread::sleep(PAUSE);
+    };
+    if stop.load(Ordering::Relaxed) {
+        warn_ended(path);
+    }
+    let mut outcome = match read {
+        Ok(Some(State::Stopped(Stop::Failed(error)))) => {
+            return Err(Failure::sink(output::stdout_path(), &error));
+        }
+        Ok(_) => Outcome::Done,
+        Err(error) => Failure::from(error).report(),
+    };
+    if let Err(error) = sink.finish(growing.trace()) {
+        outcome = outcome.max(Failure::sink(output::stdout_path(), &error).report());
+    }
+    let mut trace = growing.into_trace();
+    selection.remark(&mut trace);
+    Ok(outcome.max(report_diagnostics(path, &trace.diagnostics, args.verbose)))
 }
 
 fn is_stdin(file: &Path) -> bool {

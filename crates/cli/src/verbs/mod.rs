@@ -19,6 +19,7 @@ pub(crate) mod query;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod serve;
+mod sources;
 pub(crate) mod template;
 pub(crate) mod trcrpt;
 pub(crate) mod view;

@@ -6,6 +6,7 @@
 mod comparison;
 pub mod critical_path;
 mod distribution;
+mod key_slots;
 pub mod machines;
 mod measured;
 mod per_id;

@@ -1,8 +1,8 @@
-//! Values as bytes, for a cache that the same program reads again. It is not an exchange format: the
-//! bytes have no version and no checksum of their own.
+//! Values as bytes, for a cache that the same program reads again. It is not an exchange format:
+//! the bytes have no version and no checksum of their own.
 //!
-//! Reading returns `None` for bytes that are no such value. It allocates at most as many elements as
-//! there are bytes left.
+//! Reading returns `None` for bytes that are no such value. It allocates at most as many elements
+//! as there are bytes left.
 
 use serde_json::Value;
 use tracewell_wire::number;

@@ -1,7 +1,9 @@
 //! The trait of all decoders.
 
 use std::fmt;
+use std::sync::Arc;
 
+use super::TraceFile;
 use crate::model::{Emitter, EventBuffer, Sink, Trace, Window};
 
 /// The bytes of a source that have arrived and have not been consumed yet.
@@ -79,6 +81,13 @@ pub trait Decoder: Send {
     /// not an error: the trace gets losses and diagnostics.
     fn decode_to(&mut self, input: Input<'_>, out: &mut Emitter<'_>)
     -> Result<Progress, ReadError>;
+
+    /// Replaces the files of a trace in a folder ([`Settings::files`]), because they have grown or
+    /// there are others. The next call of [`Decoder::decode_to`] decodes what is new in them. Only
+    /// decoders of such traces have this function; by default, it does nothing.
+    ///
+    /// [`Settings::files`]: super::Settings::files
+    fn grow(&mut self, _files: Arc<[TraceFile]>) {}
 
     /// Decodes as much of `input` as possible into `sink`, and updates `trace`, like
     /// [`Decoder::decode_to`]. Callers that decode many small windows should keep an

@@ -67,6 +67,23 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
     Ok(None)
 }
 
+/// Returns the files of the trace at a path: those in a folder, or only the path itself.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use tracewell::input::{Settings, paths};
+///
+/// let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/lttng"));
+/// assert_eq!(paths(folder, &Settings::default()).len(), 5);
+/// ```
+pub fn paths(path: &Path, settings: &Settings) -> Vec<PathBuf> {
+    match find(path, settings) {
+        Ok(Some((_, found))) => found.files,
+        _ => vec![path.to_owned()],
+    }
+}
+
 /// Returns true if the first bytes of a file certainly have another format than this one, or if the
 /// path is not a readable regular file.
 fn is_certain(path: &Path, format: &Format) -> bool {
@@ -107,7 +124,7 @@ impl Input {
 }
 
 /// Returns the bytes of a file.
-fn bytes(path: &Path) -> io::Result<Bytes> {
+pub(super) fn bytes(path: &Path) -> io::Result<Bytes> {
     let mut file = File::open(path)?;
     if file.metadata()?.len() > MAX_READ {
         return Bytes::map(file).map(Bytes::close);

@@ -13,6 +13,7 @@ pub mod elf;
 mod error;
 mod folder;
 mod foreign;
+mod growing;
 pub mod image;
 mod incoming;
 #[cfg(feature = "elf")]
@@ -38,6 +39,8 @@ use std::sync::atomic::AtomicBool;
 pub use crate::format::Settings;
 pub use content::RECOGNISED_BY;
 pub use error::InputError;
+pub use folder::paths;
+pub use growing::Growing;
 pub use map::{Bytes, Mapping};
 pub use reading::{Reading, State};
 pub use watch::Advance;

@@ -1,11 +1,13 @@
 //! The state of decoding a trace: the decoder, the trace so far, and the bytes that the decoder has
 //! not consumed yet.
 
+use std::sync::Arc;
+
 use super::Settings;
 use super::naming::UserNames;
 use super::window::Window;
 use crate::compressed::reader::Fault;
-use crate::format::{Decoder, Format, Input, OptionError, ReadError};
+use crate::format::{Decoder, Format, Input, OptionError, Progress, ReadError, TraceFile};
 use crate::model::{Batch, Flow, Loss, LossCause, Severity, Sink, Slices, Stop, Trace};
 use crate::text::counted;
 
@@ -159,6 +161,24 @@ impl Reading {
         let mut out = self.window.emitter(input.window(), &mut self.trace, &mut sink);
         self.decoder.decode_to(input, &mut out)?;
         let state = sink.state(true);
+        self.report_names(&state);
+        Ok(state)
+    }
+
+    /// Decodes what is new in the files of a trace in a folder. With `last`, they do not grow any
+    /// more.
+    pub(super) fn grow(
+        &mut self,
+        files: Arc<[TraceFile]>,
+        sink: &mut dyn Sink,
+        last: bool,
+    ) -> Result<State, ReadError> {
+        self.decoder.grow(files);
+        let mut sink = Watched { sink, stop: None, names: self.names.as_mut() };
+        let input = Input { offset: 0, bytes: &[], last };
+        let mut out = self.window.emitter(input.window(), &mut self.trace, &mut sink);
+        let progress = self.decoder.decode_to(input, &mut out)?;
+        let state = sink.state(progress == Progress::Done);
         self.report_names(&state);
         Ok(state)
     }

@@ -330,8 +330,12 @@ impl Clock {
     }
 
     fn piecewise(&self, ticks: u64) -> Option<u64> {
+        // Nearly all conversions are for the current time.
+        let after = match self.changes.last() {
+            Some(last) if last.ticks <= ticks => self.changes.len(),
+            _ => self.changes.partition_point(|change| change.ticks <= ticks),
+        };
         // Ticks before the first change use the same rate.
-        let after = self.changes.partition_point(|change| change.ticks <= ticks);
         Some(self.changes.get(after.saturating_sub(1))?.nanoseconds(ticks))
     }
 

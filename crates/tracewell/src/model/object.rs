@@ -382,6 +382,12 @@ impl Objects {
         bindings.and_then(|bindings| bindings.at(ticks)).map_or(0, |binding| binding.renamed)
     }
 
+    /// Returns true if some key was renamed. Otherwise [`Objects::renamed`] returns 0 for all keys.
+    #[inline]
+    pub(crate) fn have_renamed(&self) -> bool {
+        self.has_renamed
+    }
+
     /// Returns all objects, in order of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
         self.iter_from(0)

@@ -9,22 +9,23 @@ mod live;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use tracewell::format;
+use tracewell::input::Settings;
 use tracewell::model::Severity;
 use tracewell::select::Selection;
 use tracewell_collect::{
-    CollectReport, Collected, Datagrams, Notice, Options, Reader, SCHEMA, SharedOutput, Source,
-    Stream, Until,
+    CollectReport, Collected, Datagrams, Options, SCHEMA, SharedOutput, Source, Stream, Until,
 };
 
+use super::follow as following;
+use super::sources::{open, print_notice, stop_signal};
 use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
 use crate::config::Configs;
-use crate::outcome::{Failure, Outcome, note, print_message, report_diagnostics, warn};
+use crate::outcome::{Failure, Outcome, print_message, report_diagnostics, warn};
 use crate::{output, progress};
 
 /// Receive traces while targets send them
@@ -105,7 +106,8 @@ struct SourceArgs {
     #[arg(long, value_name = "ADDRESS:PORT")]
     udp: Vec<String>,
 
-    /// Follow a file from its start; it may be truncated, replaced, or created later
+    /// Follow a file from its start; it may be truncated, replaced, or created later. With a
+    /// folder, show the trace in it
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
 
@@ -181,6 +183,9 @@ impl Collect {
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;
         let shared = SharedOutput::new(io::stdout());
+        if let Some(outcome) = self.folder(&sources, &settings, &selection, &stop, &shared)? {
+            return Ok(outcome);
+        }
         let mut inputs = self.input.inputs(&self.sources.file);
         inputs.add(&self.sources.stdin);
         let files = files::Files::new(self.output.as_deref(), &sources, &inputs)?;
@@ -216,6 +221,36 @@ impl Collect {
         // becomes the exit status.
         let shown = collected.iter().map(|collected| self.outcome(collected, &selection));
         Ok(shown.fold(outcome.max(printed), Outcome::max))
+    }
+
+    /// Shows the events of a trace in a folder that another program writes. Returns `None` if no
+    /// source is a folder.
+    fn folder(
+        &self,
+        sources: &[Source],
+        settings: &Settings,
+        selection: &Selection,
+        stop: &AtomicBool,
+        shared: &SharedOutput<io::Stdout>,
+    ) -> Result<Option<Outcome>, Failure> {
+        let is_folder = |source: &Source| matches!(source, Source::File(path) if path.is_dir());
+        let Some(folder) = sources.iter().find(|source| is_folder(source)) else { return Ok(None) };
+        let refused = |message| Err(Failure::usage(format!("--file {folder}: {message}")));
+        let (Source::File(path), [_]) = (folder, sources) else {
+            return refused("a folder must be the only source");
+        };
+        if self.output.is_some() {
+            return refused("a folder is not stored: copy it, and omit -o");
+        }
+        if self.until.is_any() || self.json {
+            return refused("a folder is followed until a signal, without a report on bytes");
+        }
+        let Some(growing) = following::folder(path, settings)? else { return Ok(None) };
+        let mut view = self.view(settings.clone(), selection.clone(), shared, None);
+        let mut sink = (view.sink)();
+        let args = &self.input;
+        let sink = sink.as_mut();
+        following::follow_folder(path, growing, args, selection, stop, sink).map(Some)
     }
 
     /// Returns true if progress lines cannot mix with events or bytes on a terminal.
@@ -330,6 +365,13 @@ impl Collect {
 }
 
 impl UntilArgs {
+    /// Returns true if the user set an end.
+    fn is_any(&self) -> bool {
+        let Self { seconds, bytes, packets, idle, once } = self;
+        let numbers = bytes.is_some() || packets.is_some();
+        numbers || seconds.is_some() || idle.is_some() || *once
+    }
+
     fn until(&self) -> Until {
         Until {
             elapsed: self.seconds,
@@ -339,30 +381,4 @@ impl UntilArgs {
             disconnected: self.once,
         }
     }
-}
-
-pub(super) fn open(source: &Source) -> Result<Reader, Failure> {
-    source.open().map_err(|error| Failure::io(Path::new(&source.to_string()), &error))
-}
-
-/// Prints events of a source, such as connections. A listening address is at the end of the line,
-/// so that scripts can find it.
-pub(super) fn print_notice(name: &str, notice: &Notice<'_>) {
-    match notice {
-        Notice::Listening(_) => note!("{notice}"),
-        Notice::Opened(_) | Notice::Closed { error: None, .. } => note!("{name}: {notice}"),
-        Notice::Closed { .. } | Notice::Trying(_) | Notice::Restarted => warn!("{name}: {notice}"),
-        Notice::Dropping | Notice::DisplayOverrun => warn!("{name}: {notice}"),
-        Notice::Unrecognised | Notice::NotShown(_) => warn!("{name}: {notice}"),
-    }
-}
-
-/// Returns a flag that SIGINT and SIGTERM set. The second signal ends the program at once.
-pub(super) fn stop_signal() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 4, Arc::clone(&stop))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
 }

@@ -1,12 +1,12 @@
 //! The summaries of large traces, in the user's folder for caches. A server that finds the summary
 //! of its trace does not read the trace.
 //!
-//! A summary belongs to one state of its files: their paths, sizes and times of change, the options,
-//! and the program that made it. Each trace has one file, whose name depends on the paths and
-//! options. Summaries that are damaged or belong to another state are replaced.
+//! A summary belongs to one state of its files: their paths, sizes and times of change, the
+//! options, and the program that made it. Each trace has one file, whose name depends on the paths
+//! and options. Summaries that are damaged or belong to another state are replaced.
 //!
-//! Programs write to a file of their own and rename it, so that several can use the cache at the same
-//! time. No error of the cache is an error of the server.
+//! Programs write to a file of their own and rename it, so that several can use the cache at the
+//! same time. No error of the cache is an error of the server.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value, json};
 use tracewell::export::page::{LargePage, MAX_EVENTS, ServedBuilder, View};
 use tracewell::format::FORMATS;
-use tracewell::input::{Advance, Input, Settings};
+use tracewell::input::{Advance, Input, Settings, paths};
 use tracewell::model::{Batch, Diagnostics, Flow, Loss, Processor, Severity, Sink, Trace};
 use tracewell::report::document::DocumentWriter;
 use tracewell::report::info::{self, Census};
@@ -33,8 +33,8 @@ pub(super) struct Traces {
     settings: Settings,
 }
 
-/// Size and modification time of each file, or `None` for a file that does not exist.
-type Version = Vec<Option<(u64, Option<SystemTime>)>>;
+/// Path of each file, its size and its modification time; `None` for a file that does not exist.
+type Version = Vec<(PathBuf, Option<(u64, Option<SystemTime>)>)>;
 
 impl Traces {
     pub(super) fn new(files: &[PathBuf], args: &InputArgs) -> Result<Self, Failure> {
@@ -94,11 +94,14 @@ impl Traces {
     }
 
     fn version(&self) -> Version {
-        let of = |file: &PathBuf| {
-            let metadata = fs::metadata(file).ok()?;
-            Some((metadata.len(), metadata.modified().ok()))
+        let of = |file: PathBuf| {
+            let metadata = fs::metadata(&file).ok();
+            let version = metadata.map(|metadata| (metadata.len(), metadata.modified().ok()));
+            (file, version)
         };
-        self.files.iter().map(of).collect()
+        // A trace in a folder gets new files while it grows.
+        let files = self.files.iter().flat_map(|file| paths(file, &self.settings));
+        files.map(of).collect()
     }
 }
 

@@ -53,7 +53,7 @@ use self::redirect::Redirect;
 use self::routes::Routes;
 use self::server::Server;
 use self::shown::Shown;
-use super::collect::stop_signal;
+use super::sources::stop_signal;
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, warn};
 use crate::output;

@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use super::Rows;
 use super::moments::MachineMoments;
+use super::named_rows::NamedRows;
 use super::sight::{Named, Sight};
 use crate::model::Meaning;
 use crate::model::schema::{ArgumentKind, EventType, Means};
@@ -70,19 +70,28 @@ pub(super) fn concern(event: &EventType, means: &Means) -> bool {
 
 /// The fill levels of all objects, in the order of their first mention.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Levels(Rows<Named, Level>);
+pub(super) struct Levels {
+    rows: NamedRows<Level>,
+    /// Number of rows for which `samples` was computed.
+    shared_by: usize,
+    /// Maximum number of samples per object.
+    samples: usize,
+}
 
 impl Levels {
     /// Handles an event of a type that concerns levels.
     pub(super) fn take(&mut self, sight: &Sight<'_>, moments: &mut impl MachineMoments) {
         let Some(object) = sight.object() else { return };
         // All objects share one budget, so a trace with many objects does not need more memory.
-        let samples = (MAX_SAMPLES / (self.0.list.len() + 1)).min(MAX_PER_OBJECT);
+        let sharing = self.rows.len() + 1;
+        if self.shared_by != sharing {
+            (self.shared_by, self.samples) = (sharing, (MAX_SAMPLES / sharing).min(MAX_PER_OBJECT));
+        }
         let new = || Level { capacity: registered(sight, object), ..Level::new(object) };
-        if let Some(level) = self.0.get(object, new) {
-            level.object.again(object, sight.event.trace);
-            level.is_owner |= is_owner(sight, object);
-            if let Some(now) = level.take(sight, samples) {
+        let objects = &sight.event.trace.objects;
+        if let Some(level) = self.rows.get(object, objects, new, |level| &mut level.object) {
+            level.is_owner = level.is_owner || is_owner(sight, object);
+            if let Some(now) = level.take(sight, self.samples) {
                 moments.level(object, now, sight.position());
             }
         }
@@ -90,7 +99,7 @@ impl Levels {
 
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
-        for level in &mut self.0.list {
+        for level in self.rows.list_mut() {
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
             level.samples.clear();
@@ -101,7 +110,7 @@ impl Levels {
     /// Returns the objects. A machine is listed as a queue because messages enter its queue. If
     /// that queue has events of its own, only the queue is listed, not the machine.
     pub(super) fn finish(self) -> Vec<Level> {
-        let mut levels = self.0.list;
+        let mut levels = self.rows.finish();
         // A message was counted both for the machine and for its queue, so omit the machine.
         let owners: HashSet<_> = levels.iter().filter_map(|level| level.owner).collect();
         levels.retain(|level| {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `sight` | the meaning of an event and its participants |
 //! | `concerns` | the analyses that an event id concerns |
+//! | `named_rows` | rows of the things that events name |
 //! | `messages` | messages and their latencies |
 //! | `waiting` | the order of pending messages |
 //! | `responses` | the waiting time of each message, available at its get |
@@ -45,6 +46,7 @@ mod handovers;
 mod levels;
 mod messages;
 mod moments;
+mod named_rows;
 mod responses;
 mod sequence;
 mod sight;
@@ -298,16 +300,21 @@ impl<K, T> Default for Rows<K, T> {
 
 impl<K: Eq + Hash, T> Rows<K, T> {
     fn get(&mut self, key: K, make: impl FnOnce() -> T) -> Option<&mut T> {
-        let index = match self.by_key.get(&key) {
-            Some(index) => *index,
-            None if self.list.len() >= MAX_ROWS => return None,
+        let index = self.index(key, make)?;
+        self.list.get_mut(index)
+    }
+
+    /// Returns the index of a row in `list`. It never changes.
+    fn index(&mut self, key: K, make: impl FnOnce() -> T) -> Option<usize> {
+        match self.by_key.get(&key) {
+            Some(index) => Some(*index),
+            None if self.list.len() >= MAX_ROWS => None,
             None => {
                 self.list.push(make());
                 self.by_key.insert(key, self.list.len() - 1);
-                self.list.len() - 1
+                Some(self.list.len() - 1)
             }
-        };
-        self.list.get_mut(index)
+        }
     }
 
     /// Does the same for a table that shares its limit with others.
@@ -316,9 +323,5 @@ impl<K: Eq + Hash, T> Rows<K, T> {
             return None;
         }
         self.get(key, make)
-    }
-
-    fn find(&mut self, key: &K) -> Option<&mut T> {
-        self.list.get_mut(*self.by_key.get(key)?)
     }
 }

@@ -43,14 +43,6 @@ impl Hash for Named {
 const MAX_NUMBER: usize = 20;
 
 impl Named {
-    /// Handles another event that names this thing. If the thing has a name at that time, stores
-    /// the time, so that lookups find the current name.
-    pub(super) fn again(&mut self, named: Self, trace: &Trace) {
-        if trace.objects.at(named.key, named.ticks, named.kind).is_some() {
-            self.ticks = named.ticks;
-        }
-    }
-
     /// Returns its name at that time, or its number or address if it had no name.
     pub fn label(&self, trace: &Trace) -> String {
         let Self { argument, key, kind, ticks, .. } = *self;

@@ -7,6 +7,7 @@
 
 use super::messages::Message;
 use super::moments::MachineMoments;
+use super::named_rows::NamedRows;
 use super::sight::{Named, Sight};
 use super::transitions::{Transition, Transitions};
 use super::{MAX_DETAILS, MAX_TRANSITIONS, Room, Rows};
@@ -78,7 +79,7 @@ pub struct Unhandled {
 /// All machines, and the limits that their tables share.
 #[derive(Clone, Debug)]
 pub(super) struct States {
-    runs: Rows<Named, Run>,
+    runs: NamedRows<Run>,
     room: Rooms,
 }
 
@@ -92,7 +93,7 @@ struct Rooms {
 impl Default for States {
     fn default() -> Self {
         let (details, transitions) = (Room::new(MAX_DETAILS), Room::new(MAX_TRANSITIONS));
-        Self { runs: Rows::default(), room: Rooms { details, transitions } }
+        Self { runs: NamedRows::default(), room: Rooms { details, transitions } }
     }
 }
 
@@ -139,11 +140,11 @@ impl States {
         let Some(name) = sight.subject() else { return };
         // The completion of a task's job has the same meaning, so count completions only for known
         // machines.
-        if sight.meaning == Meaning::Complete && self.runs.find(&name).is_none() {
+        if sight.meaning == Meaning::Complete && !self.runs.has(&name) {
             return;
         }
-        if let Some(run) = self.runs.get(name, || Run::new(name)) {
-            run.machine.name.again(name, sight.event.trace);
+        let (objects, new) = (&sight.event.trace.objects, || Run::new(name));
+        if let Some(run) = self.runs.get(name, objects, new, |run| &mut run.machine.name) {
             let before = run.machine.state;
             let ended = run.begun.is_some() && sight.meaning != Meaning::Dispatch;
             run.take(sight, message.map(|message| message.signal), &mut self.room);
@@ -161,7 +162,7 @@ impl States {
     /// Begins a range at `from`.
     pub(super) fn restart(&mut self, from: u64) {
         self.room = Self::default().room;
-        for run in &mut self.runs.list {
+        for run in self.runs.list_mut() {
             run.restart(from);
             let states = run.states.list.len();
             self.room.details.rows = self.room.details.rows.saturating_sub(states);
@@ -169,12 +170,12 @@ impl States {
     }
 
     pub(super) fn cut(&mut self) {
-        self.runs.list.iter_mut().for_each(Run::cut);
+        self.runs.list_mut().iter_mut().for_each(Run::cut);
     }
 
     /// Returns the machines, and the number of transitions without a row.
     pub(super) fn finish(mut self, end: u64) -> (Vec<Machine>, u64) {
-        let runs = self.runs.list.into_iter();
+        let runs = self.runs.finish().into_iter();
         let machines = runs.map(|run| run.finish(end, &mut self.room)).collect();
         (machines, self.room.transitions.left_out)
     }

@@ -1,6 +1,6 @@
 //! Counts starts, stops and expiries of timers, and measures their intervals.
 
-use super::Rows;
+use super::named_rows::NamedRows;
 use super::sight::{Named, Sight};
 use crate::analysis::Range;
 use crate::model::Meaning;
@@ -52,7 +52,7 @@ pub(super) fn concern(event: &EventType, means: &Means) -> bool {
 
 /// All timers, in the order of their first mention.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Timers(Rows<Named, Timer>);
+pub(super) struct Timers(NamedRows<Timer>);
 
 impl Timers {
     /// Handles an event of a type that concerns timers.
@@ -66,26 +66,26 @@ impl Timers {
             _ => true,
         };
         let Some(timer) = sight.object().filter(|_| about_timers) else { return };
-        if let Some(row) = self.0.get(timer, || Timer::new(timer)) {
-            row.timer.again(timer, sight.event.trace);
+        let (objects, new) = (&sight.event.trace.objects, || Timer::new(timer));
+        if let Some(row) = self.0.get(timer, objects, new, |row| &mut row.timer) {
             row.take(sight);
         }
     }
 
     /// Begins a range: forgets the figures and keeps the timers.
     pub(super) fn restart(&mut self) {
-        for timer in &mut self.0.list {
+        for timer in self.0.list_mut() {
             (timer.starts, timer.stops, timer.expiries) = (0, 0, 0);
             (timer.first, timer.between) = Default::default();
         }
     }
 
     pub(super) fn cut(&mut self) {
-        self.0.list.iter_mut().for_each(|timer| (timer.since, timer.running) = (None, None));
+        self.0.list_mut().iter_mut().for_each(|timer| (timer.since, timer.running) = (None, None));
     }
 
     pub(super) fn finish(self) -> Vec<Timer> {
-        self.0.list
+        self.0.finish()
     }
 }
 

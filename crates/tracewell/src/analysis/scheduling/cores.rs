@@ -47,6 +47,12 @@ impl Core {
         ticks
     }
 
+    /// Returns the ticks up to `now` that have not been charged yet.
+    #[inline(always)]
+    pub(super) fn uncharged(&self, now: u64) -> u64 {
+        now.saturating_sub(self.accounted)
+    }
+
     /// Handles an event. `idles` is true if the event means that no task is ready to run. Returns
     /// true if the core became idle or is no longer idle.
     pub(super) fn note_idle(&mut self, idles: bool) -> bool {

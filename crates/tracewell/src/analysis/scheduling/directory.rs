@@ -1,38 +1,16 @@
 //! The contexts of a trace: their kinds by number, and the numbers of the keys that events name.
-//!
-//! Events name few contexts again and again. So the numbers of the last keys are stored in slots,
-//! and most lookups need no hash table.
 
 use super::kinds::Kind;
+use crate::analysis::key_slots::KeySlots;
 use crate::model::{ContextId, ContextKind, Event, MaybeContext, Trace};
 
-/// Number of slots; a power of two.
-const SLOTS: usize = 256;
-
-/// A key and its context.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    key: u64,
-    context: MaybeContext,
-}
-
-/// The key of an empty slot. Its context is always looked up in the trace.
-const NO_KEY: u64 = u64::MAX;
-
 /// The contexts of a trace, as of the current batch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     kinds: Vec<ContextKind>,
-    slots: Box<[Slot; SLOTS]>,
+    slots: KeySlots<u64, MaybeContext>,
     /// The value of `Contexts::bindings` for which the slots are valid.
     bindings: u64,
-}
-
-impl Default for Directory {
-    fn default() -> Self {
-        let slots = Box::new([Slot { key: NO_KEY, context: MaybeContext::NONE }; SLOTS]);
-        Self { kinds: Vec::new(), slots, bindings: 0 }
-    }
 }
 
 impl Directory {
@@ -43,7 +21,7 @@ impl Directory {
         self.kinds.extend(new.map(|(_, context)| context.kind));
         if self.bindings != contexts.bindings() {
             self.bindings = contexts.bindings();
-            self.slots.fill(Slot { key: NO_KEY, context: MaybeContext::NONE });
+            self.slots.clear();
         }
     }
 
@@ -71,12 +49,6 @@ impl Directory {
     /// Returns the context with this key.
     #[inline(always)]
     pub(super) fn find(&mut self, trace: &Trace, key: u64) -> Option<ContextId> {
-        // The highest bits of the product depend on all bits of the key.
-        let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2());
-        let slot = &mut self.slots[hash as usize % SLOTS];
-        if slot.key != key || key == NO_KEY {
-            *slot = Slot { key, context: trace.contexts.find(key).into() };
-        }
-        slot.context.get()
+        self.slots.get(key, key, || trace.contexts.find(key).into()).get()
     }
 }

@@ -5,7 +5,6 @@
 //! The maximum time in interrupts within windows of given lengths ([`WINDOWS`]) is the longest
 //! delay that interrupts can cause to a task in such a window.
 
-use super::execution::nanoseconds;
 use super::moments::Position;
 use super::per::PerCore;
 use super::step::Step;
@@ -140,19 +139,21 @@ impl Brackets {
         for (number, net, busy, outermost) in parts {
             let source = self.source(number);
             source.figures.ticks.charge(net);
-            busy.into_iter().for_each(|since| add(&mut source.windows, trace, since, end));
+            let at = |ticks| Instant::of(trace, ticks);
+            busy.into_iter().for_each(|since| add(&mut source.windows, at(since), at(end)));
             if let Some((start, before)) = outermost {
-                self.charge(trace, start, before, end);
+                self.charge(self.start(trace, start), before, at(end));
             }
         }
     }
 
-    /// Charges an outermost bracket.
-    fn charge(&mut self, trace: &Trace, start: u64, before: u64, end: u64) {
-        self.figures.ticks.charge(end.saturating_sub(start).saturating_sub(before));
-        let start = start.max(self.from);
-        self.figures.nanoseconds.charge(nanoseconds(trace, start..end));
-        add(&mut self.windows, trace, start, end);
+    /// Charges an outermost bracket. `before` is the part of its ticks before the range.
+    fn charge(&mut self, start: Instant, before: u64, end: Instant) {
+        self.figures.ticks.charge(end.ticks.saturating_sub(start.ticks).saturating_sub(before));
+        let ended = end.nanoseconds.unwrap_or(0);
+        let spent = ended.saturating_sub(start.nanoseconds.unwrap_or(0));
+        self.figures.nanoseconds.charge(spent);
+        add(&mut self.windows, start, end);
     }
 
     pub(super) fn take(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
@@ -192,20 +193,30 @@ impl Brackets {
     fn pause(&mut self, trace: &Trace, step: &Step) {
         let Some(bracket) = self.open.at(step.cpu).last_mut() else { return };
         let (number, since) = (bracket.number, std::mem::replace(&mut bracket.since, step.ticks));
-        add(&mut self.source(number).windows, trace, since, step.ticks);
+        let at = |ticks| Instant::of(trace, ticks);
+        add(&mut self.source(number).windows, at(since), at(step.ticks));
+    }
+
+    /// Returns the beginning of an outermost bracket, in nanoseconds at the earliest that of the
+    /// range.
+    fn start(&self, trace: &Trace, ticks: u64) -> Instant {
+        let start = ticks.max(self.from);
+        Instant { ticks, nanoseconds: trace.clock.nanoseconds(start) }
     }
 
     fn exit(&mut self, trace: &Trace, step: &Step) {
-        self.pause(trace, step);
         let Some(bracket) = self.open.at(step.cpu).pop() else {
             self.unmatched += 1;
             return;
         };
+        let end = Instant::of(trace, step.ticks);
         let ticks = step.ticks.saturating_sub(bracket.start);
-        let figures = &mut self.source(bracket.number).figures;
         let net = ticks.saturating_sub(bracket.nested);
-        figures.add(net);
-        figures.ticks = figures.ticks.saturating_sub(bracket.net_before);
+        let since = Instant::of(trace, bracket.since);
+        let source = self.source(bracket.number);
+        add(&mut source.windows, since, end);
+        source.figures.add(net);
+        source.figures.ticks = source.figures.ticks.saturating_sub(bracket.net_before);
         let (subject, at) = (Subject::Interrupt(bracket.number), Position::of(step));
         self.distributions.add(Measure::Interrupt, subject, net, at);
         match self.open.at(step.cpu).last_mut() {
@@ -217,7 +228,12 @@ impl Brackets {
             }
             None => {
                 self.figures.brackets += 1;
-                self.charge(trace, bracket.start, bracket.before, step.ticks);
+                // Usually no nested bracket interrupted this one.
+                let start = match bracket.since == bracket.start && bracket.start >= self.from {
+                    true => since,
+                    false => self.start(trace, bracket.start),
+                };
+                self.charge(start, bracket.before, end);
             }
         }
     }
@@ -285,10 +301,22 @@ impl InterruptSource {
     }
 }
 
-/// Adds a busy interval, in ticks, to the windows.
-fn add(windows: &mut Windows, trace: &Trace, from: u64, to: u64) {
-    let at = |ticks| trace.clock.nanoseconds(ticks);
-    if let (Some(from), Some(to)) = (at(from), at(to)) {
+/// A time in ticks, and in nanoseconds if the clock's rate is known.
+#[derive(Clone, Copy, Debug)]
+struct Instant {
+    ticks: u64,
+    nanoseconds: Option<u64>,
+}
+
+impl Instant {
+    fn of(trace: &Trace, ticks: u64) -> Self {
+        Self { ticks, nanoseconds: trace.clock.nanoseconds(ticks) }
+    }
+}
+
+/// Adds a busy interval to the windows.
+fn add(windows: &mut Windows, from: Instant, to: Instant) {
+    if let (Some(from), Some(to)) = (from.nanoseconds, to.nanoseconds) {
         windows.add(from, to);
     }
 }

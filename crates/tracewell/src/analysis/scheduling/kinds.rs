@@ -19,6 +19,14 @@ pub(super) enum Class {
     Other,
 }
 
+impl Class {
+    /// Returns true if events of the class can have a short way.
+    #[inline(always)]
+    pub(super) fn has_short_way(self) -> bool {
+        matches!(self, Self::Plain | Self::Request)
+    }
+}
+
 /// The facts about an event id.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {

@@ -17,14 +17,11 @@
 //!
 //! `inversions` measures priority inversion.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
-
 use super::accounts::{Accounts, Split};
 use super::inversions::{Inverted, Urgency};
 use super::is_cause;
 use super::moments::{Moments, Position, Wait};
+use super::mutexes::Mutexes;
 use super::per::{PerContext, PerCore};
 use super::resources::{Locks, Number, Resource, Resources};
 use super::step::Step;
@@ -72,13 +69,12 @@ pub(super) type Waits = Vec<(Option<u32>, Locks)>;
 /// The open requests, the held mutexes, and the figures per task and object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
+    /// The figures of each task for mutexes, and for other objects.
     mutexes: PerContext<Locks>,
     others: PerContext<Waits>,
     resources: Resources,
-    /// Held mutexes, with the time since which they are held.
-    held: HashMap<(ContextId, u64), (u64, Number), RandomState>,
-    /// The holder of each mutex.
-    holders: HashMap<u64, ContextId, RandomState>,
+    /// The tasks that hold mutexes.
+    held: Mutexes,
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
     /// Per core, the last event that can cause a choice of the scheduler, if it was a request.
@@ -163,6 +159,7 @@ impl Requests {
         }
     }
 
+    /// Handles an event of any kind.
     pub(super) fn take(
         &mut self,
         step: &Step,
@@ -171,22 +168,12 @@ impl Requests {
         moments: &mut impl Moments,
     ) {
         self.recorded(step, accounts, moments);
-        let mut request = request(step, accounts);
-        let mutex = request.filter(|request| request.is_mutex);
-        let now = mutex.map(|request| (request.task, request.key));
-        // A repeated request counts once. A choice that only changed a priority does not show if
-        // the open request is blocked.
-        let again = now.is_some() && self.before == now;
-        self.before = now;
-        if again || self.last.at(step.cpu).is_some_and(|last| last.outlasts(step)) {
+        // A choice that only changed a priority does not show if the open request is blocked.
+        if self.last.at(step.cpu).as_ref().is_some_and(|last| last.outlasts(step)) {
+            self.before = None;
             return;
         }
-        if let Some(request) = &mut request {
-            self.requested(request, moments);
-        }
-        if step.meaning == Some(Meaning::Unlock) {
-            self.unlocked(step, moments);
-        }
+        let Some(request) = self.asked(step, accounts, moments) else { return };
         if step.chooses() {
             self.chosen(step, before, accounts, moments);
         }
@@ -195,26 +182,67 @@ impl Requests {
         }
     }
 
+    /// Handles a request or an unlock of the running task. The event is no choice. `uncharged` is
+    /// the time for which the task ran since the last charge.
+    #[inline]
+    pub(super) fn act(
+        &mut self,
+        step: &Step,
+        uncharged: u64,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
+        if let Some(mut request) = self.asked(step, accounts, moments) {
+            if let Some(request) = &mut request {
+                request.totals.own.charge(uncharged);
+            }
+            *self.last.at(step.cpu) = request;
+        }
+    }
+
+    /// Counts the request or the unlock of an event. Returns `None` if the event repeats a request,
+    /// otherwise the request of the event.
+    #[inline]
+    fn asked(
+        &mut self,
+        step: &Step,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) -> Option<Option<Request>> {
+        let mut request = request(step, accounts);
+        let mutex = request.filter(|request| request.is_mutex);
+        let now = mutex.map(|request| (request.task, request.key));
+        // A repeated request counts once.
+        let again = now.is_some() && self.before == now;
+        self.before = now;
+        if again {
+            return None;
+        }
+        if let Some(request) = &mut request {
+            self.requested(request, moments);
+        }
+        if step.meaning == Some(Meaning::Unlock) {
+            self.unlocked(step, moments);
+        }
+        Some(request)
+    }
+
     fn requested(&mut self, request: &mut Request, moments: &mut impl Moments) {
         let name = request.key.map(|key| (request.is_mutex, request.kind, key));
         request.resource = name.map(|name| self.resources.number(name));
         self.each(request, |figures| figures.requests += 1);
         let Some(resource) = request.resource else { return };
         self.resources.at(resource).last_ticks = request.from.ticks;
-        if let Some(key) = request.key.filter(|_| request.is_mutex) {
-            self.held.entry((request.task, key)).or_insert((request.from.ticks, resource));
-            if *self.holders.entry(key).or_insert(request.task) == request.task {
-                moments.locked(request.task, key, request.kind, request.from);
-            }
+        if let Some(key) = request.key.filter(|_| request.is_mutex)
+            && self.held.requested(request.task, key, request.from.ticks, resource)
+        {
+            moments.locked(request.task, key, request.kind, request.from);
         }
     }
 
     fn unlocked(&mut self, step: &Step, moments: &mut impl Moments) {
         let (Some(task), Some(key)) = (step.subject, step.object) else { return };
-        if self.holders.get(&key) == Some(&task) {
-            self.holders.remove(&key);
-        }
-        if let Some((since, resource)) = self.held.remove(&(task, key)) {
+        if let Some((since, resource)) = self.held.unlocked(task, key) {
             let (ticks, at) = (step.ticks.saturating_sub(since), Position::of(step));
             self.mutexes.at(task).hold.add(ticks);
             let row = self.resources.at(resource);
@@ -234,7 +262,8 @@ impl Requests {
     ) {
         self.continues(step.next, true, step, accounts, moments);
         self.continues(step.chosen(), false, step, accounts, moments);
-        let Some(request) = self.last.at(step.cpu).take() else { return };
+        let last = self.last.at(step.cpu);
+        let Some(request) = last else { return };
         // A mutex request is blocked if the scheduler chose the requesting task, but another task
         // runs on its behalf. A semaphore request is blocked if the scheduler chose another task.
         let answers = if request.is_mutex {
@@ -242,7 +271,9 @@ impl Requests {
         } else {
             step.chosen() != Some(request.task)
         };
-        if answers && before.task() == Some(request.task) {
+        if !answers || before.task() != Some(request.task) {
+            *last = None;
+        } else if let Some(request) = last.take() {
             let mut request = self.owned(request, step, accounts);
             if request.is_mutex && self.blocked.len() < MAX_BLOCKED {
                 request.inverted = self.urgency.inverted(request.task);
@@ -259,7 +290,7 @@ impl Requests {
     }
 
     /// Returns a blocked request with the owner of the requested object.
-    fn owned(&self, request: Request, step: &Step, accounts: &Accounts) -> Request {
+    fn owned(&mut self, request: Request, step: &Step, accounts: &Accounts) -> Request {
         if !request.is_mutex {
             return request;
         }
@@ -268,7 +299,7 @@ impl Requests {
         if step.meaning == Some(Meaning::Schedule) {
             return Request { owner: step.next, ..request };
         }
-        let holder = request.key.and_then(|key| self.holders.get(&key).copied());
+        let holder = request.key.and_then(|key| self.held.holder(key));
         let owner = holder.filter(|holder| *holder != request.task);
         Request { owner, owner_ran: owner.map(|owner| accounts.ran(owner)), ..request }
     }
@@ -330,8 +361,7 @@ impl Requests {
         }
         // The wait ended because the task got the mutex. The task holds it from now on.
         if let (true, Some(key), Some(resource)) = (is_mutex, key, request.resource) {
-            self.held.insert((task, key), (now, resource));
-            self.holders.insert(key, task);
+            self.held.got(task, key, now, resource);
         }
         let waited = Waited {
             context: task,
@@ -400,8 +430,7 @@ impl Requests {
     pub(super) fn gap(&mut self) {
         self.waiting.all().for_each(|request| *request = None);
         self.blocked.clear();
-        self.held.clear();
-        self.holders.clear();
+        self.held.gap();
         self.before = None;
         self.last.all().for_each(|last| *last = None);
     }

@@ -11,7 +11,7 @@
 //! | `timing` | jobs compared with a known period and deadline |
 //! | `passages` | time of a task from one mark to another |
 //! | `preemptions` | involuntary loss of the processor |
-//! | `locks` | requests for mutexes and semaphores, waits, holding times |
+//! | `locks`, `mutexes` | requests for mutexes and semaphores, waits, holding times |
 //! | `inversions` | priority inversion |
 //! | `cores` | the time of each core |
 //! | `stacks` | maximum stack depth |
@@ -21,6 +21,7 @@
 //! | `subject` | the tasks, objects, interrupts and marks of the distributions |
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sanity` | contradictions in the trace |
+//! | `short_ways` | events that do not change which context runs |
 //! | `figures` | the request and the results |
 //! | `range` | figures of a range of a trace |
 //! | `per` | tables with one row per context or core |
@@ -61,6 +62,7 @@ mod jobs;
 mod kinds;
 mod locks;
 mod moments;
+mod mutexes;
 mod passages;
 mod per;
 mod preemptions;
@@ -68,6 +70,7 @@ mod range;
 mod resources;
 mod sanity;
 mod servers;
+mod short_ways;
 mod stacks;
 mod step;
 mod subject;
@@ -148,7 +151,7 @@ pub struct Scheduling<M = ()> {
     sanity: Sanity,
     holes: bool,
     gaps: Gaps,
-    /// True if events of the class [`Class::Plain`] take the short path.
+    /// True if events may take a short way.
     calm: bool,
     moments: M,
     /// Number of events in the range of the figures.
@@ -196,11 +199,10 @@ impl<M: Moments> Sink for Scheduling<M> {
         self.events += batch.len() as u64;
         self.directory.update(trace);
         let mut kinds = std::mem::take(&mut self.kinds);
-        for row in batch.events() {
-            let kind = kinds.get(&trace.schema, row.id, Kind::of);
-            let event = Event::new(trace, &row);
-            if kind.class != Class::Plain || !self.calm || !self.plain(event, kind) {
-                self.event(event, kind);
+        for (row, id) in batch.columns.id.iter().enumerate() {
+            let kind = kinds.get(&trace.schema, *id, Kind::of);
+            if !self.calm || !self.take_short_way(trace, batch, row, kind) {
+                self.take_row(trace, batch, row, kind);
             }
         }
         self.kinds = kinds;
@@ -292,46 +294,6 @@ impl<M: Moments> Scheduling<M> {
         self.moments.gap(self.gaps.before, loss);
     }
 
-    /// Handles an event of the class [`Class::Plain`] that does not change which context runs.
-    /// Returns false, without any effect, if the event needs [`Scheduling::event`].
-    ///
-    /// The time since the last change is not charged here, because no figure needs it before the
-    /// next change. On several cores, the charges of one core depend on events of others.
-    #[inline(always)]
-    fn plain(&mut self, event: Event<'_>, kind: &Kind) -> bool {
-        let Event { trace, row } = event;
-        let (by, ticks) = (row.context, row.ticks);
-        let [core] = self.cores.as_slice() else { return false };
-        if row.cpu != 0 || ticks < self.gaps.before.ticks {
-            return false;
-        }
-        let by_kind = self.directory.kind(by);
-        let is_thread = by_kind == Some(ContextKind::Thread);
-        if is_thread {
-            let priority = row.priority.get().map(|priority| urgency(trace, priority));
-            let runs_on = core.running.runs_plainly(by) && !self.requests.waits(by);
-            if !runs_on || priority.is_some_and(|now| !self.requests.has_priority(by, now)) {
-                return false;
-            }
-        }
-        let subject = self.directory.subject(event, kind, is_thread.then_some(by));
-        if let Some(subject) = subject {
-            self.name(subject, ticks).last_ticks = ticks;
-        }
-        if is_thread || by_kind == Some(ContextKind::System) {
-            self.recorded(event, kind);
-        }
-        self.gaps.before = Position { ticks, seq: row.seq };
-        self.moments.event(event, subject);
-        self.sanity.pass(ticks, kind.is_known);
-        self.requests.pass(0, kind.is_cause);
-        if kind.is_cause {
-            self.switches.pass_cause(0);
-        }
-        self.budgets.pass();
-        true
-    }
-
     /// Counts an event of the context that recorded it, which has a stack.
     #[inline(always)]
     fn recorded(&mut self, event: Event<'_>, kind: &Kind) {
@@ -341,6 +303,16 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
+    /// Handles the event in a row of a batch. It is not inlined, so that the loop over a batch only
+    /// loads what the short ways need.
+    #[inline(never)]
+    fn take_row(&mut self, trace: &Trace, batch: &Batch<'_>, row: usize, kind: &Kind) {
+        if let Some(row) = batch.event(row) {
+            self.event(Event::new(trace, &row), kind);
+        }
+    }
+
+    #[inline(always)]
     fn event(&mut self, event: Event<'_>, kind: &Kind) {
         let Event { trace, row } = event;
         let mut step = Step::of(event, kind, &mut self.directory);
@@ -411,7 +383,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, cpu, step.ticks);
     }
 
-    /// Charges the time up to the previous event that [`Scheduling::plain`] did not charge.
+    /// Charges the time up to the previous event that a short way did not charge.
     fn settle(&mut self, trace: &Trace) {
         if self.cores.len() == 1 {
             self.charge_until(trace, 0, self.gaps.before.ticks);
@@ -456,7 +428,10 @@ impl<M: Moments> Scheduling<M> {
             Class::Choice => {
                 self.requests.take(step, &before, &self.accounts, &mut self.moments);
                 self.switches.take(step, &before, None, &mut self.moments);
-                self.follow_jobs(trace, step);
+                // Other choices do not concern jobs.
+                if step.meaning == Some(Meaning::Schedule) {
+                    self.follow_jobs(trace, step);
+                }
                 self.budgets.pass();
                 self.follow_times(step);
             }
@@ -483,7 +458,9 @@ impl<M: Moments> Scheduling<M> {
             // one.
             self.executions.charge(trace, row.cpu, &before, core.since..step.ticks);
             core.since = step.ticks;
-            if let Some(task) = core.running.task().filter(|_| !core.running.in_interrupt()) {
+            if self.times.are_wanted()
+                && let Some(task) = core.running.task().filter(|_| !core.running.in_interrupt())
+            {
                 self.times.runs(task, Position::of(step));
             }
             self.dispatched(before.task(), cpu);
@@ -507,6 +484,9 @@ impl<M: Moments> Scheduling<M> {
     }
 
     fn follow_times(&mut self, step: &Step) {
+        if !self.times.are_wanted() {
+            return;
+        }
         let cores = &self.cores;
         self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
     }

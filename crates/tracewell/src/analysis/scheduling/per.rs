@@ -20,7 +20,7 @@ impl<T: Default> PerContext<T> {
     pub(super) fn at(&mut self, context: ContextId) -> &mut T {
         let index = context.index();
         if index >= self.rows.len() {
-            self.rows.resize_with(index + 1, T::default);
+            grow(&mut self.rows, index);
         }
         &mut self.rows[index]
     }
@@ -58,7 +58,7 @@ impl<T: Default> PerCore<T> {
     pub(super) fn at(&mut self, cpu: u16) -> &mut T {
         let index = usize::from(cpu);
         if index >= self.0.len() {
-            self.0.resize_with(index + 1, T::default);
+            grow(&mut self.0, index);
         }
         &mut self.0[index]
     }
@@ -73,4 +73,11 @@ impl<T: Default> PerCore<T> {
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()
     }
+}
+
+/// Makes the rows up to this index.
+#[cold]
+#[inline(never)]
+fn grow<T: Default>(rows: &mut Vec<T>, index: usize) {
+    rows.resize_with(index + 1, T::default);
 }

@@ -8,6 +8,7 @@ use foldhash::fast::RandomState;
 use super::accounts::Split;
 use super::subject::Subject;
 use crate::analysis::Range;
+use crate::analysis::key_slots::KeySlots;
 use crate::analysis::measured::Place;
 
 /// Requests of a task for mutexes, or for semaphores.
@@ -90,20 +91,25 @@ impl Row {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resources {
     rows: Vec<Row>,
+    slots: KeySlots<Name, Number>,
     numbers: HashMap<Name, Number, RandomState>,
 }
 
 impl Resources {
     /// Returns the number of a resource.
+    #[inline]
     pub(super) fn number(&mut self, name: Name) -> Number {
-        let rows = &mut self.rows;
-        *self.numbers.entry(name).or_insert_with(|| {
-            rows.push(Row::new(name));
-            Number(rows.len() - 1)
+        let Self { rows, slots, numbers } = self;
+        slots.get(name.2, name, || {
+            *numbers.entry(name).or_insert_with(|| {
+                rows.push(Row::new(name));
+                Number(rows.len() - 1)
+            })
         })
     }
 
     /// Returns the row of a resource for a change.
+    #[inline]
     pub(super) fn at(&mut self, number: Number) -> &mut Row {
         let row = &mut self.rows[number.0];
         row.is_used = true;

@@ -61,7 +61,7 @@ impl Stacks {
     }
 
     /// Handles an event that a task recorded. `argument` is the argument with the stack pointer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, event: Event<'_>, argument: usize) {
         let Event { trace, row } = event;
         let followed = self.tasks.at(row.context);

@@ -31,6 +31,11 @@ pub(super) struct Times {
 }
 
 impl Times {
+    /// Returns true if distributions are requested.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.distributions.are_wanted()
+    }
+
     /// Handles a change of a job.
     pub(super) fn job(
         &mut self,
@@ -39,7 +44,7 @@ impl Times {
         at: Position,
         accounts: &Accounts,
     ) {
-        if !self.distributions.are_wanted() {
+        if !self.are_wanted() {
             return;
         }
         let (row, ran) = (self.tasks.at(task), accounts.ran(task));
@@ -59,9 +64,9 @@ impl Times {
     }
 
     /// Handles an event that makes its subject ready, or ends its readiness. `runs` returns true if
-    /// a task has a core.
+    /// a task has a core. Only call this if distributions are requested.
     pub(super) fn take(&mut self, step: &Step, runs: impl Fn(ContextId) -> bool) {
-        let (true, Some(subject)) = (self.distributions.are_wanted(), step.subject) else { return };
+        let Some(subject) = step.subject else { return };
         match step.meaning {
             Some(Meaning::Ready | Meaning::Activate) if !runs(subject) => {
                 // The latency of a task that is already ready counts from the first such event.
@@ -74,11 +79,9 @@ impl Times {
         }
     }
 
-    /// Notes that a task runs. `at` is the event that gave it the processor.
+    /// Notes that a task runs. `at` is the event that gave it the processor. Only call this if
+    /// distributions are requested.
     pub(super) fn runs(&mut self, task: ContextId, at: Position) {
-        if !self.distributions.are_wanted() {
-            return;
-        }
         if let Some(woken) = self.tasks.at(task).woken.take() {
             let ticks = at.ticks.saturating_sub(woken);
             self.distributions.add(Measure::WakeUp, Subject::Task(task), ticks, at);

@@ -125,8 +125,8 @@ impl Summary {
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined while they are together
     /// not longer than this. Of the marks, arrows and waits that are not longer, only one remains
-    /// per context within this number of ticks. With 0, the rows are exact. A range that ends before
-    /// it begins is taken as the tick at which it begins.
+    /// per context within this number of ticks. With 0, the rows are exact. A range that ends
+    /// before it begins is taken as the tick at which it begins.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {

@@ -141,6 +141,13 @@ impl Events {
 
     /// Adds the columns. Returns the event types for the header.
     pub(super) fn finish(self, trace: &Trace, columns: &mut Columns) -> Value {
+        let kinds = self.kinds(trace);
+        self.put(columns);
+        kinds
+    }
+
+    /// Adds the columns.
+    pub(super) fn put(self, columns: &mut Columns) {
         columns.deltas("event.seq", self.seq);
         columns.deltas("event.ticks", self.at);
         columns.numbers("event.cpu", self.cpu);
@@ -149,6 +156,9 @@ impl Events {
         columns.numbers("event.args", self.args);
         columns.numbers("text.length", self.lengths);
         columns.bytes("text.bytes", self.text);
+    }
+
+    fn kinds(&self, trace: &Trace) -> Value {
         let kind = |id: &u32| {
             let event = trace.schema.event(*id);
             let meaning = event.means.map(|means| format!("{:?}", means.meaning));

@@ -276,7 +276,11 @@ impl Facts {
             "listed": listed.is_some() && !is_cut,
         });
         let events = listed.as_ref().and_then(|listed| listed.events.clone());
-        let (list, kinds) = events.unwrap_or_default();
+        let (list, kinds) = events.unwrap_or_else(|| {
+            let mut none = Columns::default();
+            Events::default().put(&mut none);
+            (none, json!([]))
+        });
         header["kinds"] = kinds;
         columns.append(list);
         columns.payload(header, compression)
@@ -371,6 +375,19 @@ pub(super) mod tests {
         builder.finish(&trace, "large")
     }
 
+    /// Returns the names of the columns of a payload, and the number of their values.
+    fn columns(payload: &[u8]) -> Vec<(String, u64)> {
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(payload), &mut bytes).unwrap();
+        let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+        let header: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+        let list = header["columns"].as_array().unwrap().iter();
+        list.map(|column| {
+            (column["name"].as_str().unwrap().to_owned(), column["count"].as_u64().unwrap())
+        })
+        .collect()
+    }
+
     #[test]
     fn a_large_trace_has_views_with_and_without_events() {
         let (payload, page) = large("threadx/tiny.trx").unwrap();
@@ -382,8 +399,20 @@ pub(super) mod tests {
         assert!(listed.events.count > 10 && listed.events.count < trace.events);
         let listed = Some(listed.finish(&trace));
         let view = View { range: Some(range), parts: 10, listed };
-        assert!(page.view(&view).unwrap().len() > 100);
-        // A range that ends before it begins is one tick.
+        // Both views have the same columns, except that only the first has the figures.
+        let part = columns(&page.view(&view).unwrap());
+        let figures = ("figures".to_owned(), page.facts.figures.len() as u64);
+        let names = |columns: &[(String, u64)]| -> Vec<String> {
+            columns.iter().map(|(name, _)| name.clone()).collect()
+        };
+        let whole = columns(&payload);
+        assert_eq!(whole[0], figures);
+        assert_eq!(names(&whole[1..]), names(&part));
+        let events = |columns: &[(String, u64)]| {
+            columns.iter().find(|(name, _)| name == "event.ticks").unwrap().1
+        };
+        assert_eq!((events(&whole), events(&part) > 10), (0, true));
+        // A range that ends before it begins is a tick.
         let from = page.facts.span / 2;
         let view =
             |range| page.view(&View { range: Some(range), parts: 10, listed: None }).unwrap();

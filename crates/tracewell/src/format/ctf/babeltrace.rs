@@ -78,7 +78,7 @@ pub fn print(
                 let message = gap.and_then(|gap| lines.gap(&reader, index, &gap, files, &folders));
                 message.into_iter().for_each(&mut report);
             }
-            Next::End => {}
+            Next::Wait | Next::End => {}
         }
         reader.advance();
     }
@@ -220,7 +220,12 @@ impl Lines {
                 let text = format!("{path}: at byte {}: {message}", gap.offset);
                 return Some(Message { text, is_damage: true });
             }
-            GapKind::Padding(_) | GapKind::Backwards(_) | GapKind::OtherTrace(_) => return None,
+            GapKind::Padding(_)
+            | GapKind::Backwards(_)
+            | GapKind::Late(_)
+            | GapKind::Index(_)
+            | GapKind::Listed(_)
+            | GapKind::OtherTrace(_) => return None,
         };
         let layout = reader.layouts.get(part.layout)?;
         let packet = stream.packet?;

@@ -38,6 +38,16 @@ impl Timing {
         };
         cycles.saturating_add(self.offset)
     }
+
+    /// Returns the number of cycles of the clock that last at least as long as this number of
+    /// cycles of the common clock.
+    pub(super) fn cycles(self, common: u64) -> u64 {
+        match self.scale {
+            None => common,
+            Some(_) if common == 0 => 0,
+            Some((from, to)) => scaled(common, to, from).saturating_add(1),
+        }
+    }
 }
 
 fn scaled(value: u64, from: u64, to: u64) -> u64 {
@@ -75,6 +85,11 @@ impl Common {
         };
         let cycles = cycles.unwrap_or(i128::MAX).max(0);
         Timing { offset: u64::try_from(cycles).unwrap_or(u64::MAX), scale }
+    }
+
+    /// Returns the number of cycles in a time. Without a rate, a cycle lasts 1 ns.
+    pub(super) fn cycles(&self, ns: u64) -> u64 {
+        scaled(ns, self.rate.unwrap_or(NANOSECONDS), NANOSECONDS)
     }
 
     /// Returns the clock of the model.

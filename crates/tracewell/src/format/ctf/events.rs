@@ -23,29 +23,12 @@ const OTHERS: &str = "others";
 /// Maximum number of values with names in a table.
 const MAX_NAMED: i128 = 1 << 12;
 
-/// Adds the event types of all layouts to a schema.
-pub(super) fn define(layouts: &mut [Layout], schema: &mut Schema) {
-    let streams = layouts.iter().flat_map(|layout| &layout.metadata.streams);
-    let names = streams.flat_map(|stream| &stream.events).filter_map(|event| event.name.as_deref());
-    let mut maker = Maker { system: System::of(names), ..Maker::default() };
-    for layout in layouts {
-        for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
-            for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
-                compiled.known = maker.event(event, class, schema);
-                if !compiled.known.who.is_plain() {
-                    compiled.plain = None;
-                }
-            }
-        }
-    }
-}
-
 /// The arguments of an event.
 type Arguments = Vec<Field>;
 
 /// The event types and tables so far.
 #[derive(Debug, Default)]
-struct Maker {
+pub(super) struct Maker {
     system: System,
     ids: HashMap<(String, Arguments), u32, RandomState>,
     tables: HashMap<Vec<(u64, String)>, TableId, RandomState>,
@@ -53,6 +36,28 @@ struct Maker {
 }
 
 impl Maker {
+    /// Adds the event types of all layouts to a schema. Types that it added before keep their ids,
+    /// unless later layouts show which system recorded the trace.
+    pub(super) fn define(&mut self, layouts: &mut [Layout], schema: &mut Schema) {
+        let streams = layouts.iter().flat_map(|layout| &layout.metadata.streams);
+        let events = streams.flat_map(|stream| &stream.events);
+        let system = System::of(events.filter_map(|event| event.name.as_deref()));
+        if system != self.system {
+            self.system = system;
+            self.ids.clear();
+        }
+        for layout in layouts {
+            for (class, compiled) in layout.metadata.streams.iter().zip(&mut layout.streams) {
+                for (event, compiled) in class.events.iter().zip(&mut compiled.events) {
+                    compiled.known = self.event(event, class, schema);
+                    if !compiled.known.who.is_plain() {
+                        compiled.plain = None;
+                    }
+                }
+            }
+        }
+    }
+
     fn event(&mut self, event: &EventClass, stream: &StreamClass, schema: &mut Schema) -> Known {
         let name = match &event.name {
             Some(name) => shown(name).into_owned(),

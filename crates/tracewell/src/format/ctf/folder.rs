@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::index;
 use crate::format::FolderFiles;
 
 /// Name of the metadata file of a trace.
@@ -14,6 +15,9 @@ const MAX_DEPTH: usize = 16;
 
 /// Maximum number of files of a trace.
 const MAX_FILES: usize = 1 << 16;
+
+/// Names of the hidden folders into which LTTng moves the chunks of a session during a rotation.
+const MOVED_CHUNKS: [&str; 2] = [".tmp_old_chunk", ".tmp_new_chunk"];
 
 /// Finds the files of the trace at a path. For a folder, they are the files of all traces in it;
 /// for a file `metadata`, the files of its folder; for a stream, this file and `metadata`.
@@ -37,6 +41,7 @@ pub(super) fn find(path: &Path) -> io::Result<Option<FolderFiles>> {
             add_folder(folder, &mut files)?;
         } else {
             files = vec![metadata, path.to_owned()];
+            files.extend(index::path_of(path).filter(|path| path.is_file()));
         }
     }
     let main = files.iter().find(|file| file.ends_with(METADATA)).cloned();
@@ -54,21 +59,26 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<
     for folder in sorted(folder)? {
         // A symbolic link may lead back to this folder.
         let is_folder = fs::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
-        if is_folder && !is_hidden(&folder) && !folder.ends_with("index") {
+        let is_chunk = MOVED_CHUNKS.iter().any(|name| folder.ends_with(name));
+        if is_folder && (is_chunk || !is_hidden(&folder)) && !folder.ends_with(index::FOLDER) {
             collect(&folder, depth + 1, files)?;
         }
     }
     Ok(())
 }
 
-/// Adds the file `metadata` and the streams of a folder.
+/// Adds the file `metadata`, the streams of a folder, and their index files.
 fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     files.push(folder.join(METADATA));
+    let first = files.len();
     for file in sorted(folder)? {
         if file.is_file() && !is_hidden(&file) && !file.ends_with(METADATA) {
             files.push(file);
         }
     }
+    let indexes = files[first..].iter().filter_map(|file| index::path_of(file));
+    let indexes: Vec<_> = indexes.filter(|path| path.is_file()).collect();
+    files.extend(indexes);
     if files.len() > MAX_FILES {
         let message = format!("expected at most {MAX_FILES} files in the folder of a trace");
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));

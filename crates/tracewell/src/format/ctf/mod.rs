@@ -26,6 +26,8 @@
 //! | `who` | finds the thread that recorded an event |
 //! | `row` | writes the rows of arguments |
 //! | `decoder` | decodes the files of a trace to events of the model |
+//! | `index` | reads index files, which list the packets of a stream |
+//! | `growing` | decodes a trace whose files grow |
 //! | `babeltrace` | prints a trace as Babeltrace 2 does |
 //! | `print` | writes fields as Babeltrace 2 does |
 //!
@@ -38,11 +40,14 @@ mod clocks;
 mod compile;
 mod declared;
 mod decoder;
+mod decoding;
 mod events;
 mod field;
 mod fixed;
 mod folder;
+mod growing;
 mod header;
+mod index;
 mod json;
 mod layout;
 mod merge;
@@ -59,7 +64,7 @@ mod systems;
 mod tsdl;
 mod who;
 
-use super::{Confidence, Format};
+use super::{Confidence, Format, OptionHelp};
 use crate::model::schema::Rules;
 
 /// The format's entry in the list of formats.
@@ -68,9 +73,18 @@ pub static FORMAT: Format = Format {
     recognised_by: "a folder with a file `metadata`, or this file, or a stream beside it",
     is_whole: |_| true,
     folder: Some(folder::find),
+    options: OPTIONS,
+    schema: systems::objects,
     rules: RULES,
     ..Format::new("ctf", recognise, decoder::new)
 };
+
+/// The options.
+const OPTIONS: &[OptionHelp] = &[OptionHelp {
+    key: decoder::WAIT,
+    value: "TIME",
+    help: "while a trace grows: how long an event waits for other streams; default: no limit",
+}];
 
 /// The rules for schema files: the metadata of a trace names its events and their arguments.
 const RULES: Rules = Rules { names_events: true, names_arguments: true, ..Rules::WORDS };

@@ -2,7 +2,7 @@
 
 use super::classes::{Class, Role};
 use super::layout::Layout;
-use super::position::Bits;
+use super::position::{Bits, Fault, FaultKind};
 use super::program::{Nothing, PacketNumbers, State};
 
 /// The magic number of packets.
@@ -13,6 +13,8 @@ const MAGIC: u64 = 0xC1FC_1FC1;
 pub(super) struct Packet<'a> {
     /// All bytes of the packet.
     pub(super) bytes: &'a [u8],
+    /// Number of bytes of the packet.
+    pub(super) size: usize,
     /// Offset of the packet in its file, in bytes.
     pub(super) offset: u64,
     /// Index of the stream class.
@@ -33,11 +35,34 @@ pub(super) struct Packet<'a> {
 pub(super) struct PacketFault {
     /// The message: what was expected, and what was found.
     pub(super) message: String,
+    /// True if more bytes of the file or more metadata can mend the packet.
+    pub(super) is_incomplete: bool,
 }
 
 impl PacketFault {
     fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self { message: message.into(), is_incomplete: false }
+    }
+
+    fn incomplete(message: impl Into<String>) -> Self {
+        Self { is_incomplete: true, ..Self::new(message) }
+    }
+}
+
+impl Packet<'_> {
+    /// Returns true if the packet states its size. Any other packet extends to the end of its file.
+    pub(super) fn has_size(&self) -> bool {
+        self.numbers.packet_size.or(self.numbers.content_size).is_some()
+    }
+
+    /// Returns the packet in these bytes of its file, which can be longer than before.
+    pub(super) fn within(self, file: &[u8]) -> Packet<'_> {
+        let rest = file.get(self.offset as usize..).unwrap_or_default();
+        let (size, end) = match self.has_size() {
+            true => (self.size, self.end),
+            false => (rest.len(), rest.len() as u64 * 8),
+        };
+        Packet { bytes: rest.get(..size).unwrap_or_default(), size, end, ..self }
     }
 }
 
@@ -53,7 +78,10 @@ pub(super) fn read<'a>(
     let mut bits = Bits { bytes: rest, at: 0, end: all };
     state.packet = PacketNumbers::default();
     state.empty_elements = 0;
-    let fault = |fault| PacketFault::new(format!("expected a packet, {fault}"));
+    let fault = |fault: Fault| PacketFault {
+        is_incomplete: matches!(fault.kind, FaultKind::Beyond | FaultKind::Unterminated),
+        ..PacketFault::new(format!("expected a packet, {fault}"))
+    };
     layout.header.run(&mut bits, state, &mut Nothing).map_err(fault)?;
     if let Some(magic) = state.packet.magic.filter(|magic| *magic != MAGIC) {
         let message =
@@ -69,7 +97,7 @@ pub(super) fn read<'a>(
             Some(id) => format!("expected a stream class of the metadata, found id {id}"),
             None => "expected one stream class in the metadata".to_owned(),
         };
-        return Err(PacketFault::new(message));
+        return Err(PacketFault::incomplete(message));
     };
     let context = bits.at;
     if let Some(stream) = layout.streams.get(class) {
@@ -97,10 +125,10 @@ pub(super) fn read<'a>(
             size / 8,
             rest.len()
         );
-        return Err(PacketFault::new(message));
+        return Err(PacketFault::incomplete(message));
     };
-    let body = bits.at;
-    Ok(Packet { bytes, offset, class, other_trace, context, body, end: content, numbers })
+    let (body, size) = (bits.at, bytes.len());
+    Ok(Packet { bytes, size, offset, class, other_trace, context, body, end: content, numbers })
 }
 
 /// Returns the identifier of the trace and its offset in a packet, if it follows the magic number.

@@ -3,14 +3,16 @@
 //! An element is an event or a gap. Elements of equal time are in the order of their streams, which
 //! is the order of the first files of the streams.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use super::clocks::{Common, Timing};
 use super::folder::METADATA;
+use super::index::{self, Index};
 use super::layout::{Layout, Programs};
 use super::merge::Merge;
 use super::metadata;
-use super::packets;
+use super::packets::{self, Packet};
 use super::program::{NO_VALUE, State};
 use super::stream::{Next, Part, Stream};
 use crate::format::{ReadError, TraceFile};
@@ -28,13 +30,16 @@ pub(super) struct Reader<'a> {
 }
 
 /// The identity of a stream. Files with the same key are parts of one stream.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum StreamKey {
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) enum StreamKey {
     /// The UUID of the trace, and the ids of the stream class and of the stream.
     Numbered([u8; 16], u64, u64),
     /// The file is a stream of its own.
-    File(usize),
+    File(PathBuf),
 }
+
+/// A stream and its files, in order of time.
+pub(super) type Parts<'a> = (StreamKey, Vec<Part<'a>>);
 
 impl<'a> Reader<'a> {
     /// Reads all metadata files, and the first packet of each other file. A stream file belongs to
@@ -43,57 +48,40 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Returns an error if metadata cannot be read.
     pub(super) fn new(files: &'a [TraceFile], programs: Programs) -> Result<Self, ReadError> {
-        let (mut layouts, mut warnings) = (Vec::new(), Vec::new());
-        let mut streams: BTreeMap<StreamKey, Vec<(Option<u64>, Part<'a>)>> = BTreeMap::new();
-        let mut order = BTreeMap::new();
+        let (mut layouts, mut warnings, mut of_files) = (Vec::new(), Vec::new(), Vec::new());
         for (index, file) in files.iter().enumerate() {
             if file.name() == METADATA {
                 layouts.push(read_layout(file, index, programs, &mut warnings)?);
-                continue;
             }
-            let Some(layout) = layouts.last() else { continue };
-            let part = Part { file: index, bytes: file.bytes(), layout: layouts.len() - 1 };
-            if part.bytes.is_empty() {
-                continue;
-            }
-            let mut state = state(layout);
-            let packet = packets::read(layout, part.bytes, 0, &mut state).ok();
-            let key = packet.and_then(|packet| {
-                let instance = packet.numbers.instance?;
-                let class = packet.numbers.class.unwrap_or(0);
-                Some(StreamKey::Numbered(layout.metadata.uuid?, class, instance))
-            });
-            let key = key.unwrap_or(StreamKey::File(index));
-            order.entry(key.clone()).or_insert(index);
-            let begin = packet.and_then(|packet| packet.numbers.begin);
-            streams.entry(key).or_default().push((begin, part));
+            of_files.push(layouts.len().checked_sub(1));
         }
-        let mut streams: Vec<_> = streams.into_iter().collect();
-        streams.sort_by_key(|(key, _)| order.get(key).copied());
-        let streams = streams.into_iter().map(|(_, mut parts)| {
-            // Files whose first packet has no time are first, in the order of `files`.
-            parts.sort_by_key(|(begin, part)| (*begin, part.file));
-            Stream::new(parts.into_iter().map(|(_, part)| part).collect())
-        });
-        let streams = streams.collect();
+        let parts = parts(files, &layouts, &of_files);
+        let streams = parts.into_iter().map(|(_, parts)| Stream::new(parts)).collect();
         let common = Common::new(used_clocks(&layouts));
-        let timings = layouts.iter().map(|layout| {
-            let metadata = &layout.metadata;
-            let of = |clock: Option<usize>| clock.and_then(|clock| metadata.clocks.get(clock));
-            let classes = metadata.streams.iter().map(|class| of(class.clock));
-            classes
-                .map(|clock| clock.map_or(Timing::default(), |clock| common.timing(clock)))
-                .collect()
-        });
-        let timings = timings.collect();
+        Ok(Self::begin(layouts, streams, common, warnings))
+    }
+
+    /// Begins to read streams, or continues with them.
+    pub(super) fn begin(
+        layouts: Vec<Layout>,
+        streams: Vec<Stream<'a>>,
+        common: Common,
+        warnings: Vec<(usize, String)>,
+    ) -> Self {
+        let timings = timings(&layouts, &common);
         let merge = Merge::default();
         let mut reader = Self { layouts, streams, common, timings, merge, warnings };
         for index in 0..reader.streams.len() {
-            if let Some(stamp) = reader.read(index) {
+            let stamp = match reader.streams.get(index).map(|stream| (stream.next, stream.stamp()))
+            {
+                Some((Next::Event | Next::Gap, stamp)) => Some(stamp),
+                _ => reader.read(index),
+            };
+            if let Some(stamp) = stamp {
                 reader.merge.add(stamp, index);
             }
         }
-        Ok(reader)
+        reader
     }
 
     /// Returns the index of the stream with the earliest element. The caller takes the element,
@@ -116,9 +104,7 @@ impl<'a> Reader<'a> {
     fn read(&mut self, index: usize) -> Option<u64> {
         let Self { layouts, streams, timings, .. } = self;
         let stream = streams.get_mut(index)?;
-        stream.advance(layouts, |layout, class| {
-            timings.get(layout).and_then(|classes| classes.get(class)).copied().unwrap_or_default()
-        });
+        stream.advance(layouts, |layout, class| timing(timings, layout, class));
         (stream.next != Next::End).then(|| stream.stamp())
     }
 }
@@ -128,15 +114,117 @@ pub(super) fn state(layout: &Layout) -> State {
     State { registers: vec![NO_VALUE; layout.registers], ..State::default() }
 }
 
+/// Finds the streams and their files. The streams are in the order of their first files.
+/// `of_files` has the index of each file's layout.
+pub(super) fn parts<'a>(
+    files: &'a [TraceFile],
+    layouts: &[Layout],
+    of_files: &[Option<usize>],
+) -> Vec<Parts<'a>> {
+    let mut streams: Vec<Parts<'a>> = Vec::new();
+    let mut places: HashMap<StreamKey, usize> = HashMap::new();
+    let indexes = files.iter().filter(|file| index::is_index(file.path()));
+    let indexes: HashMap<&Path, Index<'a>> =
+        indexes.filter_map(|file| Some((file.path(), Index::new(file.bytes())?))).collect();
+    for ((number, file), layout_index) in files.iter().enumerate().zip(of_files) {
+        if index::is_index(file.path()) {
+            continue;
+        }
+        let layout = layout_index.and_then(|index| Some((index, layouts.get(index)?)));
+        let Some((layout_index, layout)) = layout else { continue };
+        if file.name() == METADATA || file.bytes().is_empty() {
+            continue;
+        }
+        let mut state = state(layout);
+        let packet = packets::read(layout, file.bytes(), 0, &mut state).ok();
+        let key = packet.and_then(|packet| {
+            let instance = packet.numbers.instance?;
+            let class = packet.numbers.class.unwrap_or(0);
+            Some(StreamKey::Numbered(layout.metadata.uuid?, class, instance))
+        });
+        let key = key.unwrap_or_else(|| StreamKey::File(file.path().to_owned()));
+        let place = *places.entry(key.clone()).or_insert(streams.len());
+        if place == streams.len() {
+            streams.push((key, Vec::new()));
+        }
+        let begin = packet.and_then(|packet| packet.numbers.begin);
+        let listed = index::path_of(file.path()).and_then(|path| indexes.get(path.as_path()));
+        let part = Part {
+            file: number,
+            bytes: file.bytes(),
+            layout: layout_index,
+            begin,
+            start: 0,
+            index: listed.copied(),
+        };
+        if let Some((newer, older)) = packet.and_then(|first| circular(layout, part, &first)) {
+            streams[place].1.extend([newer, older]);
+            continue;
+        }
+        streams[place].1.push(part);
+    }
+    for (_, parts) in &mut streams {
+        // Files whose first packet has no time are first, in the order of `files`.
+        parts.sort_by_key(|part| (part.begin, part.file));
+    }
+    streams
+}
+
+/// Divides a copy of a circular memory: its first packets are newer than the others. Returns the
+/// newer and the older part, or `None` if the packets are in order.
+fn circular<'a>(
+    layout: &Layout,
+    part: Part<'a>,
+    first: &Packet<'_>,
+) -> Option<(Part<'a>, Part<'a>)> {
+    let numbers = |packet: &Packet<'_>| Some((packet.numbers.number?.0, packet.numbers.begin?));
+    // A copy that begins with packet 0 has overwritten nothing, and an index is in order of time.
+    let (number, begin) = numbers(first).filter(|(number, _)| *number > 0)?;
+    if part.index.is_some() {
+        return None;
+    }
+    let (mut state, mut at) = (state(layout), first.size);
+    loop {
+        let rest = part.bytes.get(at..).filter(|rest| !rest.is_empty())?;
+        let packet = packets::read(layout, rest, at as u64, &mut state).ok()?;
+        let (other, other_begin) = numbers(&packet)?;
+        if other < number && other_begin < begin {
+            let newer = Part { bytes: part.bytes.get(..at)?, ..part };
+            return Some((newer, Part { start: at, begin: Some(other_begin), ..part }));
+        }
+        at += packet.size;
+    }
+}
+
+/// Returns the conversion of the times of each layout's stream classes.
+pub(super) fn timings(layouts: &[Layout], common: &Common) -> Vec<Vec<Timing>> {
+    let of = |layout: &Layout| {
+        let metadata = &layout.metadata;
+        let clock = |clock: Option<usize>| clock.and_then(|clock| metadata.clocks.get(clock));
+        let clocks = metadata.streams.iter().map(|class| clock(class.clock));
+        clocks.map(|clock| clock.map_or(Timing::default(), |clock| common.timing(clock))).collect()
+    };
+    layouts.iter().map(of).collect()
+}
+
+/// Returns the conversion of the times of a stream class.
+#[inline]
+pub(super) fn timing(timings: &[Vec<Timing>], layout: usize, class: usize) -> Timing {
+    timings.get(layout).and_then(|classes| classes.get(class)).copied().unwrap_or_default()
+}
+
 /// Returns the clocks that stream classes use.
-fn used_clocks(layouts: &[Layout]) -> impl Iterator<Item = &super::classes::Clock> + Clone {
+pub(super) fn used_clocks(
+    layouts: &[Layout],
+) -> impl Iterator<Item = &super::classes::Clock> + Clone {
     layouts.iter().flat_map(|layout| {
         let clocks = layout.metadata.streams.iter().filter_map(|class| class.clock);
         clocks.filter_map(|clock| layout.metadata.clocks.get(clock))
     })
 }
 
-fn read_layout(
+/// Reads a metadata file and compiles its layout. `index` is the index of the file.
+pub(super) fn read_layout(
     file: &TraceFile,
     index: usize,
     programs: Programs,

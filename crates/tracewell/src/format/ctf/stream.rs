@@ -3,13 +3,16 @@
 //! [`Stream::advance`] reads only the header of the next event, because the header contains the
 //! time by which streams are merged. [`Stream::body`] reads the rest of the event.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+
+use foldhash::fast::RandomState;
 
 use super::bits::ones;
 use super::clocks::Timing;
+use super::index::Index;
 use super::layout::{EventLayout, Layout};
 use super::packets::{self, Packet};
-use super::position::{Bits, Fault};
+use super::position::{Bits, Fault, FaultKind};
 use super::program::{NO_VALUE, Nothing, Output, State};
 
 /// Maximum step back of a stamp, in cycles, that is a change of order and not a wrap or a reset:
@@ -27,6 +30,12 @@ pub(super) struct Part<'a> {
     pub(super) bytes: &'a [u8],
     /// Index of the layout.
     pub(super) layout: usize,
+    /// The value of the clock at the beginning of the first packet, if known.
+    pub(super) begin: Option<u64>,
+    /// Offset of the first packet, in bytes.
+    pub(super) start: usize,
+    /// The packets that the file should contain, if there is an index.
+    pub(super) index: Option<Index<'a>>,
 }
 
 /// A gap, or another irregularity, before an event.
@@ -56,6 +65,13 @@ pub(super) enum GapKind {
     Backwards(u64),
     /// The next packet has the UUID of another trace.
     OtherTrace([u8; 16]),
+    /// The next packet was written after later events of other streams had been delivered. Its
+    /// events get times that are later by this number of cycles.
+    Late(u64),
+    /// The index lists this number of packets after the end of the file.
+    Listed(u64),
+    /// The index file disagrees with a packet, with the difference. It is not used any more.
+    Index(String),
 }
 
 /// The kind of the next element of a stream.
@@ -65,12 +81,14 @@ pub(super) enum Next {
     Event,
     /// A gap. The caller takes it with [`Stream::take_gap`].
     Gap,
+    /// None before the files grow.
+    Wait,
     /// None: the end of the stream.
     End,
 }
 
 /// The facts about the previous packet by which gaps and repeated packets are found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Previous {
     begin: Option<u64>,
     end: Option<u64>,
@@ -116,14 +134,34 @@ pub(super) struct Stream<'a> {
     shift: u64,
     /// True if an interrupt recorded the last event.
     after_interrupt: bool,
+    /// How to read files that still grow; `None` if they are complete.
+    growing: Option<Growing>,
+    /// The packet that continues when the files have grown.
+    held: Option<Packet<'a>>,
+    /// True if the next packet is not complete yet.
+    is_incomplete: bool,
+    /// Number of the next packet in the index of its file; `None` if the index is not used.
+    entry: Option<usize>,
+    /// The packets that the next files can contain again: those that begin after the next file.
+    repeatable: HashSet<Previous, RandomState>,
+}
+
+/// How to read a stream whose files still grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Growing {
+    /// The stamp up to which all events have been delivered. Packets that begin earlier are late.
+    pub(super) delivered: u64,
+    /// The stamp up to which other streams do not wait for this stream.
+    pub(super) assumed: u64,
 }
 
 impl<'a> Stream<'a> {
     pub(super) fn new(parts: Vec<Part<'a>>) -> Self {
+        let at = parts.first().map_or(0, |part| part.start);
         Self {
             parts,
             part: 0,
-            at: 0,
+            at,
             packet: None,
             layout: 0,
             class: 0,
@@ -142,7 +180,114 @@ impl<'a> Stream<'a> {
             next: Next::End,
             shift: 0,
             after_interrupt: false,
+            growing: None,
+            held: None,
+            is_incomplete: false,
+            entry: Some(0),
+            repeatable: HashSet::default(),
         }
+    }
+
+    /// Returns the stream on other copies of its files. `part` is the index of the current file.
+    /// The bytes of all files up to the current position are as before.
+    pub(super) fn onto<'b>(
+        self,
+        parts: Vec<Part<'b>>,
+        part: usize,
+        growing: Option<Growing>,
+    ) -> Stream<'b> {
+        let file: &'b [u8] = parts.get(part).map_or(&[], |part| part.bytes);
+        let held = self.held.map(|packet| packet.within(file));
+        let packet = self.packet.map(|packet| packet.within(file)).or(held);
+        let at = match held.filter(|packet| !packet.has_size()) {
+            Some(packet) => packet.offset as usize + packet.size,
+            None => self.at,
+        };
+        let bits = packet.map_or(Bits { bytes: &[], at: 0, end: 0 }, |packet| Bits {
+            bytes: packet.bytes,
+            at: self.bits.at,
+            end: packet.end,
+        });
+        Stream {
+            parts,
+            part,
+            at,
+            packet,
+            layout: self.layout,
+            class: self.class,
+            packets: self.packets,
+            bits,
+            state: self.state,
+            timing: self.timing,
+            event: self.event,
+            event_at: self.event_at,
+            time: self.time,
+            begin: self.begin,
+            moved: None,
+            previous: self.previous,
+            other_trace: self.other_trace,
+            gaps: self.gaps,
+            next: self.next,
+            shift: self.shift,
+            after_interrupt: self.after_interrupt,
+            growing,
+            held: held.filter(|packet| !packet.has_size()),
+            is_incomplete: false,
+            entry: self.entry,
+            repeatable: self.repeatable,
+        }
+    }
+
+    /// Returns the stream with this way to read its files.
+    pub(super) fn of_growing_files(self, growing: Option<Growing>) -> Self {
+        Self { growing, ..self }
+    }
+
+    /// Returns the stream without the bytes of its files.
+    pub(super) fn detached(self) -> Stream<'static> {
+        let growing = self.growing;
+        self.onto(Vec::new(), 0, growing)
+    }
+
+    /// Returns true if anything of the stream was read.
+    pub(super) fn has_begun(&self) -> bool {
+        self.packets > 0 || self.part > 0 || self.at > 0
+    }
+
+    /// Sets the stamp up to which other streams do not wait for this stream.
+    pub(super) fn assume(&mut self, stamp: u64) {
+        if let Some(growing) = &mut self.growing {
+            growing.assumed = stamp;
+        }
+    }
+
+    /// Continues with another file, from its start, because the current file is gone.
+    pub(super) fn leave_file(&mut self) {
+        (self.at, self.packet, self.held, self.entry) = (0, None, None, Some(0));
+    }
+
+    /// Returns the stamp at the end of the last complete packet that the files contain, without
+    /// reading its events.
+    pub(super) fn newest(
+        &self,
+        layouts: &[Layout],
+        timing: impl Fn(usize, usize) -> Timing,
+    ) -> u64 {
+        let (mut state, mut at) = (self.state.clone(), self.at);
+        let mut newest = self.timing.stamp(self.time.max(self.begin));
+        for (later, part) in self.parts.iter().skip(self.part).enumerate() {
+            at = if later > 0 { part.start } else { at };
+            let Some(layout) = layouts.get(part.layout) else { break };
+            state.registers.resize(layout.registers, NO_VALUE);
+            while let Some(rest) = part.bytes.get(at..).filter(|rest| !rest.is_empty()) {
+                let Ok(packet) = packets::read(layout, rest, at as u64, &mut state) else { break };
+                let end = packet.numbers.end.or(packet.numbers.begin);
+                let stamp = end.map(|end| timing(part.layout, packet.class).stamp(end));
+                newest = newest.max(stamp.unwrap_or(0));
+                at += packet.size;
+            }
+        }
+        newest
     }
 
     /// Returns the part that contains the next event, or the last part at the end of the stream.
@@ -156,8 +301,28 @@ impl<'a> Stream<'a> {
     pub(super) fn stamp(&self) -> u64 {
         match self.next {
             Next::Gap => self.timing.stamp(self.time.max(self.begin)),
+            Next::Wait => self.least(),
             _ => self.timing.stamp(self.time),
         }
+    }
+
+    /// Returns a stamp that is not later than the next element, which the files do not contain yet.
+    #[cold]
+    fn least(&self) -> u64 {
+        let end = match self.held.or(self.packet) {
+            Some(_) => None,
+            None => self.previous.and_then(|previous| previous.end),
+        };
+        let stamp = self.timing.stamp(self.time.max(self.begin).max(end.unwrap_or(0)));
+        stamp.max(self.growing.map_or(0, |growing| growing.assumed))
+    }
+
+    /// Returns true if the next element can only follow when the files grow.
+    fn waits(&self) -> bool {
+        let is_last = self.part + 1 >= self.parts.len();
+        let is_read = self.parts.get(self.part).is_none_or(|part| self.at >= part.bytes.len());
+        self.growing.is_some()
+            && (self.held.is_some() || self.is_incomplete || (is_last && is_read))
     }
 
     /// Removes the next element, which is a gap.
@@ -182,8 +347,13 @@ impl<'a> Stream<'a> {
             if !self.gaps.is_empty() {
                 return Next::Gap;
             }
-            if self.packet.is_none() && !self.open(layouts, &timing) {
-                return Next::End;
+            if self.packet.is_none() {
+                if self.waits() {
+                    return Next::Wait;
+                }
+                if !self.open(layouts, &timing) && self.gaps.is_empty() {
+                    return Next::End;
+                }
             }
             if self.gaps.is_empty() && self.begin_event(layouts) {
                 return Next::Event;
@@ -217,12 +387,12 @@ impl<'a> Stream<'a> {
             None => class.event_header.run(&mut self.bits, &mut self.state, &mut Nothing),
         };
         if let Err(fault) = read {
-            self.lose_event(format!("expected an event, {fault}"));
+            self.lose_event(Some(fault.kind), format!("expected an event, {fault}"));
             return false;
         }
         let Some(event) = class.event(self.state.event) else {
             let id = self.state.event;
-            self.lose_event(format!("expected an event of the metadata, found id {id}"));
+            self.lose_event(None, format!("expected an event of the metadata, found id {id}"));
             return false;
         };
         self.event = event;
@@ -288,12 +458,36 @@ impl<'a> Stream<'a> {
     /// Drops the rest of the packet after an event that cannot be read. The stream then has a gap.
     #[cold]
     pub(super) fn lose_body(&mut self, fault: Fault) {
-        self.lose(format!("expected an event, {fault}"));
+        if !self.holds(Some(fault.kind)) {
+            self.lose(format!("expected an event, {fault}"));
+        }
     }
 
-    /// Drops the rest of the packet, in which no event begins. It can be padding.
+    /// Keeps the packet at the current event if the files can grow and then contain the event.
+    /// Without a fault, the event is not in the metadata.
     #[cold]
-    fn lose_event(&mut self, message: String) {
+    fn holds(&mut self, fault: Option<FaultKind>) -> bool {
+        let Some(packet) = self.packet.filter(|_| self.growing.is_some()) else { return false };
+        let is_last = self.part + 1 >= self.parts.len();
+        let can_grow = match fault {
+            None => true,
+            Some(FaultKind::Beyond | FaultKind::Unterminated) => is_last && !packet.has_size(),
+            Some(_) => false,
+        };
+        if can_grow {
+            self.bits.at = self.event_at;
+            (self.held, self.packet) = (Some(packet), None);
+        }
+        can_grow
+    }
+
+    /// Drops the rest of the packet, in which no event begins. It can be padding. `fault` is the
+    /// fault in the header of the event, if the event is not only unknown.
+    #[cold]
+    fn lose_event(&mut self, fault: Option<FaultKind>, message: String) {
+        if self.holds(fault) {
+            return;
+        }
         let Some(packet) = self.packet.filter(|_| self.is_padding()) else {
             return self.lose(message);
         };
@@ -313,9 +507,8 @@ impl<'a> Stream<'a> {
     #[cold]
     fn is_padding(&self) -> bool {
         let Some(packet) = self.packet else { return false };
-        let has_size = packet.numbers.packet_size.or(packet.numbers.content_size).is_some();
         let rest = packet.bytes.get((self.event_at / 8) as usize..).unwrap_or_default();
-        !has_size && rest.iter().all(|byte| *byte == 0)
+        !packet.has_size() && rest.iter().all(|byte| *byte == 0)
     }
 
     /// Adds a gap at a position in the current packet.
@@ -331,8 +524,12 @@ impl<'a> Stream<'a> {
         let rest = part.bytes.get(self.at..).unwrap_or_default();
         let layout = layouts.get(part.layout).filter(|_| !rest.is_empty());
         let Some(layout) = layout else {
+            self.miss_listed(&part);
             self.part += 1;
-            self.at = 0;
+            self.at = self.parts.get(self.part).map_or(0, |part| part.start);
+            self.entry = Some(0);
+            let begin = self.parts.get(self.part).and_then(|part| part.begin);
+            self.repeatable.retain(|packet| packet.begin >= begin);
             return self.part < self.parts.len();
         };
         if self.state.registers.len() != layout.registers {
@@ -341,6 +538,7 @@ impl<'a> Stream<'a> {
         let before = self.state.clock;
         match packets::read(layout, rest, self.at as u64, &mut self.state) {
             Ok(packet) => {
+                self.compare_with_index(&part, &packet);
                 self.at += packet.bytes.len();
                 let previous = Previous {
                     begin: packet.numbers.begin,
@@ -349,8 +547,7 @@ impl<'a> Stream<'a> {
                     number: packet.numbers.number,
                     size: packet.bytes.len(),
                 };
-                // The first packet of a snapshot can be the last packet of the snapshot before it.
-                if self.previous == Some(previous) && previous.number.is_some() {
+                if self.is_repeated(previous) {
                     self.state.clock = before;
                     return true;
                 }
@@ -373,8 +570,20 @@ impl<'a> Stream<'a> {
                 if let Some(begin) = packet.numbers.begin {
                     self.shift = 0;
                     self.begin = begin;
+                    self.move_late(begin, packet.offset);
                 }
                 self.packet = Some(packet);
+                // A packet without a size grows with its file.
+                let grows = self.growing.is_some() && self.part + 1 >= self.parts.len();
+                self.held = self.packet.filter(|packet| grows && !packet.has_size());
+            }
+            Err(fault)
+                if fault.is_incomplete
+                    && self.growing.is_some()
+                    && self.part + 1 >= self.parts.len() =>
+            {
+                self.state.clock = before;
+                self.is_incomplete = true;
             }
             Err(_) if rest.iter().all(|byte| *byte == 0) => self.at = part.bytes.len(),
             Err(fault) => {
@@ -382,10 +591,81 @@ impl<'a> Stream<'a> {
                 let offset = self.at as u64;
                 let kind = GapKind::Damage(fault.message);
                 self.gaps.push_back(Gap { kind, between: None, offset });
-                self.at += packets::find(layout, rest).unwrap_or(rest.len());
+                self.at += self
+                    .next_listed(&part)
+                    .or_else(|| packets::find(layout, rest))
+                    .filter(|length| *length <= rest.len())
+                    .unwrap_or(rest.len());
             }
         }
         true
+    }
+
+    /// Compares a packet with the index of its file. An index that disagrees is not used any more.
+    fn compare_with_index(&mut self, part: &Part<'_>, packet: &Packet<'_>) {
+        let Some((index, number)) = part.index.zip(self.entry) else { return };
+        match index.get(number).map(|entry| entry.difference(packet)) {
+            // Recorders write the index after the packet.
+            None | Some(None) => self.entry = Some(number + 1),
+            Some(Some(difference)) => {
+                self.entry = None;
+                let (kind, offset) = (GapKind::Index(difference), packet.offset);
+                self.gaps.push_back(Gap { kind, between: None, offset });
+            }
+        }
+    }
+
+    /// Returns the number of bytes to the next packet that the index lists, after a packet that
+    /// cannot be read.
+    fn next_listed(&mut self, part: &Part<'_>) -> Option<usize> {
+        let (index, _) = part.index.zip(self.entry)?;
+        let number = index.first_from(self.at as u64 + 1);
+        let offset = usize::try_from(index.get(number)?.offset).ok()?;
+        self.entry = Some(number);
+        Some(offset - self.at)
+    }
+
+    /// Adds a gap if the index lists packets after the end of the file.
+    fn miss_listed(&mut self, part: &Part<'_>) {
+        let listed = part.index.zip(self.entry);
+        let missing = listed.map_or(0, |(index, number)| index.len().saturating_sub(number));
+        if missing > 0 {
+            let (kind, offset) = (GapKind::Listed(missing as u64), self.at as u64);
+            self.gaps.push_back(Gap { kind, between: None, offset });
+            // The numbers of packets do not show the same gap again.
+            self.previous = self.previous.map(|previous| Previous { number: None, ..previous });
+        }
+    }
+
+    /// Returns true if a packet was read before. Snapshots contain packets of the snapshots before
+    /// them. Otherwise notes the packet if the next file can contain it.
+    fn is_repeated(&mut self, packet: Previous) -> bool {
+        if packet.number.is_none() {
+            return false;
+        }
+        if self.previous == Some(packet) || self.repeatable.contains(&packet) {
+            return true;
+        }
+        let is_repeatable = match self.parts.get(self.part + 1) {
+            Some(next) => packet.begin >= next.begin,
+            None => self.growing.is_some(),
+        };
+        if is_repeatable {
+            self.repeatable.insert(packet);
+        }
+        false
+    }
+
+    /// Moves the events of a packet that begins before events that were delivered.
+    fn move_late(&mut self, begin: u64, offset: u64) {
+        let Some(growing) = self.growing else { return };
+        let behind = growing.delivered.saturating_sub(self.timing.stamp(begin));
+        let cycles = self.timing.cycles(behind);
+        if cycles > 0 {
+            self.shift = cycles;
+            self.begin = begin.saturating_add(cycles);
+            self.gaps.push_back(Gap { kind: GapKind::Late(cycles), between: None, offset });
+        }
     }
 
     /// Finds the events and packets that are missing before a packet.

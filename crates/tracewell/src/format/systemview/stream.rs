@@ -309,13 +309,26 @@ impl Stream {
     }
 }
 
-/// Returns the ends of all runs of at least ten zero bytes.
+/// Returns the ends of all runs of at least ten zero bytes. A run at the end of the bytes has no
+/// end.
 fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    let mut zeros = 0;
-    bytes.iter().enumerate().filter_map(move |(at, byte)| {
-        let run = if *byte == 0 { 0 } else { std::mem::take(&mut zeros) };
-        zeros += usize::from(*byte == 0);
-        (run >= SYNC).then_some(at)
+    // Of ten neighbours, one byte is enough to see that they are not a whole run.
+    let mut at = SYNC - 1;
+    std::iter::from_fn(move || {
+        loop {
+            while *bytes.get(at)? != 0 {
+                at += SYNC;
+            }
+            let (before, after) = bytes.split_at_checked(at)?;
+            let zeros = before.iter().rev().take_while(|byte| **byte == 0).count();
+            let end = at + after.iter().position(|byte| *byte != 0)?;
+            // The next run of ten zeros is after `end`, so it contains this position.
+            let start = at - zeros;
+            at = end + SYNC;
+            if end - start >= SYNC {
+                return Some(end);
+            }
+        }
     })
 }
 
@@ -400,4 +413,33 @@ fn is_plausible(
         rest = rest.get(packet.length..).unwrap_or_default();
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn runs_of_zeros_end_where_a_count_of_each_byte_says(
+            runs in prop::collection::vec((0..25_usize, 0..15_usize), 0..20),
+        ) {
+            let mut bytes = Vec::new();
+            for (zeros, others) in runs {
+                bytes.resize(bytes.len() + zeros, 0);
+                bytes.resize(bytes.len() + others, 7);
+            }
+            let (mut zeros, mut ends) = (0, Vec::new());
+            for (at, byte) in bytes.iter().enumerate() {
+                if *byte == 0 {
+                    zeros += 1;
+                } else if std::mem::take(&mut zeros) >= SYNC {
+                    ends.push(at);
+                }
+            }
+            prop_assert_eq!(syncs(&bytes).collect::<Vec<_>>(), ends);
+        }
+    }
 }

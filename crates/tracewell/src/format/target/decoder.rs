@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tracewell_wire::target::definition::ENTRY;
 use tracewell_wire::target::packet::{HEADER, MAX_PACKET, SYNC};
-use tracewell_wire::target::ring::CONTROL;
+use tracewell_wire::target::ring::{CONTROL, MAGIC};
 use tracewell_wire::target::{Control, DEFINITIONS, Definition, Lookup, Packet};
 
 use super::FORMAT;
@@ -75,7 +75,11 @@ fn kind(start: &[u8], last: bool) -> Kind {
     let complete = last || start.len() >= EXAMINED;
     let start = start.get(..EXAMINED).unwrap_or(start);
     let mut sums = Sums::new(start);
-    for at in 0..start.len() {
+    for (at, byte) in start.iter().enumerate() {
+        // Most bytes of files in other formats begin neither a control block nor a packet.
+        if *byte != MAGIC[0] && *byte != SYNC[0] {
+            continue;
+        }
         let rest = start.get(at..).unwrap_or_default();
         if Control::read(rest).is_some() {
             return Kind::Dump;

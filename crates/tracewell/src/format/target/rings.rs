@@ -18,8 +18,8 @@ pub(super) struct Ring<'a> {
 impl<'a> Ring<'a> {
     /// Returns the first ring of a dump.
     pub(super) fn find(dump: &'a [u8]) -> Option<Self> {
-        let windows = dump.windows(MAGIC.len()).enumerate();
-        windows.filter(|(_, bytes)| **bytes == MAGIC).find_map(|(at, _)| Self::at(dump, at))
+        let starts = dump.iter().enumerate().filter(|(_, byte)| **byte == MAGIC[0]);
+        starts.map(|(at, _)| at).find_map(|at| Self::at(dump, at))
     }
 
     /// Returns the ring that begins at an offset.

@@ -1,7 +1,9 @@
 //! Parses a schema file.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
+use foldhash::fast::RandomState;
 use toml::Spanned;
 
 use super::file::{Event, Fault, File, Holds, Kind, Names, Roles};
@@ -127,7 +129,7 @@ fn build(file: File) -> Result<Schema, Fault> {
     }
     let kinds: Vec<_> = file.object.iter().map(Kind::build).collect::<Result<_, Fault>>()?;
     let mut schema = Schema {
-        events: Vec::new(),
+        events: Vec::with_capacity(file.event.len()),
         by_id: Vec::new(),
         ranges: Vec::new(),
         unknown: range_type(0, "UNKNOWN".into(), "unknown event".into(), "unknown".into()),
@@ -197,18 +199,21 @@ pub(super) fn arguments(
     texts: &[Spanned<String>],
     names: &BTreeMap<String, ArgumentKind>,
 ) -> Result<Vec<Argument>, Fault> {
-    let mut seen = HashSet::new();
-    let mut arguments = Vec::new();
+    let mut seen = HashSet::with_capacity_and_hasher(texts.len(), RandomState::default());
+    let mut arguments = Vec::with_capacity(texts.len());
     for (position, text) in texts.iter().enumerate() {
         let typed = typed_argument(text, names)?;
-        let name =
-            if typed.name == "_" { format!("arg{}", position + 1) } else { typed.name.to_owned() };
+        let name = match typed.name {
+            "_" => Cow::Owned(format!("arg{}", position + 1)),
+            name => Cow::Borrowed(name),
+        };
         if !seen.insert(name.clone()) {
             let message = format!("two arguments have the name '{name}'");
             return Err((text.span().start, message));
         }
         let encoding = typed.encoding.to_owned();
-        arguments.push(Argument { name, kind: typed.kind(), encoding, zero: None });
+        let (name, kind) = (name.into_owned(), typed.kind());
+        arguments.push(Argument { name, kind, encoding, zero: None });
     }
     Ok(arguments)
 }
@@ -245,7 +250,7 @@ pub(super) fn typed_argument<'t>(
     text: &'t Spanned<String>,
     names: &BTreeMap<String, ArgumentKind>,
 ) -> Result<TypedArgument<'t>, Fault> {
-    let (argument, encoding) = text.get_ref().split_once(" as ").unwrap_or((text.get_ref(), ""));
+    let (argument, encoding) = split_encoding(text.get_ref());
     let (name, kind) = match argument.split_once(':') {
         None => (argument.trim(), None),
         Some((name, kind)) => (name.trim(), Some(kind.trim())),
@@ -260,6 +265,14 @@ pub(super) fn typed_argument<'t>(
         })
     });
     Ok(TypedArgument { name, kind: kind.transpose()?, encoding: encoding.trim() })
+}
+
+/// Splits an argument's text at the first ` as `. A general search for a string first prepares
+/// itself for a long text, which takes longer than the search in a short one.
+fn split_encoding(text: &str) -> (&str, &str) {
+    let at = text.as_bytes().windows(4).position(|four| four == b" as ");
+    let parts = at.and_then(|at| Some((text.get(..at)?, text.get(at + b" as ".len()..)?)));
+    parts.unwrap_or((text, ""))
 }
 
 fn argument_kind(kind: &str, names: &BTreeMap<String, ArgumentKind>) -> Option<ArgumentKind> {

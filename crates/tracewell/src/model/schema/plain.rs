@@ -44,12 +44,10 @@ fn sections(text: &str) -> Result<(Range<usize>, Vec<Section<'_>>), Error> {
     let mut root = 0..text.len();
     let mut sections: Vec<Section<'_>> = Vec::new();
     let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        if !line.starts_with('[') {
-            continue;
-        }
+    while let Some(start) = next_heading(text, at) {
+        let line = text.get(start..).and_then(|rest| rest.split_inclusive('\n').next());
+        let line = line.unwrap_or_default();
+        at = start + line.len();
         sections.last_mut().map_or(&mut root, |last| &mut last.body).end = start;
         let heading = line.trim_end();
         let list = heading.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
@@ -65,6 +63,15 @@ fn sections(text: &str) -> Result<(Range<usize>, Vec<Section<'_>>), Error> {
         sections.push(Section { name, key, body: at..text.len() });
     }
     Ok((root, sections))
+}
+
+/// Returns the offset of the next line that begins with a bracket. `from` is the offset of a line.
+fn next_heading(text: &str, from: usize) -> Option<usize> {
+    let rest = text.as_bytes().get(from..)?;
+    if rest.starts_with(b"[") {
+        return Some(from);
+    }
+    rest.windows(2).position(|pair| pair == b"\n[").map(|end| from + end + 1)
 }
 
 fn is_key(text: &str) -> bool {
@@ -188,6 +195,10 @@ impl<'de> SeqAccess<'de> for Group<'_, 'de> {
         seed: T,
     ) -> Result<Option<T::Value>, Error> {
         self.next().map(|(_, lines)| seed.deserialize(lines)).transpose()
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.sections.clone().filter(|section| section.name == self.name).count())
     }
 }
 
@@ -323,12 +334,11 @@ impl<'de> Cursor<'de> {
     fn string(&mut self) -> Result<&'de str, Error> {
         self.expect(b'"')?;
         let rest = self.text.get(self.at..self.end).unwrap_or_default();
-        let string = rest.split_once('"').map(|(string, _)| string).ok_or_else(unknown)?;
-        if string.bytes().any(|byte| byte == b'\\' || byte.is_ascii_control()) {
-            return Err(unknown());
-        }
-        self.at += string.len() + 1;
-        Ok(string)
+        let ends = |byte: &u8| *byte == b'"' || *byte == b'\\' || byte.is_ascii_control();
+        let length = rest.as_bytes().iter().position(ends).ok_or_else(unknown)?;
+        self.at += length;
+        self.expect(b'"')?;
+        rest.get(..length).ok_or_else(unknown)
     }
 
     /// Reads a number. `_` may be between two digits.

@@ -92,7 +92,7 @@ pub fn chart(
     Ok(Chart::new(trace, tracks, options).text())
 }
 
-/// The aspect of the named thing that a row shows.
+/// The shown part of the thing that a row names.
 const WAITS: &str = " waits";
 const STATE: &str = " state";
 const STEPS: &str = " steps";

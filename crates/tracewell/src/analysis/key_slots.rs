@@ -1,0 +1,60 @@
+//! Slots for the results of look-ups by key.
+//!
+//! Events name few keys again and again. So the results of the last look-ups are kept in slots, and
+//! most look-ups need no hash table.
+
+/// Number of slots; a power of two.
+const SLOTS: usize = 256;
+
+/// The last keys with their results. A slot holds one key, and each key has one slot.
+#[derive(Clone, Debug)]
+pub(super) struct KeySlots<K, V> {
+    slots: Box<[Option<(K, V)>; SLOTS]>,
+}
+
+impl<K: Copy, V: Copy> Default for KeySlots<K, V> {
+    fn default() -> Self {
+        Self { slots: Box::new([None; SLOTS]) }
+    }
+}
+
+impl<K: Copy + PartialEq, V: Copy> KeySlots<K, V> {
+    /// Returns the result of a key. `number` determines the slot. `find` is called if the slot
+    /// holds another key.
+    #[inline(always)]
+    pub(super) fn get(&mut self, number: u64, key: K, find: impl FnOnce() -> V) -> V {
+        // The highest bits of the product depend on all bits of the number.
+        let hash = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2());
+        let slot = &mut self.slots[hash as usize % SLOTS];
+        match slot {
+            Some((known, value)) if *known == key => *value,
+            _ => slot.insert((key, find())).1,
+        }
+    }
+
+    /// Forgets all results.
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_looked_up_once_until_another_key_needs_its_slot() {
+        let (mut slots, mut looks) = (KeySlots::default(), 0);
+        let mut get = |number, key: (bool, u64)| {
+            slots.get(number, key, || {
+                looks += 1;
+                looks
+            })
+        };
+        let keys = [(true, 7), (true, 7), (false, 7), (false, 7), (true, 7)];
+        assert_eq!(keys.map(|key| get(key.1, key)), [1, 1, 2, 2, 3]);
+        assert_eq!([(0, (true, 0)), (0, (true, 0))].map(|(number, key)| get(number, key)), [4, 4]);
+        slots.clear();
+        assert_eq!(slots.get(7, (true, 7), || 0), 0);
+    }
+}

@@ -1,0 +1,161 @@
+//! Rows of the things that events name, such as queues and machines.
+//!
+//! Events name few things again and again, and most keys have one name in the whole trace. So a row
+//! is usually found by its key in a slot, and the trace is searched for the name only after the
+//! objects changed.
+
+use super::Rows;
+use super::sight::Named;
+use crate::analysis::key_slots::KeySlots;
+use crate::model::Objects;
+
+/// Rows by the thing that they describe, in the order of the first mention.
+#[derive(Clone, Debug)]
+pub(super) struct NamedRows<T> {
+    rows: Rows<Named, T>,
+    /// Indices of rows by key. They are valid as long as no key was renamed.
+    slots: KeySlots<u64, Option<usize>>,
+    /// The names of the rows' things.
+    spans: Vec<NameSpan>,
+}
+
+/// A time span in which a thing has a name, or in which it has none.
+#[derive(Clone, Copy, Debug)]
+struct NameSpan {
+    is_named: bool,
+    from: u64,
+    until: u64,
+    /// The kind of objects and the state of the objects for which the span is valid.
+    kind: Option<u32>,
+    changes: u64,
+}
+
+impl NameSpan {
+    /// A span without any time.
+    const NONE: Self = Self { is_named: false, from: u64::MAX, until: 0, kind: None, changes: 0 };
+}
+
+impl<T> Default for NamedRows<T> {
+    fn default() -> Self {
+        Self { rows: Rows::default(), slots: KeySlots::default(), spans: Vec::new() }
+    }
+}
+
+impl<T> NamedRows<T> {
+    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
+    /// `name` returns the place of the thing in the row. If the thing has a name at this time,
+    /// stores the time there, so that look-ups find the current name.
+    #[inline]
+    pub(super) fn get(
+        &mut self,
+        thing: Named,
+        objects: &Objects,
+        make: impl FnOnce() -> T,
+        name: impl FnOnce(&mut T) -> &mut Named,
+    ) -> Option<&mut T> {
+        let Self { rows, slots, spans } = self;
+        let index = match objects.have_renamed() {
+            true => rows.index(thing, make)?,
+            false => slots.get(thing.key, thing.key, || rows.index(thing, make))?,
+        };
+        let row = rows.list.get_mut(index)?;
+        if index >= spans.len() {
+            spans.resize(index + 1, NameSpan::NONE);
+        }
+        let span = &mut spans[index];
+        let is_current = span.changes == objects.changes() && span.kind == thing.kind;
+        if !is_current || thing.ticks < span.from || thing.ticks > span.until {
+            let (kind, changes) = (thing.kind, objects.changes());
+            let named = objects.named(thing.key, thing.ticks, kind);
+            let (from, until) = (named.from, named.until);
+            *span = NameSpan { is_named: named.object.is_some(), from, until, kind, changes };
+        }
+        if span.is_named {
+            name(row).ticks = thing.ticks;
+        }
+        Some(row)
+    }
+
+    /// Returns true if a thing has a row.
+    pub(super) fn has(&self, thing: &Named) -> bool {
+        self.rows.by_key.contains_key(thing)
+    }
+
+    /// Returns the number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.rows.list.len()
+    }
+
+    /// Returns all rows for a change.
+    pub(super) fn list_mut(&mut self) -> &mut [T] {
+        &mut self.rows.list
+    }
+
+    /// Returns all rows.
+    pub(super) fn finish(self) -> Vec<T> {
+        self.rows.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{Lifetime, Object};
+
+    fn object(key: u64, kind: u32, label: u8, from: Option<u64>) -> Object {
+        Object {
+            key,
+            kind,
+            name: Vec::new(),
+            label: label.to_string(),
+            parameters: Vec::new(),
+            priority: None,
+            alive: None,
+            lifetime: Lifetime { from, until: None },
+            record: Vec::new(),
+        }
+    }
+
+    proptest! {
+        /// The plain form searches the table and the objects at each event.
+        #[test]
+        fn rows_and_names_agree_with_a_search_at_each_event(
+            steps in prop::collection::vec((0..12_u8, 0..4_u64, 0..3_u32, 0..3_u8), 0..200),
+            shared in any::<bool>(),
+        ) {
+            let (mut objects, mut rows) = (Objects::default(), NamedRows::<Named>::default());
+            if shared {
+                objects.share_names_among_kinds();
+            }
+            let mut plain = Rows::<Named, Named>::default();
+            for (now, (step, key, kind, label)) in (0..).zip(steps) {
+                match step {
+                    0 => {
+                        objects.add(object(key, kind, label, (label > 0).then_some(now)));
+                    }
+                    1 => {
+                        let id = objects.at(key, now, Some(kind)).map(|(id, _)| id);
+                        id.into_iter().for_each(|id| objects.end(id, now));
+                    }
+                    _ => {}
+                }
+                let kind = (kind > 0).then_some(kind);
+                let renamed = objects.renamed(key, now, kind);
+                let thing = Named { argument: key, key, kind, ticks: now, renamed };
+                let row = rows.get(thing, &objects, || thing, |row| row).copied();
+                let expected = plain.get(thing, || thing).map(|row| {
+                    if objects.at(key, now, kind).is_some() {
+                        row.ticks = now;
+                    }
+                    *row
+                });
+                let shown = |row: Option<Named>| row.map(|row| (row.key, row.renamed, row.ticks));
+                prop_assert_eq!(shown(row), shown(expected));
+                prop_assert!(rows.has(&thing));
+            }
+            prop_assert_eq!(rows.len(), plain.list.len());
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The holders of mutexes, and the tasks that hold them.
+//!
+//! Usually one task holds a mutex, and its entry is in the mutex's row. If a trace shows that
+//! further tasks hold the same mutex, because events are missing, their entries are in a table.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::resources::Number;
+use crate::analysis::key_slots::KeySlots;
+use crate::model::ContextId;
+
+/// A task that holds a mutex.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    task: ContextId,
+    since: u64,
+    resource: Number,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    /// The value of `Mutexes::round` for which the row is valid.
+    round: u64,
+    holder: Option<ContextId>,
+    hold: Option<Hold>,
+}
+
+/// All mutexes, by key.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mutexes {
+    slots: KeySlots<u64, usize>,
+    numbers: HashMap<u64, usize, RandomState>,
+    rows: Vec<Row>,
+    /// Number of gaps so far.
+    round: u64,
+    /// Entries that have no room in the rows.
+    more: HashMap<(ContextId, u64), Hold, RandomState>,
+}
+
+impl Mutexes {
+    fn row(&mut self, key: u64) -> &mut Row {
+        let Self { slots, numbers, rows, round, .. } = self;
+        let index = slots.get(key, key, || {
+            *numbers.entry(key).or_insert_with(|| {
+                rows.push(Row::default());
+                rows.len() - 1
+            })
+        });
+        let row = &mut rows[index];
+        if row.round != *round {
+            *row = Row { round: *round, ..Row::default() };
+        }
+        row
+    }
+
+    /// Returns the holder of a mutex.
+    pub(super) fn holder(&mut self, key: u64) -> Option<ContextId> {
+        self.row(key).holder
+    }
+
+    /// Handles a request. Unless the task holds the mutex already, it holds the mutex from now on.
+    /// Returns true if the task is the holder, because no other task is.
+    pub(super) fn requested(
+        &mut self,
+        task: ContextId,
+        key: u64,
+        since: u64,
+        resource: Number,
+    ) -> bool {
+        let has_more = !self.more.is_empty();
+        let row = self.row(key);
+        let is_holder = *row.holder.get_or_insert(task) == task;
+        let new = Hold { task, since, resource };
+        match row.hold {
+            Some(hold) if hold.task == task => {}
+            None if !has_more => row.hold = Some(new),
+            _ => {
+                self.more.entry((task, key)).or_insert(new);
+            }
+        }
+        is_holder
+    }
+
+    /// Handles the end of a wait: the task holds the mutex from now on.
+    pub(super) fn got(&mut self, task: ContextId, key: u64, since: u64, resource: Number) {
+        let has_more = !self.more.is_empty();
+        let row = self.row(key);
+        row.holder = Some(task);
+        let new = Hold { task, since, resource };
+        match row.hold {
+            Some(hold) if hold.task == task => row.hold = Some(new),
+            None if !has_more => row.hold = Some(new),
+            _ => {
+                self.more.insert((task, key), new);
+            }
+        }
+    }
+
+    /// Handles an unlock. Returns the time since which the task held the mutex, and the number of
+    /// the mutex.
+    pub(super) fn unlocked(&mut self, task: ContextId, key: u64) -> Option<(u64, Number)> {
+        let row = self.row(key);
+        row.holder.take_if(|holder| *holder == task);
+        let hold = match row.hold.take_if(|hold| hold.task == task) {
+            None if !self.more.is_empty() => self.more.remove(&(task, key)),
+            hold => hold,
+        };
+        hold.map(|hold| (hold.since, hold.resource))
+    }
+
+    /// Handles missing events. After them, it is unknown which mutexes are held.
+    pub(super) fn gap(&mut self) {
+        self.round += 1;
+        self.more.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::analysis::scheduling::resources::Resources;
+
+    proptest! {
+        /// The plain form: two tables that have every entry.
+        #[test]
+        fn rows_agree_with_tables(
+            steps in prop::collection::vec((0..16_u8, 0..3_u32, 0..3_u64), 0..200),
+        ) {
+            let mut mutexes = Mutexes::default();
+            let mut held: HashMap<(ContextId, u64), (u64, Number)> = HashMap::new();
+            let mut holders: HashMap<u64, ContextId> = HashMap::new();
+            let mut resources = Resources::default();
+            for (now, (step, task, key)) in (0..).zip(steps) {
+                let (task, resource) = (ContextId(task), resources.number((true, None, key)));
+                match step {
+                    0 => {
+                        mutexes.gap();
+                        (held, holders) = Default::default();
+                    }
+                    1..6 => {
+                        held.entry((task, key)).or_insert((now, resource));
+                        let is_holder = *holders.entry(key).or_insert(task) == task;
+                        prop_assert_eq!(mutexes.requested(task, key, now, resource), is_holder);
+                    }
+                    6..9 => {
+                        held.insert((task, key), (now, resource));
+                        holders.insert(key, task);
+                        mutexes.got(task, key, now, resource);
+                    }
+                    _ => {
+                        if holders.get(&key) == Some(&task) {
+                            holders.remove(&key);
+                        }
+                        prop_assert_eq!(mutexes.unlocked(task, key), held.remove(&(task, key)));
+                    }
+                }
+                prop_assert_eq!(mutexes.holder(key), holders.get(&key).copied());
+            }
+        }
+    }
+}

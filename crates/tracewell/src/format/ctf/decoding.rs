@@ -1,0 +1,265 @@
+//! The state of decoding a trace: delivers the events of its streams in the order of time, with
+//! gaps and warnings. `decoder` creates it for files that are complete, `growing` for files that
+//! grow.
+
+use std::sync::Arc;
+
+use super::classes::Value;
+use super::clocks::Common;
+use super::events::Maker;
+use super::layout::{EventLayout, Layout, packet_arguments};
+use super::packets::hyphenated;
+use super::position::Bits;
+use super::program::State;
+use super::reader::{Reader, StreamKey};
+use super::row::{PacketRow, Row};
+use super::stream::{Gap, GapKind, Next, Stream};
+use super::who::Threads;
+use crate::format::TraceFile;
+use crate::model::{Emitter, Flow, LossCause, NewEvent, Priority, Processor, Severity, Trace};
+use crate::text::{counted, shown};
+
+/// The facts of a trace's environment that summaries show.
+const SHOWN: [&str; 8] = [
+    "hostname",
+    "domain",
+    "sysname",
+    "kernel_release",
+    "tracer_name",
+    "trace_name",
+    "procname",
+    "vpid",
+];
+
+/// Adds the clock and the environment to the trace. If there are several metadata files, the
+/// environment is that of the first one.
+pub(super) fn describe(common: &Common, layouts: &[Layout], trace: &mut Trace) {
+    trace.clock = common.clock();
+    trace.wall_clock = common.wall_clock();
+    let environment = layouts.first().map(|layout| &layout.metadata.environment);
+    for name in SHOWN {
+        let found = environment.into_iter().flatten().find(|(known, _)| known == name);
+        trace.texts.extend(found.map(|(_, value)| match value {
+            Value::Text(text) => (name, shown(text).into_owned()),
+            Value::Number(number) => (name, number.to_string()),
+        }));
+    }
+}
+
+/// Adds a warning about a metadata file to the trace.
+pub(super) fn warn(file: Option<&TraceFile>, warning: &str, trace: &mut Trace) {
+    let path = file.map(|file| file.path().display().to_string());
+    let message = format!("{}: {warning}", path.unwrap_or_default());
+    trace.diagnostics.add(Severity::Warning, None, message);
+}
+
+/// The arguments of events that are in the context of their packet.
+#[derive(Debug, Default)]
+pub(super) struct PacketArguments {
+    values: PacketRow,
+    /// Number of the packet that contains them.
+    packet: u64,
+}
+
+impl PacketArguments {
+    /// Writes the arguments to the row of an event.
+    fn put(
+        &mut self,
+        stream: &Stream<'_>,
+        layout: &Layout,
+        event: &EventLayout,
+        row: &mut Row<'_>,
+    ) {
+        let Some(packet) = &stream.packet else { return };
+        if self.packet != stream.packets {
+            self.packet = stream.packets;
+            self.values.clear();
+            let mut bits = Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
+            // The context was read before, when the packet was opened.
+            let mut state = State { empty_elements: 0, ..stream.state.clone() };
+            if let Some(class) = layout.streams.get(packet.class) {
+                let _ = class.context.run(&mut bits, &mut state, &mut self.values);
+            }
+        }
+        let metadata = layout.metadata.streams.get(packet.class);
+        let names = metadata.into_iter().flat_map(packet_arguments).map(|(_, name, _)| name);
+        self.values.put(row, &event.packet, names);
+    }
+}
+
+/// The state of decoding a trace.
+pub(super) struct Decoding<'a> {
+    pub(super) reader: Reader<'a>,
+    pub(super) files: &'a [TraceFile],
+    pub(super) threads: Threads,
+    /// The arguments from the context of the current packet of each stream.
+    pub(super) contexts: Vec<PacketArguments>,
+    pub(super) rest: Vec<u8>,
+    /// The identity of each stream, if the files grow.
+    pub(super) keys: Vec<StreamKey>,
+}
+
+impl<'a> Decoding<'a> {
+    pub(super) fn new(mut reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
+        Maker::default().define(&mut reader.layouts, Arc::make_mut(&mut trace.schema));
+        if trace.schema.shows_switches() {
+            trace.processor = Processor::Switches;
+        }
+        let contexts = reader.streams.iter().map(|_| PacketArguments::default()).collect();
+        let threads = Threads::default();
+        Self { reader, files, threads, contexts, rest: Vec::new(), keys: Vec::new() }
+    }
+
+    /// Delivers all events. If the files grow, stops at the first event that may follow events
+    /// which are not in the files yet.
+    pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
+        while let Some(index) = self.reader.earliest() {
+            let Some(stream) = self.reader.streams.get_mut(index) else { break };
+            match stream.next {
+                Next::Event => self.event(index, out)?,
+                Next::Gap => {
+                    if let Some(gap) = stream.take_gap() {
+                        self.gap(index, &gap, out)?;
+                    }
+                }
+                Next::Wait => break,
+                Next::End => {}
+            }
+            self.reader.advance();
+        }
+        out.flush()
+    }
+
+    #[inline]
+    fn event(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
+        let Self { reader, threads, contexts, rest, .. } = self;
+        let Some(stream) = reader.streams.get_mut(index) else { return Flow::Continue(()) };
+        let layout = reader.layouts.get(stream.layout);
+        let class = layout.and_then(|layout| layout.streams.get(stream.class));
+        let Some(event) = class.and_then(|class| class.events.get(stream.event)) else {
+            return Flow::Continue(());
+        };
+        let Some((from, cpu)) = stream
+            .packet
+            .as_ref()
+            .map(|packet| (packet.offset + stream.event_at / 8, packet.numbers.cpu))
+        else {
+            return Flow::Continue(());
+        };
+        let known = &event.known;
+        if let Some(plain) = &event.plain {
+            let payloads = &mut out.buffer.payloads;
+            let start = payloads.len();
+            if let Err(fault) = plain.read(&mut stream.bits, payloads) {
+                stream.lose_body(fault);
+                return Flow::Continue(());
+            }
+            let row = payloads.get(start..).unwrap_or_default();
+            stream.note_interrupt(known.who.is_interrupt);
+            let cpu = cpu.map_or(0, |cpu| u16::try_from(cpu).unwrap_or(u16::MAX));
+            let who = threads.of_recorder(&known.who, cpu, row, out.trace);
+            let ticks = out.ticks(stream.stamp());
+            let new = NewEvent { ticks, cpu, context: who, id: known.id, priority: Priority::NONE };
+            return out.copied(new, from);
+        }
+        let mut row = Row::begin(&mut out.buffer.payloads, event.slots, rest);
+        if let Err(fault) = stream.body(event, &mut row) {
+            row.discard();
+            stream.lose_body(fault);
+            return Flow::Continue(());
+        }
+        if let (false, Some(layout), Some(context)) =
+            (event.packet.is_empty(), layout, contexts.get_mut(index))
+        {
+            context.put(stream, layout, event, &mut row);
+        }
+        stream.note_interrupt(known.who.is_interrupt);
+        let cpu = known.who.cpu(&row, cpu);
+        let who = threads.context(&known.who, cpu, &row, out.trace);
+        row.finish(event.has_rest);
+        let ticks = out.ticks(stream.stamp());
+        let new = NewEvent { ticks, cpu, context: who, id: known.id, priority: Priority::NONE };
+        out.copied(new, from)
+    }
+
+    /// Reports a gap as a loss, a diagnostic, or both.
+    #[cold]
+    fn gap(&mut self, index: usize, gap: &Gap, out: &mut Emitter<'_>) -> Flow {
+        let part = self.reader.streams.get(index).and_then(|stream| stream.part());
+        let file = part.and_then(|part| self.files.get(part.file));
+        let path = file.map_or(String::new(), |file| file.path().display().to_string());
+        let at = gap.offset;
+        let is_loss = matches!(
+            gap.kind,
+            GapKind::Events { .. } | GapKind::Packets(_) | GapKind::Listed(_) | GapKind::Damage(_)
+        );
+        if is_loss {
+            let stream = self.reader.streams.get(index);
+            let packet = stream.and_then(|stream| stream.packet.as_ref());
+            self.threads.gap(packet.and_then(|packet| packet.numbers.cpu));
+        }
+        let mut note = |severity, message: String| {
+            let message = format!("{path}: at byte {at}: {message}");
+            out.trace.diagnostics.add(severity, None, message);
+        };
+        match &gap.kind {
+            GapKind::Events { count, first } => {
+                if count.is_none() {
+                    let message = format!(
+                        "the count of discarded events is {first} in the first packet; the \
+                         recording began earlier"
+                    );
+                    note(Severity::Note, message);
+                }
+                out.loss(*count, LossCause::BufferFull, at)
+            }
+            GapKind::Packets(count) => {
+                note(Severity::Warning, format!("{} missing", counted(*count, "packet")));
+                out.loss(None, LossCause::Missing, at)
+            }
+            GapKind::Listed(count) => {
+                let message =
+                    format!("{} missing, which the index lists", counted(*count, "packet"));
+                note(Severity::Damage, message);
+                out.loss(None, LossCause::Truncated, at)
+            }
+            GapKind::Damage(message) => {
+                note(Severity::Damage, message.clone());
+                out.loss(None, LossCause::Damaged, at)
+            }
+            GapKind::Padding(bytes) => {
+                note(Severity::Note, format!("{} of zeros at the end", counted(*bytes, "byte")));
+                Flow::Continue(())
+            }
+            GapKind::OtherTrace(uuid) => {
+                let message = format!(
+                    "the packet has the UUID {}, not that of the metadata",
+                    hyphenated(*uuid)
+                );
+                note(Severity::Warning, message);
+                Flow::Continue(())
+            }
+            GapKind::Late(cycles) => {
+                let message = format!(
+                    "the packet was written later than the option `wait` allows; its events get \
+                     times that are later by {}",
+                    counted(*cycles, "cycle")
+                );
+                note(Severity::Warning, message);
+                Flow::Continue(())
+            }
+            GapKind::Index(difference) => {
+                note(Severity::Warning, format!("{difference}; the index of the file is ignored"));
+                Flow::Continue(())
+            }
+            GapKind::Backwards(cycles) => {
+                let message = format!(
+                    "the clock went back by {}; times continue from the previous event",
+                    counted(*cycles, "cycle")
+                );
+                note(Severity::Warning, message);
+                Flow::Continue(())
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Tests traces in folders that grow: what is read in steps equals what is read at once.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use support::{fixture, settings, shared};
+use tracewell::export::events::{EventFormat, EventWriter};
+use tracewell::input::{Growing, Input};
+use tracewell::select::Selection;
+
+/// Number of steps in which a trace grows.
+const STEPS: usize = 6;
+
+/// Length of a packet of LTTng's metadata. Other metadata appears as a whole.
+const METADATA_PACKET: usize = 4096;
+
+fn writer() -> EventWriter<Vec<u8>> {
+    EventWriter::new(Vec::new(), EventFormat::JsonLines, Selection::default())
+}
+
+fn lines(writer: EventWriter<Vec<u8>>) -> String {
+    String::from_utf8(writer.into_inner().unwrap()).unwrap()
+}
+
+/// Returns the files below a folder, relative to it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push(path.strip_prefix(folder).unwrap().to_owned()),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Writes the part of each file that exists in a step. Files grow at different speeds.
+fn write(from: &Path, to: &Path, step: usize) {
+    for (index, file) in files(from).iter().enumerate() {
+        let bytes = fs::read(from.join(file)).unwrap();
+        let is_metadata = file.ends_with("metadata");
+        let is_packets = [[0x57, 0x1D, 0xD1, 0x75], [0x75, 0xD1, 0x1D, 0x57]]
+            .iter()
+            .any(|magic| bytes.starts_with(magic));
+        let length = match (step == STEPS, is_metadata) {
+            (true, _) => bytes.len(),
+            (false, true) if !is_packets => bytes.len() * usize::from(step > 0),
+            (false, true) => bytes.len() * step / STEPS / METADATA_PACKET * METADATA_PACKET,
+            (false, false) => bytes.len() * (step + index % 3).min(STEPS) / STEPS,
+        };
+        let target = to.join(file);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::write(target, &bytes[..length]).unwrap();
+    }
+}
+
+/// Reads a copy of a trace that grows. Returns the lines after each step.
+fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut current = folder.path().join("trace");
+    let mut growing = None;
+    let (mut writer, mut steps) = (writer(), Vec::new());
+    for step in 0..=STEPS {
+        write(from, &current, step);
+        if moved && step == STEPS / 2 {
+            // As a rotation moves a chunk.
+            let archive = folder.path().join("archive");
+            fs::rename(&current, &archive).unwrap();
+            current = archive;
+        }
+        let growing = growing.get_or_insert_with(|| {
+            Growing::open(folder.path(), settings(options)).unwrap().unwrap()
+        });
+        for _ in 0..3 {
+            growing.advance(&mut writer).unwrap();
+        }
+        steps.push(growing.trace().events);
+    }
+    let mut growing = growing.unwrap();
+    growing.end(&mut writer).unwrap();
+    let mut found: Vec<_> = steps.iter().map(u64::to_string).collect();
+    found.push(lines(writer));
+    found
+}
+
+/// Compares the events of a growing trace with those of the complete trace. Returns the numbers of
+/// events after each step.
+fn compare(from: &Path, moved: bool) -> Vec<u64> {
+    let mut steps = grown(from, &[], moved);
+    let found = steps.pop().unwrap();
+    let mut expected = writer();
+    let whole = Input::open(from, settings(&[])).unwrap().read(&mut expected).unwrap();
+    let expected = lines(expected);
+    let differing = expected.lines().zip(found.lines()).find(|(one, other)| one != other);
+    assert_eq!(differing, None, "{}", from.display());
+    assert_eq!(expected.lines().count(), found.lines().count(), "{}", from.display());
+    let steps: Vec<u64> = steps.iter().map(|step| step.parse().unwrap()).collect();
+    assert!(steps.iter().all(|step| *step <= whole.events));
+    steps
+}
+
+#[test]
+fn a_growing_trace_equals_the_complete_one() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let fixtures = ["classes", "odd", "zephyr"].map(|name| fixture("ctf").join(name));
+    fixtures.iter().for_each(|trace| drop(compare(trace, false)));
+    // Only streams with a number are found again after their files were moved.
+    for moved in [false, true] {
+        compare(&examples.join("lttng"), moved);
+    }
+}
+
+#[test]
+fn events_are_delivered_while_a_trace_grows() {
+    let steps = compare(&fixture("ctf/zephyr"), false);
+    assert!(steps.windows(2).filter(|pair| pair[0] < pair[1]).count() > 2, "{steps:?}");
+}
+
+#[test]
+fn shared_traces_that_grow_equal_the_complete_ones() {
+    let Some(shared) = shared() else { return };
+    let data = shared.join("data/ctf");
+    let mut begun = 0;
+    for system in ["lttng-ust", "barectf", "zephyr", "made"] {
+        for entry in fs::read_dir(data.join(system)).unwrap() {
+            let trace = entry.unwrap().path().join("trace");
+            if trace.is_dir() {
+                let steps = compare(&trace, system == "lttng-ust");
+                begun += usize::from(steps[STEPS - 1] > 0);
+            }
+        }
+    }
+    assert!(begun > 8, "{begun}");
+}
+
+#[test]
+fn late_packets_are_moved_after_the_limit_of_waiting() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lttng");
+    let steps = grown(&examples, &["wait=1ns"], false);
+    let (found, steps) = steps.split_last().unwrap();
+    // Without a limit, no event is delivered before all streams have begun.
+    assert!(steps.iter().any(|step| step != "0"), "{steps:?}");
+    let ticks = found.lines().filter_map(|line| line.split("\"ticks\":").nth(1));
+    let ticks: Vec<u64> =
+        ticks.map(|rest| rest.split(',').next().unwrap().parse().unwrap()).collect();
+    assert_eq!(ticks.len(), 205);
+    assert!(ticks.is_sorted());
+}
+
+#[test]
+fn a_wrong_time_to_wait_is_refused() {
+    let folder = fixture("ctf/zephyr");
+    let error = Growing::open(&folder, settings(&["wait=1"])).unwrap_err();
+    let expected = "-O wait: expected a time such as 1s or 200ms, found '1'";
+    assert!(error.to_string().contains(expected), "{error}");
+}
