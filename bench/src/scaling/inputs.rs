@@ -46,7 +46,7 @@ fn address(number: u32) -> u64 {
     0x8000_0000 + 256 * u64::from(number)
 }
 
-/// Returns an event of a thread, 10 ticks after the previous one.
+/// Returns an event of a thread, 10 ticks after the previous event.
 fn event(number: u32, context: u64, id: u16, info1: u64) -> Event {
     Event {
         context,

@@ -122,7 +122,7 @@ impl NameFile<'_> {
         Ok(FIRST_USER + count as u32)
     }
 
-    /// Copies all names from another name space to an empty one. Async-signal-safe.
+    /// Copies all names from another name space to this empty name space. Async-signal-safe.
     pub(crate) fn copy_from(self, other: NameFile<'_>) -> Result<(), Errno> {
         self.fill(0, other.count(), |index| other.slot(index))
     }

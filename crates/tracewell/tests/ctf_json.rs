@@ -404,7 +404,7 @@ fn json_is_limited() {
         metadata::read(long.as_bytes()).unwrap_err().message,
         format!("expected at most {MAX_FIELDS} values in a fragment, found more")
     );
-    // The size of each alias is twice that of the previous one.
+    // Each alias is twice as large as the previous alias.
     let alias = |name: String, class: Value| json!({ "type": "field-class-alias", "name": name, "field-class": class });
     let mut fragments = vec![alias("a0".to_owned(), structure(&[("x", byte(json!({})))]))];
     for index in 1..40 {

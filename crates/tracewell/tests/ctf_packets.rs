@@ -129,7 +129,7 @@ fn an_index_that_disagrees_with_its_stream_is_ignored() {
             && warning.ends_with("the index of the file is ignored")
     };
     assert_eq!(warnings.iter().filter(|warning| is_about_size(warning)).count(), 1, "{warnings:?}");
-    // A file that is no index is not used.
+    // The reader does not use a file that is not an index.
     fs::write(index, b"not an index").unwrap();
     assert_eq!(messages(&copy.read(), Severity::Warning), messages(&whole, Severity::Warning));
 }

@@ -265,7 +265,7 @@ fn the_inversion_of_the_example_is_in_its_page() {
 }
 
 /// Tests fixed values, because `compare` would not notice a fault that page and trace share.
-/// FreeRTOS treats larger priorities as more urgent, and ThreadX treats smaller ones as more
+/// FreeRTOS treats larger priorities as more urgent, and ThreadX treats smaller priorities as more
 /// urgent.
 #[test]
 fn the_page_says_which_priorities_are_urgent() {

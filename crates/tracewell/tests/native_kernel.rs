@@ -60,8 +60,8 @@ fn definition_type(image: &Image<'_>, kind: DefinitionKind, number: u64, name: &
     image.define(kernel::family_of(ids::START), text.as_bytes()).unwrap()
 }
 
-/// The second task waits for the mutex of the first one. The number 40 stands for a thread, not for
-/// a core.
+/// The second task waits for the mutex of the first task. The number 40 stands for a thread, not
+/// for a core.
 const SCRIPT: [(u64, u8, [u64; 3]); 13] = [
     (100, ids::START, [0, 0, 0]),
     (110, ids::TASK_CREATE, [0, LOW, 1]),

@@ -267,7 +267,7 @@ fn numbers(trace: &Trace, log: &EventLog) -> Vec<u64> {
     marks.map(|row| trace.payload.argument(&row.payload, 0).unwrap()).collect()
 }
 
-/// Checks that the events are in order, and that the trace counts the missing ones. The start of
+/// Checks that the events are in order, and that the trace counts the missing events. The start of
 /// the recorder is an event, too.
 fn accounted(bytes: &[u8], may_end_early: bool) {
     let (trace, log) = read(bytes);

@@ -165,7 +165,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Builds the string of `fields`. `words` has the numbers, the first `before` of which are
+    /// Builds the string of `fields`. `words` contains the numbers. The first `before` of them are
     /// fields that the layer adds. Adds the length of each text except the last to `words`.
     pub(crate) fn of(fields: &impl Fields, words: &'a mut Words, before: usize) -> Self {
         let free = MAX_WORDS - before;

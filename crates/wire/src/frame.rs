@@ -34,7 +34,7 @@ pub enum Lookup<'a> {
     },
     /// The bytes can be the start of a block. The reader needs at least this many bytes to decide.
     Incomplete(usize),
-    /// Not a block, or a damaged one.
+    /// Not a block, or a damaged block.
     Damaged,
 }
 

@@ -22,7 +22,7 @@ pub const SERIAL: u32 = 0x4000_0000;
 /// Flag of [`Trace::trcstop`]: discard everything that is not in the log yet.
 pub const DISCARDBUFS: u32 = 0x2000_0000;
 
-/// Number of channels: the event trace and seven generic ones.
+/// Number of channels: the event trace and seven generic channels.
 pub const CHANNELS: usize = 8;
 
 /// The trace facility: up to eight channels, each in its own memory, with one clock.

@@ -83,7 +83,7 @@ fn own_hook(env: Env, id: HookId, words: u16) -> HookWord {
 }
 
 /// Limits a number to the largest value that fits into a word, so that a large count is not stored
-/// as a small one.
+/// as a small number.
 fn word_of(env: Env, word: u64) -> u64 {
     match env {
         Env::Bits32 => word.min(u64::from(u32::MAX)),

@@ -15,9 +15,9 @@ use super::{DefineError, Family, Stream};
 /// A stream into which a kernel or an executor records what it does: which tasks run, why they
 /// wait, who holds a mutex. `tracewell analyze` and the timelines then show what the scheduler did.
 ///
-/// The events are those of the recorder for small targets. [`tracewell_wire::target::ids`] lists
-/// them, with their arguments. The kernel gives its tasks and objects numbers below 2^32. Mutex 3
-/// and queue 3 are different objects.
+/// The events are the same as in the recorder for small targets. [`tracewell_wire::target::ids`]
+/// lists them, with their arguments. The kernel gives its tasks and objects numbers below 2^32.
+/// Mutex 3 and queue 3 are different objects.
 ///
 /// An event belongs to a core of the kernel: 0 to 31. The context of the event is the task that
 /// runs on this core, or the interrupt in progress. A thread that is not a core, such as a thread

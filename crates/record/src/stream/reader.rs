@@ -213,7 +213,7 @@ impl LaneReader {
         Some((part, walk.events, walk.first.unwrap_or(0), begin))
     }
 
-    /// Counts a damaged packet and continues with the next one.
+    /// Counts a damaged packet and continues with the next packet.
     fn skip_damaged<T>(&mut self, next: u64) -> Option<T> {
         self.damaged += 1;
         self.go_to(next);

@@ -304,7 +304,7 @@ impl Stream {
     /// faster, or if there is no memory for the lane.
     fn take(&self, image: &Image<'_>, lane: usize, before: u64, owner: u64) -> bool {
         let word = image.head(lane, lane::OWNER);
-        // Acquire: the new owner sees what the previous one stored.
+        // Acquire: the new owner sees everything that the previous owner stored.
         let taken = word.compare_exchange(before, owner, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {
             return false;

@@ -98,7 +98,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Moves the stream at `path` and the older ones to their next names. Does nothing if another
+/// Moves the stream at `path` and the older streams to their next names. Does nothing if another
 /// starter has moved it in the meantime.
 fn rotate(path: &Path, keep: u32) -> io::Result<()> {
     let Some(newest) = ended(path)? else { return Ok(()) };

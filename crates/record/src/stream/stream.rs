@@ -295,7 +295,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // During a panic, the stream stays as it is, like the stream of a killed process. A forked
+        // During a panic, the stream stays unchanged, like the stream of a killed process. A forked
         // child does not stop the stream of its parent.
         let ends = self.stops_on_drop && !std::thread::panicking();
         // An access to a truncated file would end the process with SIGBUS.

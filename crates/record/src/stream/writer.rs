@@ -224,7 +224,7 @@ impl Writer {
     }
 
     /// Prepares for a record of `words` words at `stamp`: stores a new base, or opens a packet if
-    /// the current one has too little room.
+    /// the current packet has too little room.
     fn make_room(&self, image: &Image<'_>, stamp: u64, words: usize) -> Result<(), Full> {
         // A new base is a record of two words.
         if self.next.get() + 2 + words > self.end.get() {
@@ -241,7 +241,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the open packet, if any, and opens the next one.
+    /// Completes the open packet, if any, and opens the next packet.
     fn open(&self, image: &Image<'_>, stamp: u64) -> Result<(), Full> {
         let committed = Committed(self.committed.get());
         let packet_words = image.packet_words();

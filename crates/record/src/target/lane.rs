@@ -1,4 +1,5 @@
-//! The packets of one core: the open packet, which receives events, and the closed ones before it.
+//! The packets of one core: the open packet, which receives events, and the closed packets before
+//! it.
 
 use tracewell_wire::target::packet::{CHECKED, HEADER};
 use tracewell_wire::target::{Header, crc16};

@@ -282,7 +282,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         }
         let mut block = [0; MAX_BLOCK + number::MAX_NUMBER];
         let head = put(&mut block, 0, u64::from(first));
-        // The block must fit into a packet of its own, after the id, the ticks and the length.
+        // The block must fit into an otherwise empty packet, after the id, the ticks and the
+        // length.
         let room = usize::from(self.control.slot) - HEADER - 4;
         let most = block.len().min(room);
         let length = head + fill(&mut block[..most], head);
@@ -396,7 +397,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         Next::Copied(copied)
     }
 
-    /// Copies one packet of definitions if there are new ones, and returns its length in bytes.
+    /// Copies one packet of definitions if there are new definitions, and returns its length in
+    /// bytes.
     fn read_definitions(&mut self, out: &mut [u8]) -> usize {
         let table = self.memory.get(CONTROL..self.control.slots_at(0)).unwrap_or_default();
         let used = definitions::used(table);

@@ -91,7 +91,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
 
     /// Records that a thread is no longer ready.
     ///
-    /// `new_state` is the state that the thread enters. The other arguments are those of
+    /// `new_state` is the state that the thread enters. The other arguments are the same as for
     /// [`Trace::thread_resume`]. A `next` of 0 means that the system becomes idle.
     pub fn thread_suspend(
         &mut self,

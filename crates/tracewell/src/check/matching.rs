@@ -123,7 +123,7 @@ impl<'r> Matcher<'r> {
         let mut miss = Miss::Name;
         for (number, alternative) in pattern.alternatives.iter().enumerate() {
             let Some(positions) = self.positions(alternative.shape, event) else { continue };
-            // An alternative that fails must not set variables for the next one.
+            // An alternative that fails must not set variables for the next alternative.
             let before = self.bound(&alternative.conditions, bindings);
             let failed = alternative.conditions.iter().zip(positions.iter()).position(
                 |(condition, place)| !self.holds(condition, place.clone(), event, bindings),
@@ -206,7 +206,7 @@ impl<'r> Matcher<'r> {
         Some(self.value(positions.get(condition)?.clone(), event)?.text)
     }
 
-    /// Returns the names of a pattern as they are written in rules.
+    /// Returns the names of a pattern in the form that rules use.
     pub(super) fn names(&self, pattern: &Pattern) -> String {
         let shapes = pattern.alternatives.iter().filter_map(|of| self.shapes.get(of.shape));
         let names = shapes.map(|shape| {
@@ -216,7 +216,7 @@ impl<'r> Matcher<'r> {
         names.collect::<Vec<_>>().join(" | ")
     }
 
-    /// Returns the field of a condition as it is written in rules.
+    /// Returns the field of a condition in the form that rules use.
     pub(super) fn field(
         &self,
         pattern: &Pattern,

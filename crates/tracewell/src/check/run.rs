@@ -317,7 +317,7 @@ impl<'r> RuleRun<'r> {
                 let message = format!("did not occur within {}", spoken(bound));
                 Some((FailureKind::Late, span, message))
             }
-            // All steps are met, and this event comes after the last one of a strict rule.
+            // All steps are met, and this event occurs after the last step of a strict rule.
             None if self.rule.ends && gap && self.state.can_end(&self.rule.steps) => {
                 let message = format!("expected no further events, found {found}");
                 Some((FailureKind::Unexpected, last_span(&self.rule.steps), message))

@@ -209,7 +209,7 @@ impl Threshold {
         }
     }
 
-    /// Returns the worst value of the baseline for a figure, if its unit is that of the limit.
+    /// Returns the worst value of the baseline for a figure, if it has the same unit as the limit.
     fn baseline(&self, baseline: &Baseline, figure: &str) -> Option<Quantity> {
         let values = baseline.figures.get(figure)?.iter().copied();
         let values = values.filter(|value| value.unit() == self.limit.unit());

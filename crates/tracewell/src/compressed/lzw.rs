@@ -143,7 +143,7 @@ impl<'a> Decompressor<'a> {
     }
 
     /// Outputs the string of a code. Adds an entry: the string of the previous code, followed by
-    /// the first byte of this one.
+    /// the first byte of this code's string.
     fn string(&mut self, code: u32, before: Option<u32>) -> Result<(), CompressError> {
         let limit = self.table.len() as u32;
         // The code may refer to the entry that this call adds.

@@ -131,8 +131,8 @@ enum Source {
 impl Source {
     fn of(trace: &Trace) -> Self {
         if trace.format != threadx::FORMAT.name {
-            // ThreadX timestamps have 32 bits. A wider counter is truncated, a narrower one is
-            // kept.
+            // ThreadX timestamps have 32 bits. A wider counter is truncated, and a narrower counter
+            // is kept.
             let mask = trace.clock.counter.mask & u64::from(u32::MAX);
             return Self::Other(Counter::of_mask(mask, trace.clock.counter.direction));
         }

@@ -52,7 +52,7 @@ impl Guard {
         Some(Self(slot))
     }
 
-    /// Returns true if bytes were read that are no longer in the file.
+    /// Returns true if the process read bytes that are no longer in the file.
     pub(super) fn was_cut(&self) -> bool {
         self.0.was_cut.load(Ordering::Relaxed)
     }

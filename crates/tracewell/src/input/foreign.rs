@@ -33,7 +33,7 @@ const OTHERS: [(&[u8], &str); 10] = [
     (b"<svg", "an SVG image"),
 ];
 
-/// Returns the kind of a file that is no trace of a known format, such as `an ELF file, which is
+/// Returns the kind of a file that is not a trace of a known format, such as `an ELF file, which is
 /// not a trace`. Returns `None` if its first bytes do not show the kind.
 pub(super) fn kind(start: &[u8]) -> Option<String> {
     match trace(start) {

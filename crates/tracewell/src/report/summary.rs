@@ -18,7 +18,7 @@ use crate::analysis::scheduling::{Figures, Stack, Waited, Wanted};
 use crate::analysis::spans::AllSpans;
 use crate::model::Trace;
 
-/// Maximum number of tasks and cores with a row of their own.
+/// Maximum number of tasks and cores with separate rows.
 const MOST_TASKS: usize = 8;
 /// Maximum number of rows of the other tables.
 const MOST_ROWS: usize = 5;

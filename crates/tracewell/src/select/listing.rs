@@ -1,4 +1,4 @@
-//! Writes the lines of selected events, either all of them or only the last ones.
+//! Writes the lines of selected events: all lines, or only the last lines.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};

@@ -131,7 +131,7 @@ impl Selection {
         lists.iter().any(|list| !list.is_empty()) || !self.expressions.is_empty()
     }
 
-    /// Returns true if the selection names events, or has ids of events.
+    /// Returns true if the selection contains names or ids of events.
     pub fn has_events(&self) -> bool {
         !(self.events.is_empty() && self.ids.is_empty() && self.without_ids.is_empty())
     }

@@ -28,7 +28,8 @@ use crate::text::{Literal, Reservation, ShortText, shown_lines};
 /// ```
 #[derive(Debug)]
 pub struct Compiled {
-    /// All stanzas without errors. If several stanzas are for the same event, the last one is used.
+    /// All stanzas without errors. If several stanzas are for the same event, the last stanza is
+    /// used.
     pub program: Program,
     /// Errors and warnings, each with the index of its file.
     pub findings: Vec<(usize, Finding)>,
@@ -442,9 +443,9 @@ fn choices(cases: &[Case]) -> Vec<Then> {
         return Vec::new();
     };
     let mut choices = vec![otherwise; length + 1];
-    // Of two cases with the same value, the first one is used.
+    // Of two cases with the same value, the first is used.
     for (value, case) in values.into_iter().zip(numbers).rev() {
-        // Go through the cases in reverse order, so that the first one is written last.
+        // Iterate over the cases in reverse order, so that the first case is written last.
         choices[value] = case.then;
     }
     choices

@@ -49,8 +49,8 @@ impl Zone {
         Self(TimeZone::UTC)
     }
 
-    /// Returns the system's zone: that of the environment variable TZ, or the configured one. As
-    /// in C, it is UTC if the system has none.
+    /// Returns the system's zone: the zone of the environment variable TZ, or else the configured
+    /// zone. As in C, it is UTC if the system has none.
     ///
     /// # Errors
     /// Returns an error if TZ names no known zone.

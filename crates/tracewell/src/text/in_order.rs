@@ -28,7 +28,7 @@ pub fn thread_count(chosen: usize) -> usize {
 /// the text with a number to an empty buffer. The caller's thread uses the first maker, and calls
 /// `write`. At most four texts per thread are in memory.
 ///
-/// If the system has too few threads, the existing ones make all texts.
+/// If the system cannot create enough threads, the existing threads make all texts.
 ///
 /// ```
 /// use tracewell::text::write_in_order;

@@ -32,7 +32,7 @@ impl CachedPrefix {
     }
 }
 
-/// Appends numbers in decimal, each slightly larger than the previous one.
+/// Appends numbers in decimal, each slightly larger than the previous number.
 #[derive(Debug)]
 pub struct IncrementalDecimal(CachedPrefix);
 
@@ -71,7 +71,7 @@ impl IncrementalDecimal {
 /// Number of values of eight digits.
 const EIGHT_DIGITS: u64 = 100_000_000;
 
-/// Appends numbers right-aligned in a field, each slightly larger than the previous one. With a
+/// Appends numbers right-aligned in a field, each slightly larger than the previous number. With a
 /// width of 0, they are not aligned. For each number, only the last `DIGITS` digits, two or eight,
 /// are converted.
 #[derive(Debug)]

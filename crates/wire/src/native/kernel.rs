@@ -1,8 +1,9 @@
 //! Event types with which a kernel or an executor records what it does. Readers know their
 //! meanings.
 //!
-//! The events are those of the compact stream for small targets ([`crate::target::Described`]).
-//! Each has an event type of the family `kernel`, whose first field is the core:
+//! The events are the same as in the compact stream for small targets
+//! ([`crate::target::Described`]). Each has an event type of the family `kernel`, whose first field
+//! is the core:
 //!
 //! ```text
 //! kernel/queue_send(core:u64,queue:u64,messages:u64)

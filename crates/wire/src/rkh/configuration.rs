@@ -302,7 +302,7 @@ impl Configuration {
         );
         // Two sizes share a byte, as in the framework's macro.
         let both = |high: u8, low: u8| high << 4 | low & 15;
-        // All forms have these three bytes. The letters are those of the table above.
+        // All forms have these three bytes. The letters refer to the table above.
         let [a, b, c] = [
             both(s.signal, self.stamp_size),
             both(s.pointer, s.timer_ticks),

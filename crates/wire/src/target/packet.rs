@@ -60,7 +60,7 @@ pub struct Header {
     /// Time of the first event in ticks.
     pub time: u64,
     /// Number of events that the recorder refused between the previous packet and this one; 65,535
-    /// stands for this number and all larger ones.
+    /// stands for this number and all larger numbers.
     pub refused: u16,
     /// Number of restarts that the memory of the recorder survived.
     pub session: u8,
@@ -140,7 +140,7 @@ pub enum Lookup<'a> {
     Packet(Packet<'a>),
     /// The bytes can be the start of a packet. The reader needs at least this many bytes to decide.
     Incomplete(usize),
-    /// Not a packet, or a damaged one.
+    /// Not a packet, or a damaged packet.
     No,
 }
 

@@ -84,7 +84,7 @@ impl core::error::Error for HeaderError {}
 
 impl Header {
     /// The first word of every image: the bytes `TXTB` on a *big*-endian target, `BTXT` on a
-    /// little-endian one.
+    /// little-endian target.
     pub const ID: u32 = 0x5458_5442;
 
     /// The values that kernels write to the three reserved words at the end.

@@ -29,7 +29,7 @@ pub(super) use self::outlook::{DeadEnd, MAX_EXPECTED, View};
 pub(super) struct State {
     /// The tick at which the item could begin.
     since: u64,
-    /// The tick of the last accepted event; `since` before the first one.
+    /// The tick of the last accepted event; equal to `since` if no event was accepted.
     last: u64,
     /// True if the item has accepted an event.
     touched: bool,
@@ -41,10 +41,10 @@ enum StateKind {
     Event,
     /// Index of the current item, and its state.
     Sequence(usize, Option<Box<State>>),
-    /// The states of the branches, `None` for completed ones, and the number of open branches.
+    /// The states of the branches (`None` for completed branches), and the number of open branches.
     AnyOrder(Vec<Option<State>>, usize),
     Either(Option<(usize, Box<State>)>),
-    /// Number of completed repetitions, and the state of the current one.
+    /// Number of completed repetitions, and the state of the current repetition.
     Repeat(u64, Option<Box<State>>),
 }
 

@@ -1,5 +1,4 @@
-//! Determines how an item can continue: if it may end here, if it has become impossible, and which
-//! events it expects.
+//! Determines if an item may end here, if it has become impossible, and which events it expects.
 
 use super::limits::over;
 use super::{Shared, State, StateKind};
@@ -128,7 +127,7 @@ impl State {
                 let fresh = || Self::new(body, self.last).dead(body, view);
                 match round {
                     Some(round) if round.can_end(body) => {
-                        // Either this repetition continues or a new one begins; both must be
+                        // This repetition can continue, or a new repetition can begin: both must be
                         // impossible.
                         round.dead(body, view).and_then(|_| fresh())
                     }
@@ -156,7 +155,7 @@ impl State {
         Some(dead_end)
     }
 
-    /// Collects the patterns that may come next, required ones last.
+    /// Collects the patterns that may come next, required patterns last.
     pub(in crate::check) fn expected<'i>(&self, item: &'i Item, out: &mut Vec<&'i Pattern>) {
         match (&item.kind, &self.kind) {
             (ItemKind::Event(pattern), StateKind::Event) => out.push(pattern),

@@ -32,10 +32,10 @@ use crate::model::{ContextDetail, Event};
 /// Maximum number of classes.
 pub(super) const MAX_CLASSES: usize = 1 << 16;
 
-/// Maximum number of unnamed words with a field of their own.
+/// Maximum number of unnamed words that get separate fields.
 const MAX_WORDS: usize = 8;
 
-/// The first id of the further classes of an event id.
+/// The first id for the further classes of an event id.
 const FIRST_FREE_ID: u32 = 1 << 31;
 
 /// The type of a field.

@@ -139,7 +139,7 @@ impl Columns {
         self.0.contains(&Column::Field(Field::Time))
     }
 
-    /// Replaces `args.*` by one column `arg:NAME` for each name that has no column of its own.
+    /// Replaces `args.*` by one column `arg:NAME` for each name that does not have a column yet.
     pub fn expand(&mut self, names: &[String]) {
         let mut others: Vec<_> = names.iter().cloned().map(Column::Argument).collect();
         others.retain(|column| !self.0.contains(column));

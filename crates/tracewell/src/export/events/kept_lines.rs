@@ -1,6 +1,6 @@
-//! Writes the lines of events whose arguments are numbers. The parts of a line are kept as text:
-//! core, context and priority of each context, id and name of each event id, and name and value of
-//! each argument. `row` writes the same line without kept texts, and all other lines.
+//! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
+//! each context its core, key and priority, for each event id its number and name, and for each
+//! argument its name and value. `row` writes the same line without kept texts, and all other lines.
 
 use std::io::Write;
 
@@ -26,7 +26,7 @@ pub(super) struct KeptLines {
     /// A preemption threshold and an interrupted thread.
     details: [KeptTexts; 2],
     describer: LineDescriber,
-    /// The layout of payloads for which the texts are valid.
+    /// The texts are valid for payloads with this layout.
     layout: Option<PayloadLayout>,
     text: TextBuffer,
 }

@@ -18,13 +18,13 @@
 //! | `text` | the arguments as a report prints them |
 //! | `span` | name of the span that the event begins, enters, leaves or ends, or else of the innermost span around it; null if the trace does not contain its beginning |
 //!
-//! A gap has its own line: `{"lost":N or null,"cause":…,"offset":…}`.
+//! A gap has a separate line: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
 //! Tables have the same fields as columns, except `level`, `target`, `span` and `text`. [`Columns`]
 //! can add these. A field that a JSON line omits is empty.
 //! `args` are `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name` is
 //! `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`.
-//! [`LossesApart`] writes the gaps to an output of their own.
+//! [`LossesApart`] writes the gaps to a separate output.
 //!
 //! Building a JSON value tree per event would take longer than everything else, so the text of a
 //! line is written directly. A test compares it with the result of a JSON parser.
@@ -158,7 +158,7 @@ pub struct EventWriter<W> {
     kept: KeptLines,
     /// Keys of a preemption threshold and of an interrupted thread, which follow the arguments.
     details: [Prefix; 2],
-    /// Chosen columns instead of the usual ones.
+    /// The chosen columns, which replace the usual columns.
     cells: Option<Cells>,
     /// The form of times, if the user chose it.
     form: Option<TimeForm>,

@@ -103,9 +103,9 @@ impl ServedBuilder {
         Ok((payload.map_err(ExportError::Write)?, None))
     }
 
-    /// Returns the payload of a view of the events so far, as if the trace ended here. `trace` is
-    /// the trace after the last of these events. Returns `None` if the trace has no events yet, or
-    /// shows no states, because a view of it would be empty.
+    /// Returns the payload of a view that shows the events so far, as if the trace ended here.
+    /// `trace` is the trace after the last of these events. Returns `None` if the trace has no
+    /// events yet, or shows no states, because a view of it would be empty.
     ///
     /// # Errors
     /// Returns an error if the compression fails.

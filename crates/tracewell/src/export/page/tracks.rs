@@ -40,7 +40,7 @@ pub(super) struct Inversion {
 }
 
 impl Names {
-    /// Returns the names of tracks. `figures` are those of the same trace.
+    /// Returns the names of tracks. `figures` are the figures of the same trace.
     pub(super) fn new(trace: &Trace, tracks: &Tracks, figures: &Figures, events: &Events) -> Self {
         let lock = |lock: &LockTrack| {
             json!({
@@ -116,8 +116,8 @@ impl Shown<'_> {
     }
 }
 
-/// Returns the code of a context's state, and what it refers to: the context on whose behalf it
-/// runs, or the reason for which it is blocked.
+/// Returns two numbers: the code of a context's state, and its detail, which is the context on
+/// whose behalf it runs, or the reason why it is blocked.
 fn coded(state: State) -> (u64, u64) {
     match state {
         State::Unknown => (0, 0),
@@ -133,8 +133,8 @@ fn coded(state: State) -> (u64, u64) {
     }
 }
 
-/// Returns the code of a core's activity, and what it refers to: the context, or the number of the
-/// interrupt plus 1.
+/// Returns two numbers: the code of a core's activity, and its detail, which is the context, or the
+/// number of the interrupt plus 1.
 fn occupant(state: Occupant) -> (u64, u64) {
     match state {
         Occupant::Unknown => (0, 0),

@@ -122,7 +122,7 @@ impl Builder {
         }
     }
 
-    /// Returns the image. Later records overwrite earlier ones.
+    /// Returns the image. Later records overwrite earlier records.
     pub(super) fn finish(self, text_length: usize, diagnostics: &mut Diagnostics) -> MemoryImage {
         // Most images are contiguous and need no copy and no search.
         if let [run] = self.runs.as_slice() {

@@ -112,7 +112,7 @@ pub(super) fn report_trailing(diagnostics: &mut Diagnostics, line: &Line<'_>, en
     });
 }
 
-/// Reports a checksum other than the expected one.
+/// Reports a checksum that differs from the expected checksum.
 pub(super) fn report_checksum(
     diagnostics: &mut Diagnostics,
     line: &Line<'_>,

@@ -37,7 +37,7 @@ struct Dates<'a> {
 /// Nanoseconds of a day.
 const DAY: u64 = 24 * 3600 * 1_000_000_000;
 
-/// Length of a date of ISO 8601 without its time, and up to the second.
+/// Two lengths of an ISO 8601 date: without its time, and up to the second.
 const DATE: usize = "2026-03-02".len();
 const SECOND: usize = "2026-03-02T09:00:00".len();
 

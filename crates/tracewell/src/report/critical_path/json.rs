@@ -129,7 +129,7 @@ impl<'a> PartRow<'a> {
     }
 }
 
-/// A context that waits for another one.
+/// A context that waits for another context.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkRow<'a> {
@@ -139,7 +139,7 @@ pub struct LinkRow<'a> {
     pub object: Option<String>,
     /// Key of the object.
     pub key: Option<String>,
-    /// Name of the context that holds the object, or that wakes the waiting one.
+    /// Name of the context that holds the object, or that wakes the waiting context.
     pub on: Option<&'a str>,
     /// Number of the event that wakes the waiting context; null if `on` holds the object.
     pub woken_event: Option<u64>,

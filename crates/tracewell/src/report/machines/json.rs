@@ -16,7 +16,7 @@ use crate::report::figures::some;
 pub struct MachineFigures {
     /// The state machines.
     pub machines: Vec<MachineRow>,
-    /// Number of transitions without a row, because there are too many different ones.
+    /// Number of transitions without a row, because there are too many different transitions.
     pub more_transitions: u64,
     /// Messages by sender, receiver and signal.
     pub flows: Vec<FlowRow>,
@@ -298,7 +298,7 @@ pub struct LevelRow {
     pub taken: u64,
     /// Number of requests that were refused.
     pub refused: u64,
-    /// `used` if levels count used elements, `free` if they count free ones.
+    /// `used` if levels count used elements, `free` if they count free elements.
     pub counts: &'static str,
     /// The level at the end.
     pub last: Option<u64>,

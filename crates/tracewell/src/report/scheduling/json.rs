@@ -218,7 +218,7 @@ impl<'a> LockRow<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WithoutEffect {
-    /// The option as it was typed.
+    /// The option in the form in which it was typed.
     pub option: String,
     /// Why it has no effect.
     pub reason: String,

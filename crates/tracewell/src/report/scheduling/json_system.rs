@@ -23,7 +23,7 @@ pub struct CoreRow<'a> {
     pub interrupt_ticks: u64,
     /// Ticks in which the kernel recorded that it was idle.
     pub idle_ticks: u64,
-    /// Ticks in which it is unknown what executed.
+    /// Ticks in which the trace does not show what executed.
     pub unknown_ticks: u64,
     /// The tasks on this core; null if there is only one core.
     pub tasks: Option<Vec<ContextTicks<'a>>>,

@@ -111,7 +111,8 @@ pub(super) fn put_times(
         return align(out, at);
     }
     let Some(Times { now, first, before }) = times else {
-        // A clock that runs backwards within a source causes a difference of 0, not a negative one.
+        // A clock that runs backwards within a source causes a difference of 0, not a negative
+        // difference.
         let (elapsed, delta) =
             (event.ticks.saturating_sub(row.first), event.ticks.saturating_sub(row.before));
         align(out, at);

@@ -358,7 +358,7 @@ impl BatchPart<'_> {
 }
 
 impl Page {
-    /// Begins a new page if the current one is full.
+    /// Begins a new page if the current page is full.
     #[inline]
     fn turn(&mut self, formatter: &mut Formatter) {
         if self.size > 0 && self.lines >= self.size {

@@ -85,7 +85,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    /// Returns the sign as it is written in conditions.
+    /// Returns the sign that conditions use.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",

@@ -58,7 +58,7 @@ pub fn lint(file: &File, system: System) -> Vec<Finding> {
     for stanza in file.stanzas.iter().filter(|stanza| stanza.valid) {
         walk::Walk::new(&scope, stanza, &mut findings).stanza();
     }
-    // Each pass above goes through the whole file, so sort the warnings by position in the text.
+    // Each check above examines the whole file, so sort the warnings by position in the text.
     findings.sort_by_key(|finding| finding.span.start);
     findings
 }

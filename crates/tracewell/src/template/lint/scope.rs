@@ -104,7 +104,7 @@ impl<'a> Scope<'a> {
     pub(super) fn call_fault(&self, name: &str, arguments: usize) -> Option<String> {
         let expected = match self.functions.get(name) {
             Some(function) => function.parameters.len(),
-            // A file may define its own OBJECT function, which then hides the built-in one.
+            // A file may define its own OBJECT function, which then hides the built-in function.
             None if name == OBJECT => 1,
             None => return Some(format!("no function {name} is defined in this file")),
         };

@@ -1,7 +1,7 @@
 //! Replaces files atomically: at any time, and after any interruption, either the old or the new
 //! file exists.
 //!
-//! The new file is written next to the old one, flushed to disk, and renamed. After that the
+//! The new file is written next to the old file, flushed to disk, and renamed. After that the
 //! directory is flushed. The undo file is complete before the template file changes, so a user can
 //! undo an update as soon as it takes effect.
 
@@ -66,7 +66,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// The last completed step of replacing a file. The option `-v` prints it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The new file exists next to the old one and is empty.
+    /// The new file exists next to the old file and is empty.
     Created,
     /// Half of the new file is written.
     HalfWritten,
@@ -74,7 +74,7 @@ pub enum Step {
     Written,
     /// The new file is on disk.
     Synced,
-    /// The new file has the name of the old one.
+    /// The new file has the name of the old file.
     Renamed,
     /// The directory is also on disk.
     Done,

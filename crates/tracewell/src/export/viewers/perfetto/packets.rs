@@ -65,7 +65,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Adds a name to a message: its number in one field, or its text in another one.
+    /// Adds a name to a message, either as a number in one field or as text in another field.
     pub(super) fn put(
         &mut self,
         message: &mut Message,
