@@ -138,7 +138,7 @@ fn next_allows_nothing_between() {
     // The trace omits the optional step.
     passes("A; optional next B; C", "A X B C");
     fails("A; optional next B; next C", "A X C", Unexpected, Some(1));
-    // The optional step is still possible, and `next` refers to the event after it.
+    // The optional step is still possible, and `next` refers to the event after this step.
     passes("A; optional B; next C", "A X B C");
 }
 

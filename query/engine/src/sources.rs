@@ -11,8 +11,8 @@ use crate::failure::{Failure, Outcome};
 use crate::files::TraceFile;
 use crate::findings::Findings;
 
-/// Maximum number of sources that stay open. The facts about a trace occupy some kilobytes to some
-/// megabytes.
+/// Maximum number of sources that are kept open. The facts about a trace occupy some kilobytes to
+/// some megabytes.
 pub(crate) const MAX_OPEN: usize = 64;
 
 /// Opens sources.

@@ -119,9 +119,9 @@ pub(super) enum ItemKind {
     Event(Pattern),
     /// All items in order.
     Sequence(Vec<Item>),
-    /// All items, with their events interleaved in any order.
+    /// All items, whose events may be interleaved in any order.
     AnyOrder(Vec<Item>),
-    /// One of the items: the first that accepts an event.
+    /// One of the items: the first item that accepts an event.
     Either(Vec<Item>),
     Repeat {
         least: u64,

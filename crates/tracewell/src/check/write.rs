@@ -85,7 +85,7 @@ impl<W: Write> RulesWriter<W> {
         self.written > MAX_STEPS
     }
 
-    /// Writes the last step. Consecutive equal steps become one repeated step.
+    /// Writes the last step. Writes consecutive equal steps as one repeated step.
     fn put_step(&mut self) -> io::Result<()> {
         let (step, times) = std::mem::take(&mut self.step);
         self.written += u64::from(times > 0);

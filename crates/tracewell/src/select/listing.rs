@@ -46,7 +46,7 @@ impl<W: Write> Listing<W> {
         self.selection.check(trace).map_err(SinkError::not_possible)
     }
 
-    /// Returns true if an event is selected. Breaks if no later event can be selected.
+    /// Returns true if an event is selected. Returns a break if no later event can be selected.
     #[inline]
     pub fn takes(&mut self, event: Event<'_>) -> Flow<bool> {
         match &mut self.selector {

@@ -187,7 +187,7 @@ impl Selector {
         }
     }
 
-    /// Returns true if the event is selected. Breaks if no later event can be selected.
+    /// Returns true if the event is selected. Returns a break if no later event can be selected.
     #[inline]
     pub fn takes(&mut self, event: Event<'_>) -> Flow<bool> {
         let Event { trace, row } = event;

@@ -91,7 +91,7 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
-/// Number of slots in which a string may be.
+/// Number of slots that may contain a given string.
 const GROUP: usize = 4;
 const MIN_SLOTS: usize = 1 << 10;
 /// With this number of slots, the cache occupies 4 MiB.
@@ -173,8 +173,8 @@ impl Names {
         if what.is_object() { self.epoch } else { 0 }
     }
 
-    /// Returns the index of the first slot in which a string may be. The other slots of its group
-    /// have the same index except for the lowest bits.
+    /// Returns the index of the first slot that may contain a given string. The other slots of its
+    /// group have the same index except for the lowest bits.
     #[inline(always)]
     fn slot(&self, what: NameKey, key: u64) -> usize {
         hash(what, key) as usize & (self.slots.len() - 1)

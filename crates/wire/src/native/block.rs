@@ -233,7 +233,7 @@ impl StatusWords {
 /// Decodes the body of a type block: event id, family and definition. Returns `None` if the body is
 /// too short.
 pub fn event_type(body: &[u8]) -> Option<(u16, u16, &[u8])> {
-    // The first word has the same layout as in an image. It holds the event id in place of the
+    // The first word has the same layout as in an image. It holds the event id instead of the
     // state.
     let head = TypeHeader::unpack(word(body, 0)?);
     Some((head.state, head.family, body.get(WORD..)?.get(..head.length as usize)?))

@@ -17,12 +17,12 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// Creates the conversion for the clock of a trace.
+    /// Creates the conversion to stamps for the clock of a trace.
     pub(super) fn new(clock: &Clock) -> Self {
         Self { clock: clock.clone() }
     }
 
-    /// Returns true if another clock has the same rates.
+    /// Returns true if another clock has the same rates as this clock.
     pub(super) fn fits(&self, clock: &Clock) -> bool {
         (self.clock.rate, &self.clock.changes) == (clock.rate, &clock.changes)
     }

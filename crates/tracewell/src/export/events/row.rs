@@ -11,7 +11,7 @@ use crate::model::{ContextDetail, Event};
 use crate::text::{Literal, Reservation, TextBuffer};
 
 impl<W: Write> EventWriter<W> {
-    /// Writes all parts up to the last named argument. Reserves the buffer once.
+    /// Writes all parts of the line up to the last named argument. Reserves the buffer once.
     pub(super) fn values(&mut self, event: Event<'_>) {
         let Event { trace, row } = event;
         let format = self.format;

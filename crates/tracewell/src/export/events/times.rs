@@ -39,7 +39,7 @@ impl Times {
         self.before = trace.clock.nanoseconds(ticks);
     }
 
-    /// Adds the facts about the events of a part of the trace.
+    /// Combines these facts with the facts about another part of the trace.
     pub(super) fn add(&mut self, part: &Self) {
         self.written |= part.written;
         self.is_known |= part.is_known;

@@ -138,8 +138,8 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
     })
 }
 
-/// Returns the rates of the clock. Each rate has four strings: the ticks and the nanoseconds at its
-/// start, and the rate as a number of ticks in a number of seconds.
+/// Returns the rates of the clock. A rate consists of four strings: the ticks and the nanoseconds
+/// at its start, and the rate as a number of ticks in a number of seconds.
 fn rates(clock: &Clock) -> Value {
     let rate = |ticks: u64, ns: u64, rate: crate::model::Rate| {
         let (count, seconds) = rate.ratio();

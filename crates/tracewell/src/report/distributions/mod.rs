@@ -109,7 +109,7 @@ fn route(trace: &Trace, Route { sender, receiver, signal }: Route) -> String {
     format!("{sender} to {}: {}", receiver.label(trace), signal.label(trace))
 }
 
-/// The headings of the tables. The first one depends on the kind of the times.
+/// The headings of the tables. The first heading depends on the kind of the times.
 const HEADINGS: [&str; 18] = [
     "",
     "COUNT",

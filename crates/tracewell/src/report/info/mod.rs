@@ -25,7 +25,7 @@ pub use json::{
 /// The version of the JSON document.
 pub const SCHEMA: u32 = 1;
 
-/// A sink that counts events by id and by context.
+/// A sink that counts events per id and per context.
 ///
 /// ```
 /// use tracewell::report::info::Census;

@@ -41,7 +41,7 @@ pub(super) struct Formatter {
     machine: Machine,
     describer: Describer,
     scratch: Scratch,
-    /// Indent and end of each line, while an event of several lines is laid out.
+    /// The indent and the end of each line, for the layout of an event with several lines.
     several: Vec<(usize, usize)>,
     several_text: Vec<u8>,
     /// Times of the previous and of the first event.

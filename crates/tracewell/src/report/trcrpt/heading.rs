@@ -87,7 +87,7 @@ pub(super) fn columns(trace: &Trace, options: &Options) -> String {
     if !options.two_lines {
         line.push_str(&times(trace, options));
     }
-    // A name as wide as its column needs a space after it.
+    // If a name is as wide as its column, a space must follow it.
     for (level, name) in Level::ALL.iter().zip(["APPL", "SYSCALL", "KERNEL", "INTERRUPT"]) {
         let width = if *level == Level::Int { 0 } else { LEVEL };
         line.push_str(&format!("{name:<width$}"));

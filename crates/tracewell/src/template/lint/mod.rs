@@ -68,7 +68,7 @@ const FIRST_FREE: u16 = 0x0100;
 /// First id for which AIX uses four digits.
 const FIRST_LONG: u16 = 0x1000;
 
-/// Warns of several stanzas for the same event.
+/// Warns about several stanzas for the same event.
 fn keys(file: &File, findings: &mut Vec<Finding>) {
     let mut seen: HashMap<&Key, &Stanza> = HashMap::new();
     for stanza in &file.stanzas {

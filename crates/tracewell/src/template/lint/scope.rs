@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Warns of functions that are defined more than once.
+    /// Warns about functions that are defined more than once.
     pub(super) fn definitions(&self, findings: &mut Vec<Finding>) {
         for function in &self.again {
             let message = format!(

@@ -32,7 +32,7 @@ pub enum StoreError {
     Io {
         /// The path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error that the system returned.
         source: io::Error,
     },
     /// The file is compressed and damaged.

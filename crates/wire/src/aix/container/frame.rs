@@ -127,7 +127,7 @@ impl<'a> Frame<'a> {
     /// not check padding, unknown flags, or ids that the flags mark as unknown.
     ///
     /// # Errors
-    /// [`ReadError::Incomplete`] if `bytes` is too short, even if empty. [`Damage::Environment`] or
+    /// [`ReadError::Incomplete`] if `bytes` is too short or empty. [`Damage::Environment`] or
     /// [`Damage::EntryLength`] if the header is damaged; the start of the next frame is then
     /// unknown.
     #[inline]

@@ -55,8 +55,8 @@ impl<'a> PackedBlock<'a> {
     /// its stack.
     pub const MAX_LEN: usize = 4096;
 
-    /// Returns a block whose records take `stored` bytes and unpack to `unpacked` bytes, or `None`
-    /// if a block cannot have these sizes.
+    /// Returns a block whose records occupy `stored` bytes and unpack to `unpacked` bytes, or
+    /// `None` if a block cannot have these sizes.
     pub fn new(unpacked: usize, stored: &'a [u8]) -> Option<Self> {
         // Equal sizes mean that the records are not compressed. A writer never stores a result that
         // compression made longer.

@@ -22,7 +22,7 @@ use crate::text::missing;
 
 /// A change of the timeline.
 pub(super) enum Act<'a> {
-    /// A context gets this state; `None` if it has the processor.
+    /// The context changes to this state; `None` if it has the processor.
     Context(ContextId, Option<u8>),
     Core(u16, Occupant),
     On(Place, Change<'a>),
@@ -55,7 +55,7 @@ pub(super) struct Layout<'a, 'o> {
 }
 
 impl<'a, 'o> Layout<'a, 'o> {
-    /// Describes all tracks except those that only events need.
+    /// Describes all tracks except the tracks that only events need.
     pub(super) fn new(
         timeline: &'a Timeline,
         mut packets: Packets<'o>,
