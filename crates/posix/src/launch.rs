@@ -42,9 +42,9 @@ impl HeldProcess {
         let (waits, go) = pipe()?;
         let unused = go.as_raw_fd();
         let hold = move || wait(&report, &waits, unused);
-        // SAFETY: the closure only writes to, reads from and closes pipes, and gets the process id.
-        // It does not allocate and takes no lock, so it is safe between fork and exec in a program
-        // with threads.
+        // SAFETY: the closure only writes to pipes, reads from them, closes them, and gets the
+        // process id. It does not allocate and takes no lock, so it is safe between fork and exec
+        // in a program with threads.
         unsafe { command.pre_exec(hold) };
         // `spawn` returns only after the process has executed the program.
         let child = thread::spawn(move || command.spawn());

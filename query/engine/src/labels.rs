@@ -29,8 +29,8 @@ impl Labels {
     ///
     /// # Errors
     ///
-    /// Fails if a brace is not closed, a name is empty or is not a word, two labels have no text
-    /// between them, or the pattern has no label.
+    /// Fails if a brace is not closed, a name is empty or is not a word, no text separates two
+    /// labels, or the pattern contains no label.
     ///
     /// ```
     /// use std::path::Path;

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use tracewell::model::Clock;
 use tracewell_tables::Request;
 
-/// The rows that a query wants.
+/// The rows that a query needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Wanted {
     ticks: RangeInclusive<i64>,

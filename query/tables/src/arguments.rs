@@ -100,7 +100,7 @@ fn joined(one: Kind, other: Kind) -> Kind {
     }
 }
 
-/// An argument of an event type that has a wanted column.
+/// An argument of an event type, if its column is wanted.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     /// Position among the values of the wanted columns.
@@ -108,14 +108,14 @@ struct Wanted {
     /// Index of the argument.
     index: usize,
     kind: ArgumentKind,
-    /// True if the column has the text of arguments of several kinds.
+    /// True if the column contains arguments of several kinds as text.
     as_text: bool,
 }
 
 /// Appends the wanted arguments of events to columns.
 #[derive(Debug, Default)]
 pub(crate) struct ArgumentReader {
-    /// Position among the wanted columns, and type of the column, by the name of the column.
+    /// For each name of a column: its position among the wanted columns, and its type.
     wanted: HashMap<String, (usize, Kind)>,
     events: PerEvent<Vec<Wanted>>,
     describer: Describer,

@@ -80,7 +80,7 @@ struct Partial(PathBuf);
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // If this fails, nothing more can be done.
+        // If this fails, the file remains.
         let _ = fs::remove_file(&self.0);
     }
 }

@@ -266,7 +266,7 @@ impl Stream {
     }
 
     /// Defines an event type that is known only at run time, given as a string ([`EventTypeText`]).
-    /// The type gets the given id, or the next free one.
+    /// The type gets the given id, or the next free id.
     ///
     /// # Errors
     /// Returns an error if the string is not a valid event type or too long, if the id already has

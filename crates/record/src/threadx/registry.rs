@@ -14,7 +14,7 @@
 //! changes this.
 //!
 //! Every registration decrements the count of available slots, even if an object gets the slot that
-//! it already has. Every unregistration increments it. At 0, nothing is registered. The count can
+//! it already has. Every unregistration increments it. At 0, no object is registered. The count can
 //! be lower than the actual number of available slots, so an image can lack some objects even
 //! without an error.
 //!

@@ -274,7 +274,7 @@ impl<'r> Watch<'r> {
 
     /// Processes the end of the trace.
     pub(super) fn finish(&mut self) -> Result<(), Broken> {
-        // If the `until` event never occurs, nothing is known about the time before it.
+        // A range whose `until` event did not occur is not complete.
         if self.on { self.end(self.invariant.until.is_none()) } else { Ok(()) }
     }
 

@@ -20,7 +20,7 @@ pub(super) struct Guard(&'static Slot);
 struct Slot {
     /// Address of the first byte; 0 if the slot is free.
     start: AtomicUsize,
-    /// Address after the last byte; 0 if nothing is guarded.
+    /// Address after the last byte; 0 if the slot guards no mapping.
     end: AtomicUsize,
     was_cut: AtomicBool,
 }

@@ -3,7 +3,7 @@
 //!
 //! Layout: System V ABI, chapter 4, "Object Files"; for the mapping symbols `$t` and bit 0 of
 //! functions, "ELF for the Arm Architecture", section 5.5. The crate `object` reads the structures.
-//! This module selects the symbols that name something in memory. `lines` reads the lines of the
+//! This module selects the symbols that name addresses in memory. `lines` reads the lines of the
 //! source.
 
 use std::fmt::{self, Write};

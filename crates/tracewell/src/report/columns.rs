@@ -55,7 +55,7 @@ impl Columns {
         }
     }
 
-    /// Returns the widths for a screen. `batch` has the first events.
+    /// Returns the widths for a screen. `batch` contains the first events.
     pub(super) fn of_screen(trace: &Trace, batch: Option<&Batch<'_>>) -> Self {
         let names = trace.contexts.iter().map(|(_, context)| display_width(&context.name));
         let labels = trace.schema.events().iter().map(|event| display_width(&event.label));

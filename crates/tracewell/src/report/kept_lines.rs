@@ -63,7 +63,7 @@ impl<W: Write> Report<W> {
         Flow::Continue(())
     }
 
-    /// Writes the line of an event. Returns false if this is not possible; nothing is written then.
+    /// Writes the line of an event. Returns false and writes nothing if this is not possible.
     #[inline(always)]
     fn kept_line(&mut self, rows: &NumberRows<'_>, row: NumberRow<'_>) -> bool {
         let Some(numbers) = rows.numbers(&row) else { return false };

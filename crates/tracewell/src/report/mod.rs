@@ -170,7 +170,7 @@ impl<W: Write> Report<W> {
         self.lines.check(trace)
     }
 
-    /// Writes title and column names if they have not been written yet. `batch` has the first
+    /// Writes title and column names if they have not been written yet. `batch` contains the first
     /// events.
     fn begin(&mut self, trace: &Trace, batch: Option<&Batch<'_>>) -> io::Result<()> {
         if self.columns.is_some() {

@@ -1,8 +1,8 @@
 //! Draws tables of figures. `figures` makes their cells.
 //!
-//! A column has one unit, which its largest value selects, and is as wide as its cells. Columns
-//! without figures are left out. On a screen, a table that is too wide is split: each part has the
-//! first column again.
+//! Each column has one unit, which depends on its largest value, and is as wide as its cells.
+//! Columns without figures are left out. On a screen, a table that is too wide is split: each part
+//! has the first column again.
 
 use anstyle::Style;
 

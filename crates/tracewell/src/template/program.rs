@@ -1,5 +1,5 @@
 //! The compiled form of templates: a sequence of operations, and tables of strings, cases and
-//! flags. At run time, nothing is looked up by name.
+//! flags. At run time, the machine looks up no names.
 
 use std::collections::HashMap;
 

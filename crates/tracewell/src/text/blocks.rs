@@ -23,7 +23,7 @@ pub(super) trait Blocks {
         self.put(text.block, usize::from(text.length));
     }
 
-    /// Appends as many blanks as `count` says.
+    /// Appends `count` blanks.
     #[inline(always)]
     fn put_blanks(&mut self, mut count: usize) {
         // The copy after the loop adds the remaining blanks, at most a whole block.

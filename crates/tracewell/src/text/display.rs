@@ -57,8 +57,8 @@ pub fn shortened(text: &str, width: usize) -> Cow<'_, str> {
 /// Folds a line into lines of at most `width` cells. The lines after the first begin with `indent`
 /// blanks, at most half of the width.
 ///
-/// Breaks after a comma if the line has one in the second half, otherwise at a blank, otherwise
-/// within a word.
+/// Breaks the line after a comma in its second half if there is one, otherwise at a blank, and
+/// otherwise within a word.
 ///
 /// ```
 /// use tracewell::text::fold;

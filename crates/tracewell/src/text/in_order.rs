@@ -129,7 +129,7 @@ impl Shared {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next text to make, unless too many texts wait.
+    /// Returns the number of the next text to make and a buffer, unless too many texts wait.
     fn take(&self, state: &mut State) -> Option<(usize, TextBuffer)> {
         let number = state.next;
         if number >= self.count || number >= state.written + self.ahead {

@@ -11,7 +11,7 @@ pub enum TimeForm {
     Relative,
     /// The time since the previous event that is shown.
     Delta,
-    /// The date in a time zone. Needs a trace with a wall clock and a clock of known rate.
+    /// The date in a time zone. Requires a trace with a wall clock and a clock of known rate.
     Absolute(Zone),
 }
 

@@ -46,7 +46,7 @@ struct LineKeys {
 /// The kept parts of event ids.
 #[derive(Debug, Default)]
 struct KeptEvents {
-    /// The parts of each event id; `None` if its lines have other parts.
+    /// The parts of each event id; `None` if its lines consist of other parts.
     by_id: PerEvent<Option<KeptEvent>>,
     /// Number of ids with kept texts.
     kept: usize,
@@ -90,7 +90,7 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of an event id. Returns false if its lines have other parts.
+    /// Prepares the parts of an event id. Returns false if its lines consist of other parts.
     #[cold]
     fn prepare(
         &mut self,
@@ -158,7 +158,7 @@ impl<W: Write> EventWriter<W> {
         Flow::Continue(())
     }
 
-    /// Writes the line of an event. Returns false if this is not possible; nothing is written then.
+    /// Writes the line of an event. Returns false and writes nothing if this is not possible.
     #[inline(always)]
     fn kept_line(&mut self, rows: &NumberRows<'_>, row: NumberRow<'_>) -> bool {
         let Some(numbers) = rows.numbers(&row) else { return false };

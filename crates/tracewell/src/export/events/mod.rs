@@ -26,8 +26,8 @@
 //! `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`.
 //! [`LossesApart`] writes the gaps to a separate output.
 //!
-//! Building a JSON value tree per event would take longer than everything else, so the text of a
-//! line is written directly. A test compares it with the result of a JSON parser.
+//! The code writes the text of a line directly, because building a JSON value tree per event would
+//! take longer than all other steps together. A test compares it with the result of a JSON parser.
 
 mod apart;
 mod columns;
@@ -163,7 +163,7 @@ pub struct EventWriter<W> {
     /// The form of times, if the user chose it.
     form: Option<TimeForm>,
     times: Times,
-    /// True if lines have the decoded arguments, too.
+    /// True if lines also contain the decoded arguments.
     decoded: bool,
     /// True if losses have no lines.
     without_losses: bool,
@@ -293,7 +293,7 @@ impl<W: Write> EventWriter<W> {
         self.lines.line(columns.join(separator))
     }
 
-    /// Checks that the trace has the times of the selection and of the lines.
+    /// Checks that the trace has the times that the selection and the lines need.
     fn check(&self, trace: &Trace) -> Flow {
         Stop::on_error(self.lines.check(trace))?;
         Stop::on_error(self.check_times(trace))?;

@@ -176,7 +176,7 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
     columns.deltas("job.missed_seq", missed_seq);
     span(columns, "job", [from, from_seq, until, until_seq]);
 
-    // If a trace has no states, the page draws its events, so marks would repeat them.
+    // If a trace has no states, the page draws its events, and marks would repeat these events.
     let [mut ticks, mut seq, mut context]: [Column; 3] = Default::default();
     let shows_states = tracks.contexts().next().is_some();
     let marks = tracks.marks.iter().filter(|_| shows_states);

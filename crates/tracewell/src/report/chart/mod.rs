@@ -74,9 +74,9 @@ impl Default for ChartOptions {
 /// ```
 ///
 /// # Errors
-/// Returns an error if the selection has times but the clock has no known rate, or if dates are
-/// selected or shown but the trace has no wall clock, or if it has processors but the tracks have
-/// no cores.
+/// Returns an error in three cases: the selection has times, but the clock has no known rate; dates
+/// are selected or shown, but the trace has no wall clock; the selection has processors, but the
+/// tracks have no cores.
 pub fn chart(
     trace: &Trace,
     tracks: &Tracks,

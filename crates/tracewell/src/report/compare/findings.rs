@@ -31,8 +31,8 @@ const MAX_PAIRED: usize = 16;
 /// The result of a comparison.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Comparison {
-    /// The figures that changed by more than noise, then the names that are new or gone. Within a
-    /// kind, the largest changes come first.
+    /// The figures that changed by more than noise, followed by the names that occur only on one
+    /// side. Within a kind, the largest changes come first.
     pub findings: Vec<Finding>,
     /// Number of figures that were compared.
     pub compared: u64,
@@ -66,7 +66,7 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The task, object or event.
     pub subject: String,
-    /// The change; `None` for names that are new or gone.
+    /// The change; `None` for names that occur only on one side.
     pub shift: Option<Shift>,
 }
 

@@ -1,6 +1,6 @@
 //! Distributions of times: tables and histograms for people, JSON for programs.
 //!
-//! `histogram` draws a distribution, and `json` has its types for programs. This file makes the
+//! `histogram` draws a distribution, and `json` defines its types for programs. This file makes the
 //! tables, and names the subjects of times: tasks, objects, interrupts, messages and spans.
 //! docs/analysis.md defines each time.
 

@@ -1,8 +1,8 @@
 //! The figures of a trace for rules and comparisons: distributions of the times of tasks and
 //! objects, shares, levels and counts.
 //!
-//! The analyses derive the figures. `names` has the names of their subjects. `values` has the
-//! values for the thresholds of [`crate::check`].
+//! The analyses derive the figures. `names` contains the names of their subjects. `values` contains
+//! the values for the thresholds of [`crate::check`].
 
 mod names;
 mod values;
@@ -36,7 +36,7 @@ pub struct Measuring<M = ()> {
 }
 
 impl Measuring {
-    /// Creates a sink. `figures` has the pairs of marks and the periods of tasks.
+    /// Creates a sink. `figures` contains the pairs of marks and the periods of tasks.
     pub fn new<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Self {
         Self::with_moments(figures, ())
     }

@@ -321,8 +321,8 @@ struct Ended {
 }
 
 impl BatchPart<'_> {
-    /// Formats rows. `at` is the index of the first row among all chosen rows, and `before` has the
-    /// ticks of the event shown before it.
+    /// Formats rows. `at` is the index of the first row among all chosen rows, and `before`
+    /// contains the ticks of the event shown before it.
     fn format(
         &self,
         formatter: &mut Formatter,

@@ -1,7 +1,7 @@
 //! Runs a program on an entry.
 //!
-//! A machine reuses its buffers. After they have grown to the size that the templates need,
-//! formatting an event allocates nothing. Templates may come from untrusted sources, so the cost of
+//! A machine reuses its buffers. Once the buffers have the size that the templates need, formatting
+//! an event allocates no memory. Templates may come from untrusted sources, so the cost of
 //! an event is limited, and the report shows a mark if a limit is reached:
 //!
 //! |limit|mark|effect|

@@ -120,7 +120,8 @@ impl TemplateFile {
 /// Creates or replaces a file.
 ///
 /// # Errors
-/// Returns an error if writing fails. In that case nothing is changed, and no other file remains.
+/// Returns an error if writing fails. In that case the old file is unchanged, and no other file
+/// remains.
 pub fn replace(
     path: &Path,
     bytes: &[u8],
@@ -137,7 +138,7 @@ pub fn replace(
         Ok(())
     });
     written.map_err(|source| {
-        // Ignore an error here, because nothing more can be done.
+        // Ignore an error here, because the first error is the one to report.
         let _ = fs::remove_file(&partial);
         io_error(path)(source)
     })

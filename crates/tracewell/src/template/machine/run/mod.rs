@@ -1,4 +1,4 @@
-//! Executes the operations of a template. `printing` has the operations that print.
+//! Executes the operations of a template. `printing` contains the operations that print.
 
 mod printing;
 
