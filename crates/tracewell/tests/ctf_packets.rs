@@ -92,7 +92,7 @@ fn a_stream_that_ends_before_a_listed_packet_has_a_loss() {
     assert!(damage.len() == 1 && damage[0].ends_with(&expected), "{damage:?}");
     let truncated = cut.losses.iter().filter(|(cause, _)| *cause == LossCause::Truncated);
     assert_eq!(truncated.count(), 1);
-    // Without the index, nothing shows the truncation.
+    // Without the index, the reader cannot detect the truncation.
     fs::remove_file(index_of(&copy.stream)).unwrap();
     assert_eq!(messages(&copy.read(), Severity::Damage), [] as [String; 0]);
 }

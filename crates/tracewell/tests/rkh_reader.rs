@@ -511,7 +511,7 @@ fn a_target_that_restarts_again_and_again_has_a_limited_number_of_contexts() {
     let (trace, kept) = whole(&stream, &[]);
     assert_eq!((trace.fact("restarts"), trace.contexts.len()), (Some(599), 257));
     let name = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap().name.as_str();
-    // The last run names nothing.
+    // The last run contains no names.
     assert_eq!((name(2), name(5), name(kept.rows.len() - 1)), ("run 0", "run 1", "ao 0x00002000"));
 }
 

@@ -40,7 +40,7 @@ fn compare(path: &Path) {
     let expected = events(Path::new(&list));
     let (trace, kept) = read(path, &[]);
     let init = init(&expected);
-    // Times of several streams are merged; the list has one stream after the other.
+    // The reader merges several streams by time; the list contains one stream after the other.
     let mut packets: Vec<_> = expected.iter().filter(|row| is_packet(row)).collect();
     packets.sort_by_key(|row| (row.ticks, row.core));
     drop_copies(&mut packets);
@@ -69,7 +69,7 @@ fn compare(path: &Path) {
             wanted["value"] = f64::from(bits).into();
         }
         if row.id == 26 {
-            // The list has all bits of the options.
+            // The list contains all bits of the options.
             wanted["level"] = (wanted["level"].as_u64().unwrap() & 3).into();
         }
         wanted.as_object_mut().unwrap().remove("rest");

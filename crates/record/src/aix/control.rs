@@ -19,7 +19,7 @@ use crate::ticks::Ticks;
 
 /// Flag of [`Trace::trcstop`]: the call completes only when the log is complete.
 pub const SERIAL: u32 = 0x4000_0000;
-/// Flag of [`Trace::trcstop`]: discard everything that is not in the log yet.
+/// Flag of [`Trace::trcstop`]: discard all entries that are not in the log yet.
 pub const DISCARDBUFS: u32 = 0x2000_0000;
 
 /// Number of channels: the event trace and seven generic channels.

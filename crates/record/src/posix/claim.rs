@@ -175,7 +175,8 @@ impl Pool<'_> {
         false
     }
 
-    /// Closes the packet of a cursor, so that it gets no more records, and gives it back.
+    /// Closes the packet of a cursor, so that no more records are stored in it, and gives the
+    /// packet back.
     pub fn close(&self, cursor: &Cursor) {
         let Some((packet, opened)) = cursor.leave() else { return };
         let last = self.head(packet, head::LAST).load(Ordering::Relaxed);

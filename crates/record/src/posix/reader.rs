@@ -160,8 +160,8 @@ impl Reader {
     }
 
     /// Returns a record that the caller supplies, as if it came from the stream. Its data are then
-    /// in [`Reader::data`]. If its timestamp is before that of the previous record, it gets that
-    /// timestamp.
+    /// in [`Reader::data`]. If the timestamp of this record is before that of the previous record,
+    /// it gets the timestamp of the previous record.
     pub fn insert(&mut self, record: Record, data: &[u64]) -> Record {
         self.record.clear();
         self.record.extend_from_slice(data);

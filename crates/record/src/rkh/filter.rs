@@ -9,9 +9,8 @@
 //!
 //! A record passes if it passes every table that applies to it. From version 2.4.4 on, a set bit
 //! passes records and a clear bit suppresses them; up to 2.4.3, the meanings are reversed. All bits
-//! are clear when the target starts. As a result, newer versions record nothing that can be
-//! filtered, not even assertions, until the program opens filters; older versions record
-//! everything.
+//! are clear when the target starts. As a result, newer versions record no event that has a filter,
+//! not even assertions, until the program opens filters. Older versions record all events.
 //!
 //! The names are the framework's: a filter that is *on* suppresses records, and a filter that is
 //! *off* passes them. We assume that the functions of older versions treat a group's bit like the

@@ -77,7 +77,7 @@ impl Rule {
         !matches!(&self.steps.kind, ItemKind::Sequence(steps) if steps.is_empty())
     }
 
-    /// Returns true if the rule requires nothing. Then every trace meets it.
+    /// Returns true if the rule has no requirements. Then every trace meets it.
     pub(super) fn is_empty(&self) -> bool {
         let has_statements = !self.invariants.is_empty() || !self.thresholds.is_empty();
         !self.has_steps() && !has_statements && self.complete.is_none()

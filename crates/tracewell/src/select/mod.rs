@@ -40,7 +40,7 @@ pub use share::{Share, ShareError};
 pub(crate) use unknown_names::{event_id, has_event, nearest_event, trailing_id};
 pub(crate) use unknown_values::unknown_values;
 
-/// The events that a user wants. Empty lists and absent bounds select everything.
+/// The events that a user selects. Empty lists and absent bounds select everything.
 ///
 /// ```
 /// use tracewell::report::{Report, ReportOptions};
@@ -139,8 +139,8 @@ impl Selection {
     /// Checks that a trace has the data that the selection needs.
     ///
     /// # Errors
-    /// Returns an error if the selection has times but the clock has no known rate, or if it has
-    /// dates but the trace has no wall clock.
+    /// Returns an error if the selection contains times but the clock has no known rate, or if it
+    /// contains dates but the trace has no wall clock.
     pub fn check(&self, trace: &Trace) -> Result<(), SelectionError> {
         let timed = |bound: Option<Bound>| matches!(bound, Some(Bound::Nanoseconds(_)));
         if trace.clock.rate.is_none() && (timed(self.from) || timed(self.to)) {

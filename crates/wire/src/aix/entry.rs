@@ -201,9 +201,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns the low 16 bits of the hook word. A 64-bit entry has the sub-hook there. A 32-bit
-    /// entry has the hook data, or, if the entry is generic, the length of the variable data in
-    /// bytes.
+    /// Returns the low 16 bits of the hook word. In a 64-bit entry, these are the sub-hook. In a
+    /// 32-bit entry, they are the hook data, or, if the entry is generic, the length of the
+    /// variable data in bytes.
     pub const fn hook_data(&self) -> u16 {
         match self.hook {
             HookWord::Bits32(word) => word.data(),

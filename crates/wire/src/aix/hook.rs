@@ -224,7 +224,7 @@ pub struct HookWord32(
 
 impl HookWord32 {
     /// Creates a hook word from id, type and hook data. Drops the last digit of the id, because the
-    /// hook word has no room for it.
+    /// hook word has no room for this digit.
     #[inline]
     pub const fn new(id: HookId, hook_type: HookType, data: u16) -> Self {
         let id = (id.0 as u32 & 0xFFF0) << 16;

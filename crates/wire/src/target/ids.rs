@@ -1,4 +1,4 @@
-//! The ids of events. `schemas/target.toml` of the crate `tracewell` has their meanings.
+//! The ids of events. `schemas/target.toml` of the crate `tracewell` defines their meanings.
 //!
 //! The kernel or the recorder gives tasks and objects their numbers. Small numbers need fewer
 //! bytes. Each kind has its own numbers: mutex 3 and queue 3 are different objects.

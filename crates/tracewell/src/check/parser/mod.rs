@@ -35,7 +35,7 @@ pub struct Parsed {
 }
 
 impl Rules {
-    /// Parses the text of a rules file. A file that requires nothing is an error.
+    /// Parses the text of a rules file. A file without requirements is an error.
     pub fn parse(source: &Source) -> Parsed {
         let mut parser = Parser {
             tokens: Tokens::new(source, "a rule"),

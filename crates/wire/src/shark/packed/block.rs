@@ -8,8 +8,8 @@
 //! | 5 | 4 | CRC-32C of offsets 1 to 4 and the stored bytes |
 //! | 9 | | the stored bytes |
 //!
-//! Blocks are independent. No record crosses the end of a block. The first record of a block has a
-//! full timestamp, and so has the first record after the block.
+//! Blocks are independent. No record crosses the end of a block. The first record of a block and
+//! the first record after the block have full timestamps.
 //!
 //! The caller supplies the library that compresses or decompresses LZ4 data.
 
