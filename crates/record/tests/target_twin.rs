@@ -118,7 +118,7 @@ fn call(
             let (number, priority) = (random.below(6), random.below(256) as u8);
             let code = kind as u32;
             if kind == DefinitionKind::Task && b % 2 == 0 {
-                // The recorder in C has one function for both: bit 10 of the kind marks an idle
+                // The C recorder has one function for both calls: bit 10 of the kind marks an idle
                 // task.
                 writeln!(script, "d {} {number} 0 0 {text}", code | 0x400).unwrap();
                 recorder.define_idle(number, &text);
