@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 /// Compiles `baseline/NAME.c` into a directory with `cc -O2`.
 ///
 /// # Errors
-/// If there is no C compiler, or it rejects the source.
+/// Returns an error if there is no C compiler, or if it rejects the source.
 pub fn compile(name: &str, folder: &Path) -> io::Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("baseline").join(name);
     let program = folder.join(name);
@@ -24,7 +24,7 @@ pub fn compile(name: &str, folder: &Path) -> io::Result<PathBuf> {
 /// Runs a program on a file. Returns its output.
 ///
 /// # Errors
-/// If the program cannot be started or fails.
+/// Returns an error if the program cannot be started or fails.
 pub fn output(program: &Path, file: &Path) -> io::Result<String> {
     let output = Command::new(program).arg(file).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {

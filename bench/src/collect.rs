@@ -31,7 +31,7 @@ pub struct Cost {
 /// `time`.
 ///
 /// # Errors
-/// If the program or the connection fails.
+/// Returns an error if the program or the connection fails.
 pub fn cost(
     program: &Path,
     arguments: &[&str],
@@ -81,7 +81,7 @@ fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -
     let (mut sent, mut rest) = (0, stream);
     while start.elapsed() < time {
         thread::sleep(INTERVAL);
-        // Even if this thread did not run for some time, the total must not exceed the rate.
+        // Limit the total to the rate, even if this thread did not run for some time.
         let passed = start.elapsed().min(time);
         let mut due = (RATE * passed.as_secs_f64()) as u64 - sent;
         while due > 0 {

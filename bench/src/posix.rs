@@ -11,7 +11,7 @@ use crate::stream::timed;
 /// Starts a stream of this process with default attributes, and defines an event type.
 ///
 /// # Errors
-/// If the system has no shared memory left.
+/// Returns an error if the system has no shared memory left.
 pub fn stream() -> Result<(Controller, u32), Error> {
     let controller = Controller::create(0, &Attributes::default())?;
     controller.stream().start();
@@ -44,7 +44,7 @@ pub fn suspended(controller: &Controller, id: u32) -> f64 {
 /// Returns the number of events per second that a reader removes from a stream.
 ///
 /// # Errors
-/// If the system has no shared memory left.
+/// Returns an error if the system has no shared memory left.
 pub fn read_back() -> Result<f64, Error> {
     let policy = Some(StreamPolicy::UntilFull);
     let attributes =

@@ -69,7 +69,7 @@ struct Step {
 }
 
 impl Step {
-    /// Draws the next step. `states` has the state of each active object.
+    /// Draws the next step. `states` contains the state of each active object.
     fn next(states: &mut [u32; OBJECTS as usize], draw: u32) -> Self {
         let (number, signal) = (draw % OBJECTS, draw / OBJECTS % 8);
         let state = &mut states[number as usize];
@@ -193,7 +193,7 @@ struct Reader {
     ticks: u64,
     /// The active object whose step is in progress; 0 for none.
     running: u32,
-    /// Events that have not been used yet. Their argument lists are allocated once.
+    /// Unused events. Their argument lists are allocated once.
     events: Vec<Event>,
     count: usize,
     tally: Tally,

@@ -18,7 +18,7 @@ pub fn records_in(bytes: u64) -> u64 {
 /// Writes a file of `records` records.
 ///
 /// # Errors
-/// Any error of the writer.
+/// Returns any error of the writer.
 pub fn write(out: &mut dyn Write, records: u64) -> io::Result<()> {
     let mut scene =
         Scene { random: 0x9E37_79B9_7F4A_7C15, tsc: 1 << 33, running: 1, left: Vec::new() };

@@ -48,7 +48,7 @@ pub fn counter_and_stores(memory: &mut [[u64; 4]]) -> f64 {
 /// Returns a started stream in which the event type is already defined.
 ///
 /// # Errors
-/// If the stream cannot be created.
+/// Returns an error if the stream cannot be created.
 pub fn stream() -> io::Result<Stream> {
     let stream = Stream::anonymous(&StreamOptions::default())?;
     stream.start();
@@ -125,7 +125,7 @@ pub struct Flushed {
 /// Records `events` events at full speed while a thread flushes them to a file.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn flush(path: &Path, events: u32) -> io::Result<Flushed> {
     let options = StreamOptions { policy: FullPolicy::Flush, packets: 64, ..Default::default() };
     let stream = Arc::new(Stream::anonymous(&options)?);

@@ -49,7 +49,7 @@ pub fn events_in(bytes: u64, layout: Layout) -> u64 {
 /// Writes a dump of `events` events.
 ///
 /// # Errors
-/// Any error of the writer.
+/// Returns any error of the writer.
 pub fn write(out: &mut dyn Write, layout: Layout, events: u64) -> io::Result<()> {
     let threads = THREADS.iter().map(|name| (ids::object::THREAD, *name));
     let objects: Vec<_> = threads
@@ -64,7 +64,7 @@ pub fn write(out: &mut dyn Write, layout: Layout, events: u64) -> io::Result<()>
 /// Writes a dump with this registry and these events. The oldest event is in slot 0.
 ///
 /// # Errors
-/// Any error of the writer.
+/// Returns any error of the writer.
 pub fn write_dump(
     out: &mut dyn Write,
     layout: Layout,

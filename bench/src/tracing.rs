@@ -32,7 +32,7 @@ impl<S: tracing::Subscriber> Layer<S> for Nothing {}
 /// Returns a subscriber whose layer records into a new stream.
 ///
 /// # Errors
-/// If the stream cannot be created.
+/// Returns an error if the stream cannot be created.
 pub fn recording() -> io::Result<Dispatch> {
     let stream = Arc::new(Stream::anonymous(&StreamOptions::default())?);
     stream.start();

@@ -36,8 +36,8 @@ pub(crate) fn opened(
     Input::from_bytes("fuzz", bytes.to_vec(), settings).ok()
 }
 
-/// Asserts that a string is safe for a terminal: it has no control characters except line ends and
-/// tabs, and no characters that change the direction of other text.
+/// Asserts that a string is safe for a terminal: it contains no control characters except line ends
+/// and tabs, and no characters that change the direction of other text.
 pub(crate) fn assert_harmless(text: &str) {
     let controls = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let turns = |c: char| matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');

@@ -10,7 +10,8 @@ use tracewell_collect::{Account, SharedOutput, Tag};
 use tracewell_wire::shark::DatagramHeader;
 
 /// Counts datagrams of two senders and compares the report with counts of all datagrams. Four bytes
-/// make a datagram: its sender and kind, packet number, number of records, and their content.
+/// define a datagram: its sender and kind, its packet number, its number of records, and the
+/// content of the records.
 pub(crate) fn datagrams(data: &[u8]) {
     let (mut account, mut counts) = (Account::default(), Counts::default());
     for &[kind, number, records, content] in data.as_chunks::<4>().0 {

@@ -11,7 +11,8 @@ use tracewell::format::ctf::metadata::{self, MAX_ALIGNMENT, MAX_WARNINGS};
 type Scopes<'a> = [Option<&'a Structure>; 6];
 
 /// Reads any bytes as metadata of either language. Checks that positions are in the text, that ids
-/// are unique, and that each reference leads to an integer in the same scope or an earlier one.
+/// are unique, and that each reference leads to an integer in the same scope or in an earlier
+/// scope.
 pub fn ctf_metadata(data: &[u8]) {
     match metadata::read(data) {
         Ok(parsed) => {

@@ -103,8 +103,8 @@ fn round_trip<T: FromStr + std::fmt::Display + PartialEq + std::fmt::Debug>(text
     assert_eq!(again.ok(), Some(value), "{text:?}");
 }
 
-/// Reads the symbols of any bytes as an ELF file. Checks that each address next to a symbol belongs
-/// to a symbol that begins at or before it.
+/// Reads symbols from any bytes as from an ELF file. Checks addresses next to symbols: the symbol
+/// of such an address begins at the address or before it.
 pub fn elf(data: &[u8]) {
     let Ok(table) = symbols("fuzz.elf", data) else { return };
     // A symbol needs at least 16 bytes, unless section headers overlap it.

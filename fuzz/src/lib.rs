@@ -130,7 +130,7 @@ pub fn shark(data: &[u8]) {
         let whole = decode("shark", &settings, data, data.len().max(1));
         assert_eq!(decode("shark", &settings, data, 1 + data.len() / 3), whole);
         if let Some(tally) = whole {
-            // The blocks of a compressed chunk can expand a few bytes into many, up to a limit.
+            // The blocks of a compressed chunk can expand a few bytes to many bytes, up to a limit.
             let most =
                 if kind == "kind=chunk" { (64 * data.len()).max(16 << 20) } else { data.len() };
             assert!(tally.events * 16 <= most as u64, "an event needs a slot");
@@ -302,8 +302,8 @@ fn stream(format: &str, settings: &Settings, data: &[u8], piece: usize) -> Tally
     tally
 }
 
-/// Passes bytes to a decoder in a window that grows by `piece` bytes at its end, and loses the
-/// bytes at its start with which the decoder has finished. Returns `None` if the decoder rejects
+/// Passes bytes to a decoder in a window that grows by `piece` bytes at its end, and drops the
+/// bytes at its start that the decoder has consumed. Returns `None` if the decoder rejects
 /// them.
 fn arriving(
     format: &str,
@@ -354,7 +354,7 @@ fn memory_image(encoding: Encoding, data: &[u8]) {
     check_diagnostics(&diagnostics, data);
 }
 
-/// Checks that segments are in order and not adjacent, and that they have no more bytes than the
+/// Checks that segments are in order and not adjacent, and that they contain no more bytes than the
 /// text can encode.
 fn check_image(image: &MemoryImage, text_length: usize) {
     let mut end = None;

@@ -3,7 +3,8 @@
 //! rkh|shark|systemview|native` writes an RKH stream, a S.Ha.R.K. file, a SystemView stream, or a
 //! log of a native stream.
 //! `make-trace SIZE FOLDER ctf` writes a CTF trace with one stream. SIZE is a number such as 1GiB.
-//! Two runs write the same bytes, but two logs differ, because a log is recorded during the run.
+//! Two runs write the same bytes, except for logs, because the program records a log during the
+//! run.
 #![forbid(unsafe_code)]
 
 use std::fs::File;

@@ -46,7 +46,7 @@ fn address(number: u32) -> u64 {
     0x8000_0000 + 256 * u64::from(number)
 }
 
-/// Returns an event of a thread, 10 ticks after the previous one.
+/// Returns an event of a thread, 10 ticks after the previous event.
 fn event(number: u32, context: u64, id: u16, info1: u64) -> Event {
     Event {
         context,
@@ -154,7 +154,7 @@ fn empty_slots(folder: &Path, units: u32) -> io::Result<Vec<OsString>> {
 const SMA_GET: u8 = 0x22;
 const FWK_OBJ: u8 = 0xA6;
 
-/// An RKH stream. Each added frame has the next sequence number and timestamp.
+/// An RKH stream. Each added frame gets the next sequence number and timestamp.
 struct Frames {
     out: Vec<u8>,
     number: u8,

@@ -55,7 +55,7 @@ impl Series {
     /// Runs the command `rounds` times at every size. The sizes are interleaved.
     ///
     /// # Errors
-    /// If an input cannot be written, or a command fails.
+    /// Returns an error if an input cannot be written, or if a command fails.
     pub fn measure(&self, program: &Path, units: u32, rounds: usize) -> Result<Growth> {
         let folder = tempfile::tempdir()?;
         let mut commands = Vec::new();

@@ -1,7 +1,8 @@
 //! RKH's trace facility. The caller provides the storage of the control block and the memory of the
 //! buffer.
 //!
-//! `rkh/filter` has the functions of the filters, `rkh/record` those that write a record.
+//! `rkh/filter` contains the functions of the filters, and `rkh/record` the functions that write
+//! records.
 //! `include/tracewell_rkh.h` wraps both in macros like those of the framework, and
 //! `include/tracewell_rkh_events.h` defines the event ids. No function here allocates, locks, waits
 //! or makes a system call.

@@ -29,7 +29,7 @@ int main(void)
 }
 ";
 
-/// Compiles with the given arguments, and runs with the libraries of the prefix.
+/// Compiles a program with the given arguments, and runs it with the libraries of the prefix.
 fn links_and_runs(cc: &str, prefix: &Path, arguments: &[&str]) {
     let (source, program) = (prefix.join("program.c"), prefix.join("program"));
     std::fs::write(&source, PROGRAM).unwrap();

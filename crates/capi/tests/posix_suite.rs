@@ -135,7 +135,7 @@ fn gcc_without_sanitizers() {
     passes(Build { compiler: &gcc, level: "-O2", sanitized: false, link: Link::Static });
 }
 
-/// Compiles the suite in the way that builds and starts fastest, for the tests that inject faults.
+/// For the tests that inject faults, compiles the suite in the way that builds and starts fastest.
 fn plain(folder: &Path) -> Option<PathBuf> {
     let gcc = compiler("CC", "gcc")?;
     Some(compile(

@@ -196,7 +196,7 @@ fn a_program_in_cpp_finds_the_stream_of_the_environment() {
 }
 
 /// The names and parameters of the events that `chunks.c` logs into each of its chunks, according
-/// to its comments. The third chunk wrapped, so the previous content of two slots is lost.
+/// to its comments. The third chunk wrapped and lost the previous content of two slots.
 const CHUNKS: [&[&str]; 3] = [
     &[
         "FTrace_EVT_trace_start 0x00000100 1000",
@@ -235,7 +235,7 @@ fn chunks_from_c_are_read_however_they_were_sent() {
         run(Command::new(program).arg(folder.path()).arg(target));
         let read = |name: &str| plain(&folder.path().join(name));
         assert_eq!([read("0run.dat"), read("1run.dat"), read("2run.dat")], CHUNKS, "{link:?}");
-        // Compressed and uncompressed chunks have the same bytes, in files and in datagrams.
+        // In files and in datagrams, compressed and uncompressed chunks consist of the same bytes.
         assert_eq!(read("packed.chunk"), CHUNKS[1]);
         assert_eq!(read("datagrams.udpcap"), CHUNKS[1]);
         let mut datagram = [0; 2048];

@@ -84,8 +84,8 @@ fn store(local: &TracedProcess, given: Arguments<'_>) {
     }
 }
 
-/// Returns the slots of the streams that record an event, and of those that lose it because they
-/// are full.
+/// Returns two sets of slots: the streams that record an event, and the streams that lose it
+/// because they are full.
 #[inline(always)]
 fn choose(local: &TracedProcess, using: &Using, id: u32) -> (u64, u64) {
     let (mut wanted, mut missed) = (0_u64, 0_u64);

@@ -111,8 +111,8 @@ fn begin(stream: &Stream) -> u64 {
 /// Moves the records that are in the stream now to the log.
 fn drain(stream: &Stream, log: &mut LogWriter, wanted: u64, everything: bool) {
     let mut until = sys::realtime();
-    // A process that keeps storing records with old timestamps must not prevent a flush from
-    // ending.
+    // A process that continually stores records with old timestamps must not prevent the end of a
+    // flush.
     let mut rounds = stream.pool().geometry().total() / BATCH;
     while rounds > 0 && move_some(stream, log, until) {
         rounds -= 1;
@@ -208,7 +208,7 @@ mod tests {
         let attributes = Attributes::default();
         let file = tempfile::tempfile().unwrap();
         let descriptor = std::os::fd::AsRawFd::as_raw_fd(&file);
-        // The stream has no flusher thread, because the test does the flusher's work.
+        // The stream has no flusher thread: the test does the flusher's work.
         let stream = Stream::create(0, &attributes, Some(descriptor)).unwrap();
         stream.start();
         let mut log = lock(stream.log.as_ref().unwrap());

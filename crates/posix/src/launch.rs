@@ -42,9 +42,9 @@ impl HeldProcess {
         let (waits, go) = pipe()?;
         let unused = go.as_raw_fd();
         let hold = move || wait(&report, &waits, unused);
-        // SAFETY: the closure only writes to, reads from and closes pipes, and gets the process id.
-        // It does not allocate and takes no lock, so it is safe between fork and exec in a program
-        // with threads.
+        // SAFETY: the closure only writes to pipes, reads from them, closes them, and gets the
+        // process id. It does not allocate and takes no lock, so it is safe between fork and exec
+        // in a program with threads.
         unsafe { command.pre_exec(hold) };
         // `spawn` returns only after the process has executed the program.
         let child = thread::spawn(move || command.spawn());
@@ -74,9 +74,9 @@ impl HeldProcess {
 
 /// Runs in the new process before it executes the program: reports its id and waits.
 fn wait(mut report: &PipeWriter, mut waits: &PipeReader, unused: RawFd) -> io::Result<()> {
-    // If this process kept its copy of the write end, it would not notice the exit of its
-    // controller. SAFETY: nothing else uses this process's descriptors between fork and exec, and
-    // the object that owns this descriptor belongs to the parent.
+    // If this process kept its copy of the write end, this process would not notice that its
+    // controller exited. SAFETY: nothing else uses this process's descriptors between fork and
+    // exec, and the object that owns this descriptor belongs to the parent.
     unsafe { libc::close(unused) };
     report.write_all(&std::process::id().to_ne_bytes())?;
     waits.read_exact(&mut [0])

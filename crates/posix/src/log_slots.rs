@@ -58,7 +58,7 @@ impl Slots {
                 self.used += 1;
                 (self.used - 1, false)
             }
-            // Besides the slot with the copy there is at least one other slot, so some slot has a
+            // There is at least one slot besides the slot with the copy, so some slot contains a
             // finished block.
             None => (self.finished.pop_front().unwrap_or(0), true),
         };

@@ -157,7 +157,7 @@ impl LogWriter {
         self.ended = true;
     }
 
-    /// Writes the full block and starts the next one.
+    /// Writes the full block and starts the next block.
     fn turn(&mut self) {
         self.write_block();
         self.block.truncate(HEAD);

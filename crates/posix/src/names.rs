@@ -95,8 +95,8 @@ impl NameFile<'_> {
         id
     }
 
-    /// Opens the file a second time, so that the lock is exclusive among the threads of this
-    /// process as well.
+    /// Opens the file a second time, so that the lock also excludes the other threads of this
+    /// process.
     fn own_description(self) -> Result<OwnedFd, Errno> {
         let path = Name::new(format_args!("/proc/self/fd/{}", self.0.as_raw_fd()));
         sys::open(path.as_c_str(), libc::O_RDWR)
@@ -122,7 +122,7 @@ impl NameFile<'_> {
         Ok(FIRST_USER + count as u32)
     }
 
-    /// Copies all names from another name space to an empty one. Async-signal-safe.
+    /// Copies all names from another name space to this empty name space. Async-signal-safe.
     pub(crate) fn copy_from(self, other: NameFile<'_>) -> Result<(), Errno> {
         self.fill(0, other.count(), |index| other.slot(index))
     }

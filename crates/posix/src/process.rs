@@ -148,8 +148,8 @@ pub(crate) fn own_space() -> u32 {
     }
 }
 
-/// Id of the last process that called [`namespace`], and the inode number of its own namespace, in
-/// which `kill` works even if [`SPACE`] is the parent's namespace.
+/// Id of the last process that called [`namespace`], and the inode number of this process's own
+/// namespace. `kill` works in that namespace, even if [`SPACE`] is the parent's namespace.
 static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 
 fn namespace() -> u32 {

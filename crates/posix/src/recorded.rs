@@ -87,7 +87,7 @@ impl RecordedLog {
         let mut found = Blocks::default();
         let after = found.slots(&bytes, &header);
         found.sequence(&bytes, after);
-        // If two blocks have the same number, the longer one is newer.
+        // If two blocks have the same number, the longer block is newer.
         found.records.sort_by_key(|(number, range)| (*number, std::cmp::Reverse(range.len())));
         found.records.dedup_by_key(|(number, _)| *number);
         let mut status = Status::of_log(found.end.unwrap_or_default());

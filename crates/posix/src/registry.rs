@@ -50,7 +50,7 @@ pub(crate) fn choose() {
     });
 }
 
-/// Returns the error that prevents the processes of a user from finding their controllers, or
+/// Returns the error because of which the processes of a user cannot find their controllers, or
 /// `None` if there is no error. The user is that of the process with the given id; 0 means this
 /// process.
 ///
@@ -154,8 +154,8 @@ impl Registry {
         let mut words = [0; 3];
         let read = sys::read_words(file.as_fd(), 0, &mut words);
         let whole = sys::facts(file.as_fd())?.size >= AREA_WORDS as u64 * 8;
-        // Do not compare the space: the process or the controller that created the area may not
-        // have known it.
+        // Do not compare the space, because the process or the controller that created the area may
+        // not have known the space.
         let right = words[0] == AREA_MAGIC
             && Process::of_words(words[1], words[2]).id == process.id
             && words[2] == process.start;
@@ -314,7 +314,7 @@ impl Registry {
         if whole { Ok((file, header)) } else { Err(libc::EINVAL) }
     }
 
-    /// Returns true if the controller of a published location still has the stream.
+    /// Returns true if the controller of a published location still holds the stream.
     fn is_alive(&self, number: u32, reference: &Reference) -> bool {
         let controller = reference.controller;
         if !controller.is_near() {
@@ -440,7 +440,7 @@ impl Area {
 /// Maximum number of entries per sweep, so that a full directory cannot keep a controller busy for
 /// long.
 const MAX_ENTRIES: usize = 4096;
-/// Minimum age of unused files before they are removed, because a process may be about to refer to
+/// Minimum age of unused files before their removal, because a process may be about to refer to
 /// them.
 const MIN_AGE: std::time::Duration = std::time::Duration::from_secs(10);
 

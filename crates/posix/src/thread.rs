@@ -5,7 +5,7 @@
 //! so the first use does not allocate from the heap, even in a handler.
 //!
 //! A thread uses attached streams only within [`with_depth`] or [`without_depth`], so other threads
-//! can find out that it no longer uses a stream that was detached.
+//! can detect that it no longer uses a detached stream.
 //!
 //! Unsafe: this module declares all-zero bytes to be valid values of its types.
 #![allow(unsafe_code)]
@@ -123,7 +123,7 @@ pub(crate) trait Streams {
 /// Number of calls of [`without_depth`] that have begun and not ended.
 static WITHOUT_DEPTH: AtomicUsize = AtomicUsize::new(0);
 
-/// The substitute for [`with_depth`] if that returned `None`.
+/// The substitute for [`with_depth`] after `with_depth` returned `None`.
 #[cold]
 pub(crate) fn without_depth(work: impl FnOnce(&Using)) {
     WITHOUT_DEPTH.fetch_add(1, SeqCst);
@@ -155,9 +155,10 @@ impl ThreadState {
     /// Checks which threads use attached streams. Call this between two memory barriers in all
     /// threads.
     ///
-    /// No thread uses a stream that was detached before the begin of the check whose number is
-    /// returned. `number` is that of this check; the numbers increase. `depth` is the caller's
-    /// depth: the caller itself uses no detached stream, but an interrupted record may do so.
+    /// If a stream was detached before the check with the returned number began, no thread uses it
+    /// any more. `number` is the number of this check; the numbers increase. `depth` is the
+    /// caller's depth: the caller itself uses no detached stream, but an interrupted record may do
+    /// so.
     pub(crate) fn all_idle_since(&self, number: u64, depth: usize) -> u64 {
         let idle = THREADS.all_idle_since(number, (depth == 0).then_some(self));
         if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }

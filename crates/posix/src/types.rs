@@ -11,7 +11,7 @@ pub trait TypeNames {
     /// Returns the name of a user event type, or `None` if the id is not defined.
     fn user_name(&self, id: u32) -> Option<Vec<u8>>;
 
-    /// Returns the name of any event type.
+    /// Returns the name of a system or user event type.
     fn name(&self, id: u32) -> Option<Vec<u8>> {
         fixed_name(id).map(|name| name.as_bytes().to_vec()).or_else(|| self.user_name(id))
     }

@@ -1,7 +1,8 @@
 //! A thread that wakes sleeping readers after the traced processes have ended.
 //!
-//! Readers cannot check this themselves, because they would have to sleep with a timeout. After a
-//! signal handler with `SA_RESTART`, a system call with a timeout does not restart.
+//! Readers cannot check for the end of processes themselves, because they would have to sleep with
+//! a timeout. After a signal handler with `SA_RESTART`, a system call with a timeout does not
+//! restart.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches the processes of a stream, unless this process is the only one.
+    /// Watches the processes of a stream, unless it has no process but this one.
     pub(crate) fn start(stream: &Arc<Stream>) -> Self {
         let nothing = Self { stop: None, thread: None };
         if stream.living_member().is_some_and(|process| Some(process) == Process::own()) {

@@ -1,6 +1,6 @@
 //! Tests that a traced process unmaps the streams of ended controllers.
 //!
-//! A process of its own, because the tests measure the size of its address space.
+//! This is a separate test program, because the tests measure the size of the address space.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -42,7 +42,8 @@ fn streams_of_ended_controllers_are_unmapped() {
     let (end, count) = (AtomicBool::new(false), [const { AtomicU64::new(0) }; 3]);
     let all_recorded = || {
         let seen = count.each_ref().map(|count| count.load(Ordering::Relaxed));
-        // A thread that has recorded three events since then has begun and ended one of them.
+        // A thread that has recorded three events since then has begun and ended at least one of
+        // them since then.
         while (0..3).any(|n| count[n].load(Ordering::Relaxed) < seen[n] + 3) {
             thread::yield_now();
         }

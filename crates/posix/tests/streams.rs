@@ -1,8 +1,8 @@
 //! Tests the Rust interface with streams of this process: recorded events can be read once and in
 //! order, from the stream and from a log.
 //!
-//! The tests run in parallel in one process, and every stream of the process receives all its
-//! events. So each test uses a different event name, and its streams filter out all other events.
+//! The tests run in parallel in one process, and every stream receives all events of the process.
+//! So each test uses a different event name, and its streams filter out all other events.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;

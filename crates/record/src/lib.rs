@@ -1,7 +1,7 @@
 //! The recording rules of each trace system, operating on memory that the caller owns.
 //!
-//! This crate determines *when* and *where* bytes are written; `tracewell-wire` defines their
-//! layout. Without optional features it uses neither the standard library nor an allocator,
+//! This crate determines *when* and *where* to write bytes; `tracewell-wire` defines their layout.
+//! Without optional features it uses neither the standard library nor an allocator,
 //! `unsafe` code, interrupt locks or a clock of its own. The caller supplies the memory, a
 //! [`clock`] and, if interrupt handlers or several cores record, mutual exclusion between them.
 //!
@@ -11,8 +11,8 @@
 //! recorder: with the feature `std`, it shares memory between threads and processes. [`posix`]
 //! stores the events of POSIX trace streams.
 //!
-//! The first four work on every target that has `core`. [`stream`] and [`posix`] need 64-bit
-//! atomics, provided by the processor or by the crate `portable-atomic` with the feature
+//! The first four modules work on every target that has `core`. [`stream`] and [`posix`] need
+//! 64-bit atomics, provided by the processor or by the crate `portable-atomic` with the feature
 //! `critical-section`.
 //!
 //! This Linux program records two events and saves them; `tracewell report run.twl` prints them:

@@ -1,16 +1,16 @@
-//! Nested recording in one thread: a signal handler can record an event while the thread that it
-//! interrupted is recording one.
+//! Nested recording in one thread: a signal handler can record an event while it interrupts the
+//! recording of another event.
 //!
 //! While a thread stores a record, its count of depths in use is incremented. A handler that
 //! interrupts the thread at this time records at the next depth, with its own state, and the
 //! interrupted record remains untouched. So two records never use the same state, and storing
 //! needs no locked instructions.
 //!
-//! A handler can leave by a jump (`longjmp`). Then the interrupted record never ends, and its
-//! depth remains in use. When all depths are in use, the next record compares stack addresses. A
-//! record whose stack frame was deeper on the stack than the current frame cannot be in progress
-//! any more, so its depth is freed. On a signal stack no depth is freed, because the addresses of
-//! the two stacks are unrelated.
+//! A handler can leave by a jump (`longjmp`). In that case the interrupted record never ends, and
+//! its depth remains in use. When all depths are in use, the next record compares stack addresses.
+//! If the stack frame of a record was deeper on the stack than the current frame, the record is no
+//! longer in progress, so its depth is freed. On a signal stack no depth is freed, because the
+//! addresses of the two stacks are unrelated.
 //!
 //! This module uses unsafe code because `sigaltstack`, which returns the signal stack, is a foreign
 //! function.
@@ -101,7 +101,7 @@ impl<const DEPTHS: usize> Nesting<DEPTHS> {
             return None;
         }
         let mut free = DEPTHS;
-        // The stack grows downwards: a frame at a lower address than the current one no longer
+        // The stack grows downwards, so a frame at a lower address than the current frame no longer
         // exists.
         while free > 0 && self.frames[free - 1].load(Ordering::Relaxed) <= here {
             free -= 1;

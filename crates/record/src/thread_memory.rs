@@ -28,8 +28,8 @@ pub unsafe trait Zeroed: 'static {
     /// Resets the value of an ended thread so that another thread can use it.
     fn reset(&self);
 
-    /// Returns false if the thread that owns the value is certainly not using what the value
-    /// protects.
+    /// Returns false if the thread that owns the value is certainly not using the data that the
+    /// value protects.
     fn is_in_use(&self) -> bool {
         true
     }
@@ -120,8 +120,8 @@ impl<T: Zeroed> ThreadMemory<T> {
     }
 
     /// Checks which threads are idle: they do not use their values at some time during the call.
-    /// Returns the number of the latest check since whose begin every thread was idle at least
-    /// once, in that check or in a later one.
+    /// Returns the number of the latest check for which this holds: since its beginning, each
+    /// thread was idle at least once, in this check or in a later check.
     ///
     /// Let `number` increase from check to check. If `idle` is the caller's value, the caller
     /// counts as idle. In the child of a fork, the values of the parent's threads count as well,
@@ -309,7 +309,7 @@ fn word(user: User) -> usize {
 fn words() -> &'static [AtomicUsize; 2] {
     let place: *const [AtomicUsize; 2];
     // SAFETY: the sum of the thread's base address and the variable's offset is the variable's
-    // address in this thread. Only this thread uses the reference, and uses it immediately. The
+    // address in this thread. Only this thread uses the reference, and it does so immediately. The
     // words are initially zero, which is valid for atomics.
     unsafe {
         core::arch::asm!(
@@ -365,6 +365,6 @@ fn words() -> &'static [AtomicUsize; 2] {
         static WORDS: [AtomicUsize; 2] = const { [const { AtomicUsize::new(0) }; 2] };
     }
     // SAFETY: the variable has no destructor, so it exists as long as the thread. Only this thread
-    // uses the reference, and uses it immediately.
+    // uses the reference, and it does so immediately.
     WORDS.with(|words| unsafe { &*ptr::from_ref(words) })
 }

@@ -1,5 +1,5 @@
-//! Tests the entries that each AIX trace call records, and the conditions under which it records
-//! none.
+//! Tests the entries that each AIX trace call records, and the conditions under which it records no
+//! entry.
 
 mod aix_support;
 

@@ -111,7 +111,7 @@ impl<C: Clock> Both<'_, C> {
         tick_of(self.readings)
     }
 
-    /// Makes the same call to the model, and returns its outcome.
+    /// Makes the same call on the model, and returns its outcome.
     fn expected(&mut self, env: Env, words: &[u64], data: Option<&[u8]>, cpu: u16) -> Outcome {
         if !self.reference.on {
             return Outcome::Off;

@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Processors without 64-bit atomics. The first and the last also have no compare-and-swap.
+/// Processors without 64-bit atomics. The first and the last of these processors have no
+/// compare-and-swap.
 const BARE: [&str; 4] = [
     "thumbv6m-none-eabi",
     "thumbv7m-none-eabi",

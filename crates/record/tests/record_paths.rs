@@ -34,7 +34,7 @@ const EVENTS: u32 = 100_000;
 /// Prepares a value, then calls `work` with it in a process that must not make system calls.
 /// Returns the number of allocations, or the signal that ended the process.
 fn confined<S>(make: impl FnOnce() -> S, work: impl FnOnce(&mut S)) -> Result<u64, i32> {
-    // SAFETY: the child has one thread. In this thread, glibc's allocator remains usable.
+    // SAFETY: the child has one thread. This thread can still use glibc's allocator.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "the process can be created");
     if child == 0 {

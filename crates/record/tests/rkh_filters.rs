@@ -38,7 +38,7 @@ fn truth_table(table: &'static Table, event: &Event) {
             let (mut memory, mut signals) = ([0; 64], [0; 4]);
             let options = Options { filters, ..of(table) };
             let mut trace = recorder(options, &mut memory, &mut signals);
-            // `event` opens the event's group too, so set the group after the event.
+            // `event` also opens the event's group, so set the group after the event.
             trace.filters().event(event, open(1));
             let (group, _) = table.place(event.code).unwrap();
             trace.filters().group(group, open(0));

@@ -33,7 +33,7 @@ fn no_path_of_recording_allocates() {
             counted() - before
         };
         let mut total = std::thread::scope(|scope| scope.spawn(record).join().unwrap());
-        // This thread takes over the lane, and the next thread finds none.
+        // This thread takes over the lane, and the next thread finds no lane.
         total += record();
         total += std::thread::scope(|scope| scope.spawn(record).join().unwrap());
         assert_eq!(total, 0, "{}", policy.as_str());

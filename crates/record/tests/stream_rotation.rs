@@ -52,8 +52,9 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Not a test: the work of a child. Waits for a byte, creates the stream, records two events,
-/// reports the result by one byte, and waits to be killed or for the end of its input.
+/// This is not a test of its own: it is the work of a child process. Waits for a byte, creates the
+/// stream, records two events, reports the result by one byte, and waits to be killed or for the
+/// end of its input.
 #[test]
 fn rotating_child() {
     let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else { return };
@@ -201,7 +202,8 @@ fn one_of_several_starters_gets_the_stream() {
         let made = children.iter_mut().map(has_stream).filter(|made| *made).count();
         assert_eq!(made, 1, "round {round}");
         children.into_iter().for_each(kill);
-        // The newest stream, and one of each earlier round, and no file with a temporary name.
+        // There are the newest stream and one stream of each earlier round, and no file with a
+        // temporary name.
         assert_eq!(files(folder.path()).len(), round + 1, "{:?}", files(folder.path()));
     }
     let all = files(folder.path());

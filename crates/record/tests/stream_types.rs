@@ -43,7 +43,7 @@ fn a_name_has_one_id_wherever_its_defining_thread_stopped() {
         for (word, part) in words[slot + 1..].iter().zip(&parts[..stored]) {
             word.store(*part, Ordering::Relaxed);
         }
-        // Two other names, one with the same length. Neither must get the slot.
+        // Two other names, one with the same length. Neither of them may get the slot.
         let other = b"family/name(first:u64,second:u64)";
         let last_word_decides = stored == parts.len();
         if last_word_decides {

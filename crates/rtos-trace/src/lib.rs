@@ -2,7 +2,7 @@
 //!
 //! [`TargetTrace`] uses Tracewell's recorder for small targets ([`tracewell_record::target`]). With
 //! the feature `std`, `StreamTrace` records into a stream of
-//! [`tracewell_record::stream`](tracewell_record::stream) on Linux. A program registers one of them
+//! [`tracewell_record::stream`] on Linux. A program registers one of them
 //! once, with [`rtos_trace::global_trace!`], and calls its `init` before it starts the executor.
 //! The README shows both.
 //!

@@ -1,5 +1,6 @@
-//! Tests the AIX reader. It reads back written entries. Each truncation and each changed byte of a
-//! small container affects only the entry that contains it. Files of several processors are merged.
+//! Tests the AIX reader. These tests read back written entries. Each truncation and each changed
+//! byte of a small container affects only the entry that contains it. Files of several processors
+//! are merged.
 
 mod support;
 
@@ -102,7 +103,7 @@ fn container(order: ByteOrder, frames: &[Written]) -> Vec<u8> {
     bytes
 }
 
-/// The start offset of each frame, and the end.
+/// The start offset of each frame, and the end of the last frame.
 fn starts(frames: &[Written]) -> Vec<usize> {
     let mut starts = vec![HEADER];
     for frame in frames {
@@ -220,7 +221,7 @@ fn a_header_with_any_byte_changed_is_read_or_refused() {
     }
 }
 
-/// The container with this frame's bytes changed.
+/// The container after a change of this frame's bytes.
 fn damaged(frame: usize, edit: impl Fn(&mut [u8])) -> (Vec<u8>, Vec<usize>) {
     let frames = small();
     let (mut bytes, starts) = (container(ByteOrder::Big, &frames), starts(&frames));
@@ -399,7 +400,8 @@ fn a_damaged_file_among_several_costs_its_own_events_only() {
 }
 
 /// Any valid entry, with its words and data.
-/// Threads 1 to 6 are dispatched in turn on three processors, at the first time and at the last.
+/// Threads 1 to 6 are dispatched in turn on three processors, at the first and at the last
+/// timestamp.
 fn longest_times() -> Vec<u8> {
     let dispatch = |number: u64| {
         let tick = if number.is_multiple_of(2) { 1 << 33 } else { u64::MAX };

@@ -138,7 +138,7 @@ fn next_allows_nothing_between() {
     // The trace omits the optional step.
     passes("A; optional next B; C", "A X B C");
     fails("A; optional next B; next C", "A X C", Unexpected, Some(1));
-    // The optional step is still possible, and `next` refers to the event after it.
+    // The optional step is still possible, and `next` refers to the event after this step.
     passes("A; optional B; next C", "A X B C");
 }
 
@@ -405,8 +405,8 @@ proptest! {
         prop_assert!(!verdict(&rules, &text(&more)).passed());
     }
 
-    /// An exhaustive search finds the same result for optional, repeated and mixed steps. This
-    /// holds if no event matches two steps.
+    /// An exhaustive search finds the same result for optional, repeated and mixed steps. The
+    /// results are equal as long as no event matches two steps.
     #[test]
     fn blocks_agree_with_a_search_through_all_readings(
         events in "[A-D]{0,8}",

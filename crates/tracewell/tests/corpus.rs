@@ -1,5 +1,5 @@
 //! Runs the fuzzers' corpus through the functions of the fuzz targets, with stable Rust and without
-//! a fuzzer. This detects regressions of fixed faults.
+//! a fuzzer. So fixed faults that come back are detected.
 
 #[path = "../../../fuzz/src/corpus.rs"]
 mod corpus;

@@ -193,7 +193,7 @@ fn the_inversion_of_the_example_is_explained() {
             (841, control, Activity::Delayed(logger), 0),
         ]
     );
-    // A question for any event within the wait, or for its time, selects this wait.
+    // A query for any event within the wait, or for the event's time, selects this wait.
     for question in [Question::Event(838), "tick:4610000".parse().unwrap()] {
         assert_eq!(explain(&trace, &tracks, &question, ALL).unwrap(), path);
     }
@@ -202,7 +202,7 @@ fn the_inversion_of_the_example_is_explained() {
     assert!(before.until < path.until && before.ticks() < path.ticks());
 }
 
-/// A second thread, which an interrupt delayed, wakes a waiting thread.
+/// A second thread wakes a waiting thread, but an interrupt delays the second thread.
 #[test]
 fn a_wake_up_leads_to_the_context_that_woke() {
     let (trace, tracks) = tracks(example("mill.bin"));
@@ -238,7 +238,8 @@ fn a_question_without_an_answer_has_a_reason() {
     assert!(error.to_string().ends_with("(that needs the hooks 106 and 10C)"), "{error}");
 }
 
-/// `LOW` holds a mutex that `MIDDLE` waits for, while `MIDDLE` holds one that `HIGH` waits for.
+/// `LOW` holds a mutex that `MIDDLE` waits for, while `MIDDLE` holds another mutex that `HIGH`
+/// waits for.
 #[test]
 fn chains_of_holders_are_followed() {
     let [main, low, middle, high] = TASKS;

@@ -38,8 +38,8 @@ fn answer(folder: &Path, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Wrong parts of Babeltrace's texts: the folder, the wrong part, and the right text. For an empty
-/// file name, Babeltrace shows the content of the previous event.
+/// Wrong parts of Babeltrace's texts: the folder, the wrong part, and the correct text. For an
+/// empty file name, Babeltrace shows the content of the previous event.
 const WRONG_ANSWERS: [(&str, &str, &str); 3] = [
     (
         "bug446190",
@@ -88,7 +88,7 @@ fn without_addresses(text: &str) -> String {
 }
 
 /// Sorts lines of equal time, because their order is not defined. Removes the time differences,
-/// because they depend on this order.
+/// because they depend on the order of these lines.
 fn sorted(text: &str) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for line in text.lines() {
@@ -202,7 +202,7 @@ fn both_languages_of_metadata_lead_to_the_same_text() {
     for folder in folders {
         let described = ["ctf2", "final"].map(|name| folder.join(name).join("metadata"));
         let Some(metadata) = described.into_iter().find(|path| path.is_file()) else { continue };
-        // A folder with the other metadata beside copies of the streams.
+        // A folder with copies of the streams and with the other metadata.
         let copy = tempfile::tempdir().unwrap();
         let original = copied(&folder.join("trace"), copy.path());
         fs::write(original.join("metadata"), fs::read(&metadata).unwrap()).unwrap();

@@ -110,7 +110,7 @@ fn a_time_stamp_without_any_clock_implies_one() {
     assert_eq!((roles, metadata.streams[0].clock), (vec![Role::Time], Some(0)));
     let clock = &metadata.clocks[0];
     assert_eq!((clock.frequency, clock.is_unix, &*clock.name), (1_000_000_000, false, "default"));
-    // If there are two clocks, a timestamp without `map` has none.
+    // If there are two clocks, a timestamp without `map` has no clock.
     let clocks = "clock { name = a; }; clock { name = b; };";
     let (metadata, roles) = roles_of("event.header", "u8 timestamp", clocks);
     assert_eq!((roles, metadata.streams[0].clock), (vec![], None));

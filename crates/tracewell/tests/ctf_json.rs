@@ -136,7 +136,7 @@ fn each_field_class_is_read() {
 
 #[test]
 fn mappings_keep_the_order_of_the_text() {
-    // serde_json's values sort their properties; the text does not.
+    // `serde_json` sorts the properties of a value, but the text keeps their order.
     let class = byte(json!({ "mappings": {} })).to_string();
     let class = class.replace("\"mappings\":{}", "\"mappings\":{\"z\":[[1,1]],\"a\":[[1,2]]}");
     let text = text(&[
@@ -404,7 +404,7 @@ fn json_is_limited() {
         metadata::read(long.as_bytes()).unwrap_err().message,
         format!("expected at most {MAX_FIELDS} values in a fragment, found more")
     );
-    // The size of each alias is twice that of the previous one.
+    // Each alias is twice as large as the previous alias.
     let alias = |name: String, class: Value| json!({ "type": "field-class-alias", "name": name, "field-class": class });
     let mut fragments = vec![alias("a0".to_owned(), structure(&[("x", byte(json!({})))]))];
     for index in 1..40 {

@@ -263,7 +263,8 @@ fn the_tag_of_a_variant_is_found_where_it_is_written() {
     let selected = |path: &str| {
         format!("v: Variant (unsigned integer selector) (2 options, Selector field path {path}):")
     };
-    // The type of the variant is declared in the outer structure, which has another tag.
+    // The variant's type is declared in the outer structure, where a different tag has the same
+    // name.
     let lines = fields(&format!(
         "enum : u8 {{ A, B }} t; typealias variant <t> {options} := choice;
          struct {{ enum : u8 {{ B, A }} t; choice v; variant <t> {options} w; }} inner;"
@@ -278,7 +279,7 @@ fn the_tag_of_a_variant_is_found_where_it_is_written() {
     assert!(lines[position + 3].ends_with("path [Event payload: 1, 0]):"), "{lines:?}");
     assert!(lines[position + 4].trim().starts_with("A: [1]: "));
 
-    // A named variant without tag gets one where it is used.
+    // A named variant without a tag gets its tag at the place of its use.
     let named = format!("variant choice {options};");
     let lines = declared(&named, "enum : u8 { A, B } t; variant choice <t> v;").unwrap();
     assert_eq!(lines[3], selected("[Event payload: 0]"));

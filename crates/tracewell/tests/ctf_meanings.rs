@@ -125,7 +125,7 @@ fn interrupts_of_kernels_are_those_of_their_texts() {
         let found: BTreeMap<_, _> =
             sources.map(|source| (source.number.unwrap(), (source.count, source.ticks))).collect();
         assert_eq!(found.len(), expected.len(), "{name}");
-        // The figures exclude nested interrupts, the expected times include them.
+        // The figures exclude nested interrupts, and the expected times include them.
         let mut nested = 0;
         for (number, (count, ns)) in &expected {
             assert_eq!(found[number].0, *count, "{name}: {number}");

@@ -1,5 +1,5 @@
-//! Tests the readers of CTF's metadata on damaged and truncated texts. The checks are those of the
-//! fuzz target.
+//! Tests the readers of CTF's metadata on damaged and truncated texts. The checks are the same as
+//! in the fuzz target.
 
 mod support;
 

@@ -92,7 +92,7 @@ fn a_stream_that_ends_before_a_listed_packet_has_a_loss() {
     assert!(damage.len() == 1 && damage[0].ends_with(&expected), "{damage:?}");
     let truncated = cut.losses.iter().filter(|(cause, _)| *cause == LossCause::Truncated);
     assert_eq!(truncated.count(), 1);
-    // Without the index, nothing shows the truncation.
+    // Without the index, the reader cannot detect the truncation.
     fs::remove_file(index_of(&copy.stream)).unwrap();
     assert_eq!(messages(&copy.read(), Severity::Damage), [] as [String; 0]);
 }
@@ -129,7 +129,7 @@ fn an_index_that_disagrees_with_its_stream_is_ignored() {
             && warning.ends_with("the index of the file is ignored")
     };
     assert_eq!(warnings.iter().filter(|warning| is_about_size(warning)).count(), 1, "{warnings:?}");
-    // A file that is no index is not used.
+    // The reader does not use a file that is not an index.
     fs::write(index, b"not an index").unwrap();
     assert_eq!(messages(&copy.read(), Severity::Warning), messages(&whole, Severity::Warning));
 }

@@ -40,8 +40,8 @@ fn files(trace: &str, stream: &str) -> (Vec<u8>, Vec<u8>) {
 
 #[test]
 fn a_truncated_stream_loses_its_last_packet() {
-    // Each packet of this stream has 192 bytes. A truncated stream has the events of its whole
-    // packets.
+    // Each packet of this stream has 192 bytes. From a truncated stream, the reader delivers the
+    // events of the complete packets.
     let (metadata, stream) = files("odd", "stream");
     let whole: Vec<u64> =
         (0..=10).map(|packets| read(&metadata, &stream[..192 * packets]).0).collect();
@@ -81,7 +81,7 @@ fn a_packet_that_ends_beyond_the_file_costs_that_packet() {
     for packet in 0..10 {
         let own = read(&metadata, &stream[192 * packet..192 * (packet + 1)]).0;
         let mut damaged = stream.clone();
-        // A byte of the size.
+        // This byte is part of the packet's size.
         damaged[192 * packet + 32] ^= 0x70;
         let (events, trace) = read(&metadata, &damaged);
         assert_eq!(events, all - own, "packet {packet}");
@@ -158,14 +158,14 @@ fn zeros_after_the_last_event_are_no_damage() {
     let (metadata, stream) = files("zephyr", "channel0_0");
     let (events, trace) = read(&metadata, &stream);
     let (before, cut) = read(&metadata, &stream[..2048]);
-    // The first 2048 bytes end within an event. In the whole stream, zeros are its rest.
+    // The first 2048 bytes end within an event. In the whole stream, zeros follow the last event.
     assert_eq!(events, before + 1);
     assert_eq!((trace.losses.damaged(), cut.losses.damaged()), (0, 1));
 }
 
 #[test]
 fn the_fields_of_a_context_are_limited_over_all_events() {
-    // Each of the events has the fields of the context: 10^8 together.
+    // Each event type has the fields of the context, which makes 10^8 fields in total.
     let fields: String = (0..20_000).map(|field| format!("u8 f{field}; ")).collect();
     let events: String = (0..5_000)
         .map(|id| format!("event {{ id = {id}; name = \"e\"; fields := struct {{ u8 a; }}; }};\n"))

@@ -110,7 +110,7 @@ fn mermaid(text: &str) -> Vec<Statement> {
     statements.collect()
 }
 
-/// The diagram that results from Trazer's lines.
+/// The diagram that follows from Trazer's lines.
 fn as_trazer(statements: &[Statement]) -> Vec<String> {
     let name = |id: &String| {
         let named = statements.iter().find_map(|statement| match statement {

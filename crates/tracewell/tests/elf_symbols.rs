@@ -241,7 +241,8 @@ fn a_truncated_file_is_an_error_with_a_position() {
 
 #[test]
 fn names_that_share_bytes_of_the_file_take_neither_memory_nor_time() {
-    // The names of labels and of mapping symbols are read, although these give no symbol.
+    // The reader also reads the names of labels and of mapping symbols, although they do not become
+    // symbols.
     for (start, binding, kind) in [("x", 1, OBJECT), (".L", 0, FUNCTION), ("$", 0, 0)] {
         let mut elf = Elf::arm();
         let long = format!("{start}{}", "x".repeat(2000));
@@ -339,7 +340,7 @@ fn symbols_without_effect_are_reported() {
     assert_eq!(of(&elsewhere), format!("{unused}did another program record the trace?"));
     let movable = Elf { kind: 3, ..elsewhere };
     assert_eq!(of(&movable), format!("{unused}the system moved it when it started"));
-    // The addresses would fit, but they are those of another processor.
+    // The addresses have the right size, but belong to another processor.
     let wide = Elf { is_64_bit: true, ..Elf::arm() }.global("alpha_thread", A, 0xA0, OBJECT);
     let expected =
         "program.elf has no effect: its addresses have 64 bits, and those of this trace 32";

@@ -236,7 +236,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compares each file of a folder that is recognised as a trace. Returns the number of these files.
+/// Compares each file in a folder, if the file is recognised as a trace. Returns the number of
+/// these files.
 fn compare_all(folder: &Path) -> usize {
     let is_trace = |path: &PathBuf| {
         let is_small = fs::metadata(path).unwrap().len() < 8 << 20;

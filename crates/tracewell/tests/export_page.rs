@@ -148,7 +148,7 @@ fn compare(place: &str, make: impl Fn() -> Input) {
     compare_figures(place, &page, make());
 }
 
-/// Compares the figures with those that the JSON document of the analyses has.
+/// Compares the figures with those in the JSON document of the analyses.
 fn compare_figures(place: &str, page: &Page, mut input: Input) {
     let mut analyses = Analyses::new(Wanted::default());
     let trace = input.read(&mut analyses).unwrap();
@@ -264,8 +264,9 @@ fn the_inversion_of_the_example_is_in_its_page() {
     }
 }
 
-/// Page and trace could agree by chance in `compare`. FreeRTOS treats larger priorities as more
-/// urgent, and ThreadX treats smaller ones as more urgent.
+/// Tests fixed values, because `compare` would not notice a fault that page and trace share.
+/// FreeRTOS treats larger priorities as more urgent, and ThreadX treats smaller priorities as more
+/// urgent.
 #[test]
 fn the_page_says_which_priorities_are_urgent() {
     for (name, larger) in [("freertos.bin", true), ("scheduling.trx", false)] {

@@ -1,4 +1,4 @@
-//! Tests dumps that are exported from traces. Reading an exported dump returns the same events and
+//! Tests dumps that are exported from traces. A reader of an exported dump gets the same events and
 //! objects.
 
 #[path = "support/dump.rs"]

@@ -74,7 +74,7 @@ fn each_dialect(each: impl Fn(&str, &dyn Fn() -> Input)) {
     each("native", &|| Input::from_bytes("log", bytes.clone(), settings(&[])).unwrap());
 }
 
-/// Intervals with the beginning and the end of each.
+/// Intervals: the beginning and the end of each.
 type Intervals = Vec<(u64, u64)>;
 
 fn overlap(one: &Intervals, other: &Intervals) -> u64 {
@@ -133,7 +133,7 @@ fn threads_of_perfetto_run_as_long_as_the_figures_say() {
                 None => execution.ticks,
             };
             let found = ran.remove(&(u64::from(task.context.0) + 1)).unwrap_or(0);
-            // Each switch rounds a time down.
+            // The time of each switch is rounded down.
             let name = &trace.contexts.get(task.context).unwrap().name;
             let most = read.packets.len() as u64;
             assert!(found.abs_diff(expected) <= most, "{place}: {name} {found} {expected}");
@@ -400,7 +400,7 @@ fn signals_of_a_dump_are_as_long_as_the_figures_say() {
         let (trace, tracks) = tracks(input());
         let dump = signals(&export(input(), "vcd", &[]).unwrap());
         let (count, unit) = dump.scale;
-        // Without a rate, a unit is a tick. Otherwise each change rounds a time down.
+        // Without a rate, a unit is a tick. Otherwise the time of each change is rounded down.
         let close = |found: u64, ticks: u64, nanoseconds: u64| match trace.clock.rate {
             None => assert_eq!(found, ticks, "{place}"),
             Some(_) => {
@@ -457,7 +457,8 @@ fn a_dump_has_the_coarsest_exact_scale() {
     assert_eq!(scale("1MHz"), "1 us");
     assert_eq!(scale("100MHz"), "10 ns");
     assert_eq!(scale("80MHz"), "100 ps");
-    // A tick of 30517.578125 ns is a whole number of femtoseconds; one of 168 MHz is not.
+    // A tick of 30517.578125 ns is a whole number of femtoseconds; a tick of a 168 MHz clock is
+    // not.
     assert_eq!(scale("32768"), "1 fs");
     assert_eq!(scale("168MHz"), "1 ps");
 }

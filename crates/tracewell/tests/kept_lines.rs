@@ -1,5 +1,5 @@
-//! Compares lines with kept texts with lines that are written part by part. A selection that
-//! selects all events leads to the second way, so the same input has to result in the same bytes.
+//! Compares lines with kept texts with lines that are written part by part. A selection of all
+//! events makes the writer use the second way, so the same input must result in the same bytes.
 
 #[path = "support/dump.rs"]
 mod dump;
@@ -17,7 +17,7 @@ use tracewell::select::Selection;
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Event, Layout, PriorityWord, RegistrySlot, Width, context, ids};
 
-/// Returns the selection of all events, without a selection and with one.
+/// Returns two ways to read all events: without a selection, and with a selection of all events.
 fn selections() -> [Selection; 2] {
     [Selection::default(), Selection { head: Some(u64::MAX), ..Selection::default() }]
 }
@@ -111,7 +111,8 @@ fn word() -> impl Strategy<Value = u64> {
 }
 
 fn event_of_a_dump() -> impl Strategy<Value = Event> {
-    // Creations, deletions, and events whose arguments replace a zero are among these ids.
+    // Among these ids are creations, deletions, and events with arguments whose value 0 has a
+    // special text.
     let id =
         prop_oneof![4 => 0..130_u64, 1 => 4096..4100_u64, 1 => any::<u16>().prop_map(u64::from)];
     let step = prop_oneof![8 => 0..5_000_u64, 1 => any::<u64>()];

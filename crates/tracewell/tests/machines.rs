@@ -340,7 +340,7 @@ fn objects_of_another_program_at_the_same_addresses_are_different() {
     for (machine, states) in [("motor", ["off", "on"]), ("valve", ["open", "shut"])] {
         rkh::configure(&mut s);
         s.number(0);
-        // The stream has not recorded its names yet.
+        // At this point, the stream has not recorded its names.
         record(&mut s, 0x69, 1, &[&AO]);
         let symbol = |name: &str| [name.as_bytes(), &[0]].concat();
         s.record(0xAE, 2, &[&AO[..], &symbol(machine)].concat());
@@ -390,7 +390,7 @@ fn the_text_names_queues_and_timers_after_whom_they_serve() {
     assert_eq!(json["levels"][0]["least_free"], 12);
 }
 
-/// A ThreadX trace has enough data about queues and pools to fill the same table.
+/// A ThreadX trace contains enough data about queues and pools to fill the same table.
 #[test]
 fn queues_of_other_systems_are_in_the_same_table() {
     let settings = Settings::default();

@@ -53,7 +53,7 @@ fn count(diagnostics: &Diagnostics, expected: &str) -> usize {
 #[test]
 fn a_truncated_text_is_reported_and_keeps_its_complete_records() {
     // The last record ends the image. The last record needs no line end, so `whole` is the length
-    // without that line end.
+    // without the final line end.
     let whole = INTEL_HEX.trim_ascii_end().len();
     let line_ends: Vec<usize> =
         (0..whole).filter(|&index| INTEL_HEX[index] == b'\n').map(|index| index + 1).collect();
@@ -126,7 +126,7 @@ fn digits(bytes: &[u8]) -> String {
 }
 
 /// Chunks that do not overlap. Each chunk begins at or after the end of the previous chunk. The
-/// result has the chunks in any order.
+/// result contains the chunks in any order.
 fn sparse_memory() -> impl Strategy<Value = Vec<(u32, Vec<u8>)>> {
     let gap = prop_oneof![Just(0u32), 0..100u32, 0..200_000u32, 0..0x0400_0000u32];
     let chunk = (gap, prop::collection::vec(any::<u8>(), 1..200));

@@ -60,7 +60,8 @@ fn definition_type(image: &Image<'_>, kind: DefinitionKind, number: u64, name: &
     image.define(kernel::family_of(ids::START), text.as_bytes()).unwrap()
 }
 
-/// The second task waits for the mutex of the first one. Core 40 is no core: it is a thread.
+/// The second task waits for the mutex of the first task. The number 40 stands for a thread, not
+/// for a core.
 const SCRIPT: [(u64, u8, [u64; 3]); 13] = [
     (100, ids::START, [0, 0, 0]),
     (110, ids::TASK_CREATE, [0, LOW, 1]),
@@ -154,8 +155,8 @@ fn events_of_a_kernel_have_its_contexts_and_those_of_threads_their_thread() {
     };
     assert_eq!(kinds("interrupt 15"), ContextKind::Interrupt);
     assert_eq!(kinds("low"), ContextKind::Thread);
-    // The trace does not show when the thread runs, so it is no task. Before the first event type
-    // of the kernel, that was unknown.
+    // The trace does not show when the thread runs, so the thread is not a task. Before the first
+    // event type of the kernel, the reader did not know this.
     let last = trace.contexts.get(kept.rows[14].context).unwrap();
     assert_eq!(last.kind, ContextKind::Unknown);
 }
@@ -183,7 +184,7 @@ fn truncated_and_changed_logs_are_read_without_panic() {
     }
 }
 
-/// The image has no checksums, so a changed byte can make any event.
+/// The image has no checksums, so a changed byte can turn an event into any other event.
 #[test]
 fn a_changed_image_is_read_without_panic() {
     let words = memory();

@@ -31,8 +31,8 @@ fn numbers(trace: &Trace, kept: &EventLog, name: &str) -> Vec<u64> {
     .collect()
 }
 
-/// Held by the test that records. An event goes into all streams of the process, so the events of
-/// another test could fill the log.
+/// A test holds this lock while it records. All streams of the process record an event, so the
+/// events of another test could fill the log.
 static RECORDING: Mutex<()> = Mutex::new(());
 
 /// Records a number of events into a stream with a log, and reads the log.

@@ -66,7 +66,8 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     proptest::collection::vec(call, 0..120)
 }
 
-/// The last registration in a registry slot: the thread, its priority, and true if it is alive.
+/// The last registration in a registry slot: the thread, its priority, and true if the thread is
+/// alive.
 type Slot = Option<(u8, u16, bool)>;
 
 /// Makes the calls, and returns the image, the registrations of its slots, and every recorded

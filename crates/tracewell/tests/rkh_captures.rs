@@ -261,7 +261,7 @@ fn texts_contain_everything_that_trazer_prints() {
                 // The report computes some values of a line from several events. The event itself
                 // does not contain these values.
                 let computed = ["rt", "nseq"].contains(&label);
-                // Trazer prints stale bytes of older frames here.
+                // Here, Trazer prints stale bytes of older frames.
                 let stale = line.contains("SYNC_EVT") && label != "fn";
                 let said = text
                     .split(", ")
@@ -273,7 +273,7 @@ fn texts_contain_everything_that_trazer_prints() {
 }
 
 /// The report's lines contain response times and message numbers. Both equal the values that Trazer
-/// prints. After a loss, Trazer prints none.
+/// prints. After a loss, Trazer prints neither of them.
 #[test]
 fn response_times_agree_with_trazer() {
     let Some(shared) = shared() else { return };

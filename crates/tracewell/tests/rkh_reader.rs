@@ -234,7 +234,7 @@ fn a_frame_that_is_not_an_event_changes_neither_time_nor_number() {
             assert_eq!(kept.rows.len(), 5 - damaged, "{id} {number}");
         }
     }
-    // The first frame of the stream has no predecessor either.
+    // Nor does the first frame of the stream have a predecessor.
     let mut stream = configured(Settings::default());
     stream.number(9).record(0x1F, 5, &[]).number(3).record(MP_PUT, 1000, &MP_PUT_ARGS);
     let (trace, _) = whole(&stream, &[]);
@@ -266,7 +266,7 @@ fn without_numbers_a_frame_that_is_not_an_event_is_damage() {
     assert_eq!((kept.rows.len(), trace.losses.damaged(), trace.span), (3, 1, 3));
 }
 
-/// The oldest form is five bytes, which could be part of many frames.
+/// The oldest form has only five bytes, which many frames could contain by chance.
 #[test]
 fn a_configuration_record_without_version_and_checksum_is_not_trusted_among_frames_with_checksums()
 {
@@ -511,7 +511,7 @@ fn a_target_that_restarts_again_and_again_has_a_limited_number_of_contexts() {
     let (trace, kept) = whole(&stream, &[]);
     assert_eq!((trace.fact("restarts"), trace.contexts.len()), (Some(599), 257));
     let name = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap().name.as_str();
-    // The last run names nothing.
+    // The last run contains no names.
     assert_eq!((name(2), name(5), name(kept.rows.len() - 1)), ("run 0", "run 1", "ao 0x00002000"));
 }
 
@@ -758,7 +758,7 @@ fn a_context_has_its_name_once_the_symbol_arrives() {
     assert!(text.lines().nth(1).unwrap().contains("\tmotor\t"), "{text}");
 }
 
-/// Versions before 2.4.3 have no other symbol.
+/// Versions before 2.4.3 have no other symbol records.
 #[test]
 fn a_context_is_named_after_the_object_at_its_address() {
     let mut stream = configured(Settings::default());
@@ -1136,7 +1136,7 @@ fn settings_that_are_not_given_are_inferred_or_requested() {
     assert_eq!(refused, 0, "of 48");
 }
 
-/// The trace, or `None` if the reader asks for options.
+/// Returns the trace, or `None` if the reader asks for options.
 fn decode_or_refuse(bytes: &[u8]) -> Option<Trace> {
     let (trace, kept) = decode(bytes, &[], bytes.len());
     if trace.fact("unsettled").is_none() {

@@ -387,8 +387,8 @@ proptest! {
             .filter(|row| row.id != 0xAC)
             .map(|row| [0, 1, 2].map(|index| argument(&row.payload, index)))
             .partition(|row| row[0].is_some() && row[0] == row[2] && row[1] == Some(0x7E7D));
-        // All decoded records were recorded, in this order. One in 256 joined frames has a
-        // valid checksum by chance. Each removal of bytes causes at most one joined frame.
+        // Each decoded record was recorded, and the order is the same. One in 256 joined frames has
+        // a valid checksum by chance. Each removal of bytes causes at most one joined frame.
         let numbers: Vec<_> = whole.iter().map(|row| row[0].unwrap()).collect();
         prop_assert!(numbers.is_sorted_by(|a, b| a < b));
         prop_assert!(glued.len() <= takes);

@@ -11,7 +11,7 @@ use tracewell::model::schema::{Argument, EventType, Schema};
 use tracewell_wire::rkh::events::Table;
 use tracewell_wire::rkh::{Dialect, Field, SymbolKind};
 
-/// Each entry has the last word in the name of a symbol record, and the kind of the symbol.
+/// Each entry contains the last word in the name of a symbol record, and the kind of the symbol.
 const SYMBOLS: [(&str, SymbolKind); 11] = [
     ("OBJ", SymbolKind::Object),
     ("AO", SymbolKind::ActiveObject),
@@ -133,7 +133,7 @@ dialects! {
     for ((_, _, row), dialects) in rows {
         let dialects = dialects.join(" ");
         let length = row.lines().last().map_or(0, str::len) + dialects.len();
-        // A row with many fields gets a line of its own.
+        // A row with many fields gets a separate line.
         let row = if length < 99 { row } else { row.replace("] ", "]\n        ") };
         writeln!(out, "{row} {dialects};").unwrap();
     }

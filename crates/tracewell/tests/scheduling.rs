@@ -492,7 +492,7 @@ fn the_time_between_two_marks_is_shown_raw_and_net() {
         point(19, 2),
         choose(20, HIGH),
         point(26, 2),
-        // The second mark alone, followed by the first mark twice.
+        // The second mark occurs alone, and then the first mark twice.
         point(27, 2),
         point(30, 1),
         point(31, 1),

@@ -158,8 +158,8 @@ fn shares_are_of_the_time_of_all_cores() {
 fn a_core_without_a_ready_thread_is_idle() {
     let found = scheduling(&Wanted::default());
     let [core] = found.figures.cores.as_slice() else { panic!() };
-    // TraceX reports 1,228,140 ticks. Six times, the kernel lowers the priority of `logger` and
-    // specifies no next thread for 35 ticks.
+    // TraceX reports 1,228,140 ticks. Six times, the kernel lowers the priority of `logger`, and
+    // does not specify the next thread for 35 ticks.
     assert_eq!((core.interrupts, core.idle, core.unknown), (15_690, 1_228_140 + 6 * 35, 665));
     assert_eq!(core.tasks + core.interrupts + core.idle + core.unknown, found.trace.span);
     let core = table(&found.text, "CORE").remove(0);
@@ -234,7 +234,7 @@ fn requests_on_several_cores_are_followed_on_each() {
     let trace = Input::open(&path, settings(&[])).unwrap().read(&mut sink).unwrap();
     let figures = sink.figures(&trace);
     assert_eq!(figures.cores.len(), 4);
-    // `middle` waits at each request for its semaphore, and continues seven times.
+    // At each request, `middle` waits for its semaphore; it continues seven times.
     let middle = figures.tasks.iter().find(|task| {
         trace.contexts.get(task.context).is_some_and(|context| context.name == "middle")
     });

@@ -9,7 +9,7 @@ use support::{EventLog, number};
 use tracewell::model::{Clock, LossCause, Trace};
 use tracewell_wire::shark::{Record, ids};
 
-/// The time origin of the expected results: the first `trace_start`.
+/// The first `trace_start`, from which the expected results count times.
 fn origin(clock: &Clock, kept: &EventLog) -> i64 {
     let start = kept.rows.iter().find(|row| row.id == u32::from(ids::TRACE_START));
     start.map_or(0, |row| clock.nanoseconds(row.ticks).unwrap() as i64)

@@ -106,7 +106,7 @@ proptest! {
         let file = fs::read(folder.path().join("0trace.dat")).unwrap();
         prop_assert_eq!(records(&read(file.clone(), &["kind=records"]).1), left);
 
-        // Another chunk becomes the current chunk, so that this chunk can be compressed.
+        // Make another chunk the current chunk, so that the recorder can compress this one.
         trace.chunk_create(vec![0; 80].leak(), Areas { normal: 32, ..areas }, flag::FREE).unwrap();
         trace.chunk_select(1).unwrap();
         trace.compress_chunk(0, mode, vec![0; 1 << 16].leak()).unwrap();

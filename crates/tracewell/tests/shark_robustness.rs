@@ -35,7 +35,7 @@ fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, EventLog), Inpu
     Ok((trace, kept))
 }
 
-/// If an option specifies the kind, the content is not used to recognise it.
+/// If an option specifies the kind, the reader does not infer the kind from the content.
 fn open(bytes: Vec<u8>, options: &[&str]) -> Result<Input, InputError> {
     let mut settings = settings(options);
     let told = options.iter().any(|option| option.starts_with("kind="));
@@ -250,7 +250,8 @@ fn nothing_is_reckoned_across_a_gap() {
     let mut sink = Scheduling::default();
     let trace = open(capture, &[]).unwrap().read(&mut sink).unwrap();
     let figures = sink.figures(&trace);
-    // From 76 to 1000 the task is unknown. From 1000 to 1001 no task is known to run yet.
+    // From 76 to 1000 the task is unknown. From 1000 to 1001, the trace does not show yet that a
+    // task runs.
     assert_eq!((figures.gaps, figures.gap_ticks, figures.charged_ticks), (1, 924, Some(76 + 19)));
     let jobs = figures.tasks[1].jobs.unwrap();
     assert_eq!((jobs.activations, jobs.across_gaps, jobs.orphan_completions), (2, 1, 1));

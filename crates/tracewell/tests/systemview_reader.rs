@@ -40,7 +40,7 @@ fn compare(path: &Path) {
     let expected = events(Path::new(&list));
     let (trace, kept) = read(path, &[]);
     let init = init(&expected);
-    // Times of several streams are merged; the list has one stream after the other.
+    // The reader merges several streams by time; the list contains one stream after the other.
     let mut packets: Vec<_> = expected.iter().filter(|row| is_packet(row)).collect();
     packets.sort_by_key(|row| (row.ticks, row.core));
     drop_copies(&mut packets);
@@ -69,7 +69,7 @@ fn compare(path: &Path) {
             wanted["value"] = f64::from(bits).into();
         }
         if row.id == 26 {
-            // The list has all bits of the options.
+            // The list contains all bits of the options.
             wanted["level"] = (wanted["level"].as_u64().unwrap() & 3).into();
         }
         wanted.as_object_mut().unwrap().remove("rest");
@@ -291,7 +291,7 @@ fn the_contexts_that_ran_are_true_to_the_tick() {
             // The simulation ended before the last packet.
             let wanted = &wanted[&(core as u16)];
             let end = wanted.last().unwrap().1;
-            // Until the first choice of the scheduler, the trace shows interrupts only.
+            // Until the scheduler first chooses a task, the trace shows only interrupts.
             let start =
                 found.iter().rposition(|(_, _, who)| who == "unknown").map_or(0, |at| at + 1);
             let start = found[start].0;
@@ -325,8 +325,8 @@ fn every_damage_is_reported_and_every_later_sync_is_found() {
     let found: Vec<u64> = kept.losses.iter().map(|loss| loss.offset).collect();
     assert_eq!(found, damages);
     assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
-    // Only the damaged bytes are missing, and the reader adds no packet. Only the packet that was
-    // cut has another time.
+    // Only the damaged bytes are missing, and the reader adds no packet. Only the time of the
+    // packet that was cut is different.
     let wanted: Vec<_> = expected.iter().filter(|row| is_packet(row)).collect();
     let names: Vec<_> = kept.rows.iter().map(|row| name(&trace, row.id)).collect();
     assert_eq!(names, wanted.iter().map(|row| row.name.clone()).collect::<Vec<_>>());

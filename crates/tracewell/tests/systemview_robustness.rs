@@ -76,7 +76,8 @@ fn a_changed_byte_invents_few_events_and_the_rest_is_found_again() {
 #[test]
 fn each_overflow_counts_the_events_since_the_one_before() {
     let start = [[0; 10].as_slice(), &[10, 0]].concat();
-    // An overflow has the number of all lost events so far, without the first of each loss.
+    // An overflow contains the number of all events lost so far, without the first event of each
+    // loss.
     let overflows = [[1, 5, 1], [1, 7, 1], [1, 7, 1]].concat();
     let (_, kept) = whole(&[start, overflows].concat());
     let lost: Vec<_> = kept.losses.iter().map(|loss| (loss.events, loss.cause)).collect();
@@ -106,7 +107,7 @@ fn a_stream_that_begins_anywhere_is_read_from_a_plausible_packet_on() {
         let same = kept.rows.iter().rev().zip(all.rows.iter().rev());
         let same = same.take_while(|(a, b)| identity(a) == identity(b)).count();
         assert!(same + 24 >= kept.rows.len(), "begun at {start}: {same} of {}", kept.rows.len());
-        // The reader says that no sync confirms the events.
+        // The reader reports that no sync confirms the events.
         assert_eq!(worst(&trace), Some(Severity::Warning), "begun at {start}");
         let notes: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
         assert!(notes.iter().any(|note| note.contains("no sync follows")), "{notes:?}");

@@ -43,7 +43,8 @@ fn rtt_and_semihosting_carry_the_same_bytes() {
     let file = std::fs::read(folder.path().join("host.bin")).unwrap();
     let (name, bytes) = rtt(&memory);
     assert!(name.ends_with(" of 1024"), "{name}");
-    // The program empties the buffer several times, so it has wrapped and has the last bytes.
+    // The program empties the buffer several times, so the buffer has wrapped and contains the last
+    // bytes.
     assert!((100..1024).contains(&bytes.len()) && file.len() > 3 * 1024, "{}", bytes.len());
     assert!(file.ends_with(&bytes));
     let (trace, events) = read(&folder.path().join("host.bin"), &[]);

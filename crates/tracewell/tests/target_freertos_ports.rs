@@ -118,13 +118,14 @@ fn the_trace_of_two_cores_agrees_with_the_logs_of_the_port_and_of_the_tasks() {
         .unwrap();
     assert!(trace.losses.is_empty() && trace.cpus == 2);
 
-    // The clocks of the trace and of the logs differ by one number, the same for both cores.
+    // The clocks of the trace and of the logs differ by a constant, which is the same for both
+    // cores.
     let (mut least, mut most) = (0, u64::MAX);
     for (core, mut switches) in switches.into_iter().enumerate() {
         let log = std::fs::read(folder.path().join(format!("core{core}.bin"))).unwrap();
         let log = log_of_port(&log);
         switches.dedup_by_key(|switch| switch.0.clone());
-        // At the end, the other core may have recorded a switch that its log does not have yet.
+        // At the end, the other core may have recorded a switch that is not yet in its log.
         assert!(log.len() > 100 && switches.len() - log.len() <= core, "core {core}");
         for ((task, before, after), (recorded, ticks)) in log.into_iter().zip(switches) {
             assert_eq!(task, recorded, "core {core}, at {ticks}");

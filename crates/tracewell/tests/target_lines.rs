@@ -17,7 +17,8 @@ fn packet(header: Header, payload: &[u8]) -> Vec<u8> {
     [&bytes[..], payload].concat()
 }
 
-/// Returns packet `number` of a run, with a mark at its time, and another one after `ticks`.
+/// Returns packet `number` of a run, with a mark at the packet's time, and a second mark after
+/// `ticks`.
 fn marks(number: u32, ticks: u8) -> Vec<u8> {
     let time = 1000 * u64::from(number);
     let header = Header { number, first: 2 * number, time, cores: 1, ..Header::default() };

@@ -267,7 +267,7 @@ fn numbers(trace: &Trace, log: &EventLog) -> Vec<u64> {
     marks.map(|row| trace.payload.argument(&row.payload, 0).unwrap()).collect()
 }
 
-/// Checks that the events are in order, and that the trace counts the missing ones. The start of
+/// Checks that the events are in order, and that the trace counts the missing events. The start of
 /// the recorder is an event, too.
 fn accounted(bytes: &[u8], may_end_early: bool) {
     let (trace, log) = read(bytes);
@@ -312,7 +312,7 @@ fn every_truncation_keeps_the_packets_before_it() {
         assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
         assert!(numbers.len() >= before);
         before = numbers.len();
-        // A reader that stops receiving is no damage.
+        // It is not damage if the reader stops receiving.
         assert_eq!(trace.losses.damaged(), 0, "{cut}");
         assert!(!trace.diagnostics.iter().any(|of| of.severity == Severity::Damage), "{cut}");
     }
@@ -382,7 +382,7 @@ fn a_busy_core_does_not_hold_up_another() {
     let mut both = Vec::new();
     for mark in 0..100 {
         now.set(100 * mark);
-        // Core 0 fills a packet before each call, so it always has one to read.
+        // Core 0 fills a packet before each call, so a packet of core 0 is always ready.
         (0..20).for_each(|_| recorder.event(0, ids::MARK, [mark, 0]));
         recorder.event(1, ids::MARK, [mark, 0]);
         let mut out = [0; 64];

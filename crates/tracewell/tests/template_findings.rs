@@ -74,7 +74,7 @@ fn ids_are_checked_by_the_rules_of_their_system() {
     assert!(three[0].starts_with("134 is 1340: only AIX hooks have three digits"), "{three:?}");
 }
 
-/// Every stanza of these files has an error, except stanzas that are marked as good.
+/// Every stanza of these files contains an error, except the stanzas that are marked as good.
 #[test]
 fn no_stanza_hides_the_mistakes_of_another() {
     for path in fixtures("err_") {

@@ -82,7 +82,7 @@ fn of_a_number_of_more_than_eight_bytes_the_last_eight_count() {
     ]);
 }
 
-/// The only process with a name.
+/// This process is the only one with a name.
 #[derive(Debug)]
 struct OneProcess;
 
@@ -486,7 +486,8 @@ fn line_ends_tabs_and_columns() {
         columns("0AA 1.0 L=SVC \"@\" \"a\" L=INT \"b\" \\n \"c\" \\n \"d\""),
         [line(Level::Svc, "ab"), line(Level::Int, "c"), line(Level::Int, "d")]
     );
-    // Without L=, the level is that of the kernel. The level of a subroutine has no effect.
+    // Without L=, the level is KERN, the level of the kernel. The level of a subroutine has no
+    // effect.
     assert_eq!(
         columns("0AA 1.0 \"a\" $0AB\n0AB 1.0 L=APPL \"x\" \"b\""),
         [line(Level::Kern, "a b")]

@@ -272,7 +272,7 @@ fn long_rows_of_operands_keep_the_parentheses_that_let_them_be_read() {
 
 #[test]
 fn no_line_is_wider_than_96_characters_if_it_can_be_divided() {
-    // The case in a line of its own has 11 characters more: quotes, indentation, comma, backslash.
+    // On a separate line, the case needs 11 more characters: quotes, indentation, comma, backslash.
     for length in 60..=85 {
         let text = "x".repeat(length);
         let text = format!("100 1.0 \"event\" D1, 1 \"{text}\", 2 \"b\" \"end\"\n");

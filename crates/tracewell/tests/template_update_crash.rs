@@ -1,5 +1,5 @@
 //! Kills an update of a template file at each of its steps. The test starts itself as the process
-//! that dies, and then checks the files on the disk.
+//! that is killed, and then checks the files on the disk.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -46,7 +46,7 @@ fn update(folder: &Path, dies_at: usize) {
     file.replace(applied.text.as_bytes(), &mut step).unwrap();
 }
 
-/// Not a test: this is the process that dies.
+/// This is not a test of its own: it is the process that dies.
 #[test]
 fn child() {
     let (Ok(step), Some(folder)) = (std::env::var(STEP), std::env::var_os(FOLDER)) else { return };

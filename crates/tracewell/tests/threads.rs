@@ -1,4 +1,4 @@
-//! Text that several threads make is the text that one thread makes, byte for byte.
+//! Tests that several threads make the same text as one thread, byte for byte.
 
 #[path = "support/dump.rs"]
 mod dump;
@@ -73,7 +73,7 @@ fn check(bytes: &[u8], options: &[&str], threads: &[usize]) {
     let expected = texts(bytes, options, 1);
     for &threads in threads {
         for ((name, text), (_, expected)) in texts(bytes, options, threads).iter().zip(&expected) {
-            // Two texts of megabytes are of no use in a message.
+            // Do not print texts of megabytes in a message.
             let different = text.iter().zip(expected).position(|(a, b)| a != b);
             let lengths = (text.len(), expected.len());
             assert!(text == expected, "{name}, {threads} threads: {different:?} of {lengths:?}");

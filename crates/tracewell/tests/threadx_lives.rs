@@ -1,5 +1,5 @@
-//! Tests addresses that several objects used in turn. The reader names each event and argument of a
-//! ThreadX dump after the object that existed at that time, or leaves it unnamed.
+//! Tests addresses that several objects used in turn. The reader gives each event and argument of a
+//! ThreadX dump the name of the object that existed at that time, or no name.
 
 #[path = "support/dump.rs"]
 mod dump;
@@ -119,7 +119,7 @@ fn a_thread_that_two_dumps_record_as_alive_keeps_its_name() {
         slots.resize(4, Event::UNUSED);
         Dump::new(USUAL, objects, slots, used).bytes()
     };
-    // The second slot of the later registry has the same address, as only damage can cause it.
+    // The second slot of the later registry has the same address, which only damage can cause.
     let bytes = [dump((other, "other"), 2), dump((thread_key, "two"), 3)].concat();
     let mut kept = EventLog::default();
     let trace = Input::from_bytes("dumps", bytes, settings(&[])).unwrap().read(&mut kept).unwrap();

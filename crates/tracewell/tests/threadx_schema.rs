@@ -55,8 +55,8 @@ fn names_are_unique_and_labels_are_there() {
     assert!(schema.events().iter().all(|event| !event.label.is_empty()));
 }
 
-/// Returns the kind and name of each argument of an event. The name of a table is that of its first
-/// entry.
+/// Returns the kind and name of each argument of an event. The name of a table is the name of its
+/// first entry.
 fn arguments(id: u32) -> Vec<String> {
     let schema = tracewell::format::threadx::schema();
     let argument = |argument: &Argument| match argument.kind {

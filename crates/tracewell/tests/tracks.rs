@@ -122,7 +122,7 @@ fn compare_findings(place: &str, tracks: &Tracks) {
     assert!(missed <= jobs.map(|jobs| jobs.deadline_misses).sum(), "{place}");
 }
 
-/// Returns the times at which the cores ran each context.
+/// Returns the ranges of ticks in which the cores ran each context.
 fn spans_on_cores(trace: &Trace, tracks: &Tracks) -> HashMap<ContextId, Vec<Range<u64>>> {
     let mut spans = HashMap::<_, Vec<_>>::new();
     for row in &tracks.cores {

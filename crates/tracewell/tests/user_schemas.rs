@@ -246,7 +246,7 @@ fn the_data_of_a_posix_event_has_fields() {
     assert!(events.iter().any(|(_, args)| args.starts_with("speed=7, c=-2, bytes=")), "{events:?}");
     let wrong = text.replace("u16", "u24");
     assert!(error(&wrong).contains("app.toml:6:17: unknown encoding 'u24'; expected one of u8, "));
-    // Without an encoding, the first argument would be all of the data.
+    // Without an encoding, the first argument would consist of all the data.
     for wrong in ["speed", "speed: unsigned", "speed: hex"] {
         let wrong = text.replace("speed as u16", wrong);
         let message = error(&wrong);

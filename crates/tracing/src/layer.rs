@@ -54,7 +54,7 @@ impl StreamLayer {
     }
 
     /// Returns a layer for the stream that the environment specifies, or `None` if no recorder
-    /// runs. [`Stream::from_environment`] lists the variables. `None` is a layer that does nothing.
+    /// runs. [`Stream::from_environment`] lists the variables. As a layer, `None` does nothing.
     ///
     /// # Errors
     /// Returns an error if the stream cannot be opened.
@@ -150,7 +150,8 @@ impl StreamLayer {
         fields.visit(&mut words);
         let names = || before.map(|(name, _)| name);
         let id = self.types.of_site(&self.stream, metadata, words.shape(), names, fields);
-        // The id is 0 if the stream had no id left for the type; it then counts the event as lost.
+        // The id is 0 if the stream had no free id for the type. In this case the stream counts the
+        // event as lost.
         self.store(id, level_family(*metadata.level()), &mut words, N, fields);
     }
 
@@ -192,9 +193,9 @@ impl StreamLayer {
 
 /// A guard that stops the stream of a layer when it is dropped: see [`StreamLayer::guard`].
 ///
-/// The guard does not stop the stream during a panic, so that readers see an unfinished run. It
-/// does not stop the stream in a forked child either, or if another process, such as
-/// `tracewell record`, created the stream. `std::process::exit` does not drop the guard.
+/// The guard does not stop the stream during a panic, so that readers see an unfinished run. Nor
+/// does it stop the stream in a forked child, or if another process, such as `tracewell record`,
+/// created the stream. `std::process::exit` does not drop the guard.
 #[derive(Debug)]
 #[must_use = "the stream stops as soon as the guard is dropped"]
 pub struct StreamGuard {
@@ -203,11 +204,11 @@ pub struct StreamGuard {
 
 impl Drop for StreamGuard {
     fn drop(&mut self) {
-        // A forked child, or a program that opened the stream, has another process id than the
-        // creator.
+        // The process id of a forked child, or of a program that opened the stream, differs from
+        // that of the creator.
         let image = self.stream.image();
         let is_creator = image.process() == process::id();
-        // A full stream stays in the state `Full`, so that readers see that it was full.
+        // A full stream stays in the state `Full`, so that readers see the reason why it stopped.
         let is_running = image.state() == State::Running;
         if is_creator && is_running && !thread::panicking() && self.stream.is_whole() {
             self.stream.stop();

@@ -1,8 +1,9 @@
-//! Records the spans and events of programs that use the crate `tracing`, without a change to them.
+//! Records the spans and events of programs that use the crate `tracing`, without a change to these
+//! programs.
 //!
 //! [`StreamLayer`] is a layer for a subscriber. Numbers and Booleans become typed fields. Strings,
 //! errors, integers of 128 bits, and values with only a `Debug` or `Display` form become texts,
-//! each with the name of its field. Their order is: numbers first, then texts.
+//! each with the name of its field. Numbers precede texts.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -45,7 +45,7 @@ impl Key {
 pub(crate) struct Sites {
     slots: Box<[OnceLock<(Key, u16)>]>,
     used: AtomicUsize,
-    /// Set when no key can be added, because the stream has no free id or the table has no free
+    /// True if no key can be added, because the stream has no free id or the table has no free
     /// slot.
     full: AtomicBool,
 }

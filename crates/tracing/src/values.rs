@@ -79,7 +79,7 @@ impl Words {
         true
     }
 
-    /// Returns true if some field has to be written into the text.
+    /// Returns true if at least one field has to be written into the text.
     #[inline]
     pub(crate) fn has_text(&self) -> bool {
         self.has_text
@@ -165,7 +165,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Builds the string of `fields`. `words` has the numbers, the first `before` of which are
+    /// Builds the string of `fields`. `words` contains the numbers. The first `before` of them are
     /// fields that the layer adds. Adds the length of each text except the last to `words`.
     pub(crate) fn of(fields: &impl Fields, words: &'a mut Words, before: usize) -> Self {
         let free = MAX_WORDS - before;
@@ -179,8 +179,8 @@ impl<'a> Text<'a> {
         (self.words.words_before(self.length), &self.text[..self.length])
     }
 
-    /// Begins the text of a field. If the last text got no word for its length, the field becomes
-    /// part of it, with its name.
+    /// Begins the text of a field. If no word is left for the length of the last text, the field,
+    /// with its name, becomes part of that text.
     fn begin(&mut self, name: &str) {
         if let Some(start) = self.last
             && !self.words.word((self.length - start) as u64)
@@ -295,7 +295,7 @@ impl Names {
 }
 
 /// Returns the name of a field of the program. Readers recognise the fields that the layer adds by
-/// their names, so fields of the program with these names get another one.
+/// their names, so the program's own fields with these names get other names.
 fn own(field: &Field) -> &'static str {
     match field.name() {
         SPAN_FIELD => "span_",

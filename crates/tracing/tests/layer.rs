@@ -144,7 +144,7 @@ fn a_guard_stops_the_stream_at_the_end_but_not_during_a_panic() {
             work();
         }));
         let state = Stream::open(&path).unwrap().image().state();
-        // The forgotten layer keeps the stream in use.
+        // The forgotten layer still holds the stream.
         std::fs::remove_file(&path).unwrap();
         (worked.is_ok(), state)
     };

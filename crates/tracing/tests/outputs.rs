@@ -88,7 +88,7 @@ fn json_lines_have_level_target_and_span_as_fields() {
     let found: Vec<_> = lines.iter().map(fields).collect();
     let expected = expected.map(|row| row.map(|text| (!text.is_empty()).then(|| text.to_owned())));
     assert_eq!(found, expected);
-    // An event outside of spans has no field `span`; it is not unknown.
+    // An event outside of spans has no field `span`, because its span is not unknown.
     assert!(!lines[8].as_object().unwrap().contains_key("span"));
     assert_eq!(lines[2]["args"]["waited"], json!(true));
     assert_eq!(lines[2]["args"]["message"], json!("late"));

@@ -7,8 +7,8 @@
 //! | 1 | length of the block in bytes, a multiple of 8 (low half); checksum (high half) |
 //! | 2 | number of the block in its log |
 //!
-//! The length includes the header. The checksum is the CRC-32C of the block with the checksum field
-//! set to 0.
+//! The length of a block includes its header. The checksum is the CRC-32C of the block with the
+//! checksum field set to 0.
 //!
 //! [`native::block`](crate::native::block) and [`posix::log`](crate::posix::log) define the kinds.
 
@@ -34,7 +34,7 @@ pub enum Lookup<'a> {
     },
     /// The bytes can be the start of a block. The reader needs at least this many bytes to decide.
     Incomplete(usize),
-    /// Not a block, or a damaged one.
+    /// Not a block, or a damaged block.
     Damaged,
 }
 

@@ -1,4 +1,4 @@
-//! The columns of tables of several traces: those of the table, of the trace, and of labels.
+//! The columns of tables of several traces: the columns of the table, of the trace, and of labels.
 
 use arrow::datatypes::{DataType, Field};
 use tracewell_tables::{Kind, Table};
@@ -22,8 +22,8 @@ pub(crate) fn fixed_fields(table: Table) -> Vec<Field> {
     fields
 }
 
-/// Name of the column of `events` that repeats the arguments as text. A lake has it only if the
-/// user wants it, because it needs much space.
+/// Name of the column of `events` that repeats the arguments as text. A lake contains this column
+/// only on request, because the column needs much space.
 pub(crate) const TEXT: &str = "text";
 
 /// Returns the columns that a table of a lake has for all traces.

@@ -1,4 +1,4 @@
-//! Failures and exit statuses. The statuses are those of the program `tracewell`.
+//! Failures and exit statuses. The statuses are the same as those of the program `tracewell`.
 
 use std::fmt::{self, Display};
 use std::io;
@@ -16,7 +16,7 @@ pub enum Outcome {
     Done,
     /// The arguments or the SQL cannot be used.
     Usage,
-    /// An input is unreadable or damaged. The answer has its readable part.
+    /// An input is unreadable or damaged. The answer covers its readable part.
     Damaged,
     /// An input or output cannot be opened, read or written.
     Io,
@@ -82,8 +82,8 @@ impl Display for Failure {
 impl std::error::Error for Failure {}
 
 impl From<DataFusionError> for Failure {
-    /// Returns the failure of the engine. A failure of this program inside the engine's error is
-    /// returned as it was.
+    /// Returns the failure of the engine. If the engine's error contains a failure of this program,
+    /// returns that failure unchanged.
     fn from(error: DataFusionError) -> Self {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
         while let Some(inner) = source {

@@ -1,4 +1,4 @@
-//! Findings about the traces of a query: failures, damage and warnings, once for each trace,
+//! Findings about the traces of a query: failures, damage and warnings. Each trace has them once,
 //! however many times the engine reads it.
 
 use std::collections::BTreeMap;

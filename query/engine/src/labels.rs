@@ -17,7 +17,7 @@ pub struct Labels {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Piece {
-    /// Text that the path must have.
+    /// Text that the path must contain.
     Text(String),
     /// The name of a label, whose value has at least one character.
     Label(String),
@@ -29,8 +29,8 @@ impl Labels {
     ///
     /// # Errors
     ///
-    /// Fails if a brace is not closed, a name is empty or is not a word, two labels have no text
-    /// between them, or the pattern has no label.
+    /// Fails if a brace is not closed, a name is empty or is not a word, no text separates two
+    /// labels, or the pattern contains no label.
     ///
     /// ```
     /// use std::path::Path;
@@ -114,7 +114,8 @@ fn match_part(part: &[Piece], mut name: &str, labels: &mut Vec<(String, String)>
             Piece::Label(label) => {
                 let last = pieces.clone().count() <= 1;
                 let end = match pieces.peek() {
-                    // The last text is the end of the name, even if the value contains it too.
+                    // The last text of the pattern is at the end of the name, even if the label's
+                    // value contains the same text.
                     Some(Piece::Text(text)) if last => {
                         name.strip_suffix(text.as_str()).map(str::len)
                     }
@@ -150,7 +151,7 @@ pub(crate) fn given(text: &str) -> Result<(String, String), Failure> {
 ///
 /// # Errors
 ///
-/// Fails if a label is there twice.
+/// Fails if a label occurs twice.
 pub(crate) fn check(path: &Path, labels: &[(String, String)]) -> Result<(), Failure> {
     for (index, (name, value)) in labels.iter().enumerate() {
         if let Some((_, other)) = labels[..index].iter().find(|(known, _)| known == name) {
@@ -162,8 +163,8 @@ pub(crate) fn check(path: &Path, labels: &[(String, String)]) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns a value as a part of the name of a folder. The name is for people: different values can
-/// have the same.
+/// Returns a value as a part of the name of a folder. The name is for people, and different values
+/// can have the same name.
 pub(crate) fn as_folder(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     value.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()

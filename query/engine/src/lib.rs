@@ -1,6 +1,6 @@
 //! Answers SQL questions over traces.
 //!
-//! The tables of traces are those of `tracewell_tables`; a query engine plans and runs the SQL. The
+//! `tracewell_tables` defines the tables of traces; a query engine plans and runs the SQL. The
 //! program `tracewell-query` is in `main.rs`, `tracewell-ingest` is in `bin/`, and `docs/query.md`
 //! is their guide.
 //!

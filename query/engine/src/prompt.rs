@@ -36,7 +36,7 @@ impl Prompt {
         let mut editor = DefaultEditor::new().map_err(failure)?;
         let history = history_path();
         if let Some(path) = &history {
-            // There is no file before the first prompt.
+            // Before the first prompt, there is no file.
             let _ = editor.load_history(path);
         }
         println!("tracewell-query {}; .help shows help", env!("CARGO_PKG_VERSION"));
@@ -69,7 +69,7 @@ impl Prompt {
             if text.trim().is_empty() {
                 text.clear();
             } else if text.trim_end().ends_with(';') {
-                // A history without this statement is no reason to end.
+                // The prompt continues even if the history cannot be saved.
                 let _ = self.editor.add_history_entry(text.trim());
                 return Ok(Entry::Statement(text));
             } else {

@@ -70,7 +70,7 @@ impl TraceTable {
         column == PATH || self.files.iter().any(|file| file.label(column).is_some())
     }
 
-    /// Returns true if a filter has only columns with one value for each trace.
+    /// Returns true if a filter contains only columns with one value for each trace.
     fn chooses_traces(&self, filter: &Expr) -> bool {
         let columns = filter.column_refs();
         !columns.is_empty() && columns.iter().all(|column| self.is_of_trace(column.name()))
@@ -93,7 +93,7 @@ impl TraceTable {
             });
             let schema = Arc::new(Schema::new(fields));
             let batch = RecordBatch::try_new(Arc::clone(&schema), values.collect())?;
-            // A filter names the table; the batch has no table.
+            // A filter qualifies columns with the table, but the batch has no table.
             let bare = datafusion::logical_expr::expr_rewriter::unnormalize_col(filter.clone());
             let schema = DFSchema::try_from(schema)?;
             let met = state.create_physical_expr(bare, &schema)?.evaluate(&batch)?;
@@ -132,7 +132,8 @@ impl TableProvider for TraceTable {
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
         let of = |filter: &&Expr| match self.chooses_traces(filter) || Wanted::is_used(filter) {
-            // The engine tests each row again: a filter may have parts that are not used.
+            // The engine tests each row again, because this provider may not use every part of a
+            // filter.
             true => TableProviderFilterPushDown::Inexact,
             false => TableProviderFilterPushDown::Unsupported,
         };

@@ -1,6 +1,6 @@
 //! The conditions of a query that the reader of a trace can use: ranges of `ticks` and `time_ns`,
-//! and values of `id`. The engine tests each row again, so a condition may be ignored here, but
-//! never made stricter.
+//! and values of `id`. The engine tests each row again, so this module may ignore a condition, but
+//! must not make it stricter.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use tracewell::model::Clock;
 use tracewell_tables::Request;
 
-/// The rows that a query wants.
+/// The rows that a query needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Wanted {
     ticks: RangeInclusive<i64>,
@@ -44,7 +44,7 @@ impl Wanted {
                 self.restrict(left);
                 self.restrict(right);
             }
-            // The optimiser writes a list of two values as alternatives.
+            // The optimiser converts a list of two values to alternatives.
             Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => {
                 if let Some(ids) = alternatives(filter) {
                     self.restrict_ids(ids);
@@ -97,7 +97,7 @@ impl Wanted {
     }
 
     fn restrict_ids(&mut self, ids: Vec<i64>) {
-        // Numbers outside the range of ids are the id of no event.
+        // Numbers outside the range of ids are not ids of any event.
         let mut ids: Vec<u32> = ids.into_iter().filter_map(|id| id.try_into().ok()).collect();
         if let Some(known) = &self.ids {
             ids.retain(|id| known.contains(id));
@@ -135,7 +135,8 @@ fn within(time_ns: RangeInclusive<i64>, clock: &Clock) -> RangeInclusive<i64> {
     }
 }
 
-/// Returns the first ticks with at least this time, by bisection: times never decrease with ticks.
+/// Returns the first tick whose time is at least this time. Searches by bisection, because times
+/// never decrease with ticks.
 fn first_ticks(clock: &Clock, ns: u64) -> i64 {
     let (mut low, mut high) = (0_i64, i64::MAX);
     while low < high {

@@ -62,7 +62,7 @@ impl ReadyQuery {
         }
     }
 
-    /// Returns the parameters in the SQL, each with its `$`, as often as they occur.
+    /// Returns all occurrences of parameters in the SQL, each with its `$`.
     fn parameters(&self) -> impl Iterator<Item = &'static str> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let starts = self.sql.match_indices('$');
@@ -74,7 +74,7 @@ impl ReadyQuery {
     }
 }
 
-/// The parameter with the name of a label.
+/// The parameter whose value is the name of a label.
 const LABEL: &str = "label";
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ fn statements(args: &Args) -> Result<(Statements, &[String]), Failure> {
     }
     match (&args.file, args.words.split_first()) {
         (Some(path), _) => Ok((Statements::Text(read_script(path)?), &args.words)),
-        // A first word that is a file belongs to a prompt over files.
+        // If the first word is a file, the user wants a prompt over files.
         (None, Some((sql, files))) if !Path::new(sql).exists() => {
             Ok((Statements::Text(sql.clone()), files))
         }

@@ -24,7 +24,7 @@ use crate::sources::Sources;
 /// Number of batches of each part that wait for the engine.
 const WAITING_BATCHES: usize = 2;
 
-/// The columns and rows that a query wants of a table.
+/// The columns and rows of a table that a query needs.
 #[derive(Debug)]
 pub(crate) struct Scan {
     pub(crate) table: Table,
@@ -181,7 +181,7 @@ impl Columns {
         };
         let columns = self.from.iter().zip(schema.fields()).map(column);
         let columns: Result<Vec<ArrayRef>> = columns.collect();
-        // A query such as `count(*)` wants rows without columns.
+        // A query such as `count(*)` needs rows without columns.
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns?, &options)?)
     }

@@ -1,7 +1,8 @@
 //! A session: the engine with the tables and functions of traces.
 //!
-//! The engine asks for each table that a query names. A name of a table of traces stands for this
-//! table of all traces of the session. Any other name is the path of a trace, or of a Parquet file.
+//! The engine asks for each table that a query names. The name of a table of traces stands for the
+//! rows of this table in all traces of the session. Any other name is the path of a trace, or of a
+//! Parquet file.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,11 +31,11 @@ use crate::provider::TraceTable;
 use crate::sources::Sources;
 use crate::sql;
 
-/// Default maximum of the memory in which the engine sorts and groups, in bytes. Beyond it, the
+/// Default maximum, in bytes, of the memory in which the engine sorts and groups. Beyond it, the
 /// engine uses temporary files or the query fails.
 pub const DEFAULT_MEMORY: usize = 2 << 30;
 
-/// A session with the engine: its tables, and what is wrong with their traces.
+/// A session with the engine: its tables, and the findings about their traces.
 pub struct Session {
     context: SessionContext,
     sources: Arc<Sources>,
@@ -119,7 +120,7 @@ impl Session {
         for statement in sql::parse(text)? {
             let plan = self.context.state().statement_to_plan(statement).await?;
             allowed.verify_plan(&plan)?;
-            // A view has columns, but making it returns no rows.
+            // A view has columns, but the statement that creates it returns no rows.
             let is_definition = matches!(plan, LogicalPlan::Ddl(_));
             let has_rows = !is_definition && !plan.schema().fields().is_empty();
             let frame = self.context.execute_logical_plan(plan).await?;
@@ -152,7 +153,7 @@ struct Traces {
     own: Own,
     options: Vec<String>,
     sources: Arc<Sources>,
-    /// Makes tables of Parquet files.
+    /// Creates tables from Parquet files.
     lists: Arc<DynamicListTableFactory>,
     /// Finds the storage of lakes.
     engine: Arc<RuntimeEnv>,
@@ -180,7 +181,7 @@ impl UrlTableFactory for Traces {
     }
 }
 
-/// Returns true for the path of a Parquet file or of a folder with the name of one.
+/// Returns true if a path has the name of a Parquet file. It may be a file or a folder.
 fn is_parquet(name: &str) -> bool {
     name.trim_end_matches('/').ends_with(".parquet")
 }

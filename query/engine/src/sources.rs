@@ -1,4 +1,5 @@
-//! Opens traces as sources of tables, and keeps some of them open: opening reads a trace once.
+//! Opens traces as sources of tables, and keeps some of them open, because opening a trace reads it
+//! once.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,8 +11,8 @@ use crate::failure::{Failure, Outcome};
 use crate::files::TraceFile;
 use crate::findings::Findings;
 
-/// Maximum number of sources that stay open. What is known of a trace takes some kilobytes to some
-/// megabytes.
+/// Maximum number of sources that are kept open. The facts about a trace occupy some kilobytes to
+/// some megabytes.
 pub(crate) const MAX_OPEN: usize = 64;
 
 /// Opens sources.
@@ -23,18 +24,19 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Returns the source of a trace, or `None` if it cannot be opened. Then `findings` has the
-    /// failure.
+    /// Returns the source of a trace, or `None` if it cannot be opened. In that case, `findings`
+    /// contains the failure.
     ///
     /// # Errors
     ///
-    /// Fails if the format of the trace has no such option, or not this value.
+    /// Fails if the format of the trace does not have the option, or if the option does not accept
+    /// the value.
     pub(crate) fn open(&self, file: &Arc<TraceFile>) -> Result<Option<Source>, Failure> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, source)) = open.iter().find(|(known, _)| known == file) {
             return Ok(Some(source.clone()));
         }
-        // Other threads open other traces meanwhile.
+        // In the meantime, other threads open other traces.
         drop(open);
         let opened = settings(file).and_then(|settings| {
             Source::open(&file.path, settings, file.labels.clone()).map_err(Failure::from)

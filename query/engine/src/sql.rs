@@ -1,5 +1,5 @@
-//! Parses SQL, and rewrites what the engine does not know: named arguments of the functions that
-//! read traces, and `arg(args, 'name')`, which is the column of an argument.
+//! Parses SQL, and rewrites two forms that the engine does not know: named arguments of the
+//! functions that read traces, and `arg(args, 'name')`, which stands for the column of an argument.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

@@ -1,5 +1,5 @@
-//! End-to-end tests of `tracewell-ingest`: a lake answers as the traces do, whatever happens while
-//! it is written.
+//! End-to-end tests of `tracewell-ingest`: queries of a lake and of its traces return the same
+//! rows, whatever happens while the lake is written.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +37,7 @@ fn ingest(arguments: &[&str]) -> Output {
 /// The labels and options of the two example runs.
 const RUNS: [&str; 5] = ["examples/runs", "--labels", "{version}.trx.gz", "-O", "rate=100MHz"];
 
-/// Makes a folder with traces that differ in one byte, which no figure depends on.
+/// Makes a folder with traces that differ in one byte. No figure depends on this byte.
 fn many(folder: &Path, count: u8) {
     let trace = root().join("crates/tracewell/tests/fixtures/threadx/tiny.trx");
     let trace = fs::read(trace).unwrap();
@@ -85,7 +85,7 @@ fn a_lake_answers_as_the_traces_do() {
     let from_file = printed("query", &["--run", "worst-responses", file]);
     assert_eq!(from_file.lines().count(), 11);
     assert_eq!(printed("query", &["--run", "worst-responses", jobs]), from_file);
-    // All columns of all tables, too.
+    // Also compare all columns of all tables.
     for table in tracewell_tables::Table::ALL {
         let mut columns: BTreeSet<_> = table.columns().iter().map(|column| column.name).collect();
         columns.extend(["trace", "path", "version"]);
@@ -115,7 +115,7 @@ fn a_trace_is_added_once() {
     let again = ingest(&[&at("traces"), "-o", &at("lake")]);
     assert!(text(&again.stdout).starts_with("added 0 traces, 0 rows, 0 bytes; 4 traces already"));
     assert_eq!(counts(&at("lake")), "traces,hashes,events\n3,3,591\n");
-    // The lake has no texts, and says so.
+    // The lake has no column `text`, and the message reports this.
     let output = command("query").args(["SELECT text FROM events", &at("lake")]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("No field named text"), "{}", text(&output.stderr));
@@ -155,13 +155,13 @@ fn a_killed_writer_leaves_a_lake_that_the_next_one_completes() {
         let mut writer = command("ingest");
         let writer = writer.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut writer = writer.unwrap();
-        // Kill it when it has written data after this many commits.
+        // Kill the program when it has written data after this many commits.
         while files("lake/data/events") <= commits && writer.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
         writer.kill().unwrap();
         was_stopped[commits] = !writer.wait().unwrap().success();
-        // What the log has is whole.
+        // Everything that the log names is complete.
         if files("lake/log") > 0 {
             let counted = counts(&at("lake"));
             let fields: Vec<u64> =

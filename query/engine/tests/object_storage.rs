@@ -1,12 +1,12 @@
 //! A lake in object storage, with the server moto, which speaks the protocol of S3. Without moto,
-//! the test says that it is skipped; with CI set, it fails.
+//! the test reports that it is skipped; in CI, it fails.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A server on a free port, which ends with this value.
+/// A server on a free port. It ends when this value is dropped.
 struct Server {
     child: Child,
     port: u16,

@@ -9,7 +9,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-/// Minimum number of commands. If the test finds fewer commands, it does not find all of them.
+/// Minimum number of commands. A smaller number of commands means that the test did not find all of
+/// them.
 const MIN_COMMANDS: usize = 16;
 
 #[test]

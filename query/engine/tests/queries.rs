@@ -1,5 +1,6 @@
-//! Runs `tracewell-query` over traces of the repository. The expected figures come from independent
-//! programs: those beside the traces, described in `crates/tracewell/tests/fixtures/*/README.md`.
+//! Runs `tracewell-query` over traces of the repository. The expected figures are in the files
+//! beside the traces. They come from independent programs, which
+//! `crates/tracewell/tests/fixtures/*/README.md` describes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,7 +95,7 @@ fn conditions_of_ticks_times_and_ids_find_the_events_of_the_reference() {
         let condition = condition.replace("0x60", "96").replace("0x20", "32");
         let sql = format!("SELECT count(*) AS n FROM '{file}' WHERE {condition}");
         assert_eq!(rows(&[&sql])[0]["n"], expected, "{condition}");
-        // The engine alone, without the reader's help, has the same answer.
+        // Without the reader's help, the engine finds the same rows.
         let all = format!("(SELECT *, random() AS r FROM '{file}')");
         let sql = format!("SELECT count(*) AS n FROM {all} WHERE ({condition}) OR r < -1");
         assert_eq!(rows(&[&sql])[0]["n"], expected, "{condition}");
@@ -135,7 +136,7 @@ fn several_files_are_one_table_with_labels() {
         assert_eq!(row["events"], each(row["run"].as_str().unwrap())["events"]);
         assert_eq!(row["traces"], 1);
     }
-    // The hash is that of the file.
+    // The hash is the hash of the file.
     let hash = Command::new("sha256sum").arg(root().join("examples/runs/after.trx.gz")).output();
     if let Ok(hash) = hash {
         let hash = String::from_utf8(hash.stdout).unwrap();
@@ -149,7 +150,7 @@ fn functions_read_files_with_options() {
     let sql = format!("SELECT max(time_ns) AS t FROM read('{file}', rate => '1MHz')");
     let ticks = rows(&[&format!("SELECT max(ticks) AS t FROM '{file}'")])[0]["t"].clone();
     assert_eq!(rows(&[&sql])[0]["t"], ticks.as_u64().unwrap() * 1000);
-    // Options of the command line are those of paths in the SQL.
+    // Options of the command line also apply to paths in the SQL.
     let sql = format!("SELECT max(time_ns) AS t FROM '{file}'");
     assert_eq!(rows(&[&sql, "-O", "rate=1MHz"])[0]["t"], ticks.as_u64().unwrap() * 1000);
     let sql = format!("SELECT max(ticks_to_ns(ticks, 1e6)) AS t FROM '{file}'");
@@ -186,7 +187,7 @@ fn damaged_traces_give_their_readable_part() {
     let file = fixture("rkh/ahsm-a-garbage.bin");
     let output = run(&["SELECT count(*) AS n FROM events", &file, "--format", "csv"]);
     assert_eq!(output.status.code(), Some(3));
-    // `expected.tsv` has the number of good frames.
+    // `expected.tsv` contains the number of valid frames.
     assert_eq!(stdout(&output), "n\n391\n");
     let messages = stderr(&output);
     let damage = format!("error: {file}: damaged: at byte 4336: checksum of the frame is wrong\n");
@@ -265,7 +266,7 @@ fn files_are_written_whole_and_never_replaced_unasked() {
     let before = fs::read(at("a.csv")).unwrap();
     let messages = failure(2, &["SELECT 1", "-o", &at("a.csv")]);
     assert!(messages.contains("already exists: name a new file, or use --force"), "{messages}");
-    // A query that fails keeps the file.
+    // If a query fails, the existing file is kept.
     failure(2, &["SELECT nothing", "-o", &at("a.csv"), "--force"]);
     assert_eq!(fs::read(at("a.csv")).unwrap(), before);
     assert_eq!(run(&["SELECT 1", "-o", &at("a.csv"), "--force"]).status.code(), Some(0));

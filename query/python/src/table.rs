@@ -66,7 +66,8 @@ impl PyTable {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface permits to ignore it: the receiver converts the columns.
+        // The interface permits a producer to ignore the requested schema, because the receiver
+        // converts the columns.
         drop(requested_schema);
         let (source, table, request) = (self.source.clone(), self.table, self.request.clone());
         let batches = Batches::read(self.schema()?, source, table, request);
@@ -79,7 +80,7 @@ impl PyTable {
     }
 }
 
-/// Batches that a thread makes while the receiver uses earlier ones. The thread ends when the
+/// Batches that a thread makes while the receiver uses earlier batches. The thread ends when the
 /// receiver drops them.
 struct Batches {
     schema: SchemaRef,
@@ -102,7 +103,7 @@ impl Batches {
                 Ok(_) => return,
                 Err(error) => error.to_string(),
             };
-            // A receiver that wants no more rows wants no error.
+            // A receiver that needs no more rows does not need the error either.
             let _ = sender.send(Err(ArrowError::ExternalError(failed.into())));
         });
         Self { schema, batches }

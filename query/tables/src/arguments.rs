@@ -29,7 +29,8 @@ pub(crate) struct ArgumentColumn {
 pub(crate) struct ArgumentColumns {
     pub(crate) list: Vec<ArgumentColumn>,
     by_name: HashMap<String, usize>,
-    /// Number of names beyond [`MAX_ARGUMENTS`], one for each event type that has the name.
+    /// Number of names beyond [`MAX_ARGUMENTS`], counted once for each event type that has the
+    /// name.
     pub(crate) left_out: u64,
 }
 
@@ -89,7 +90,7 @@ fn kind_of(kind: ArgumentKind) -> Kind {
     }
 }
 
-/// Returns a type for the values of both types, without loss.
+/// Returns a type that can hold the values of both types without loss.
 fn joined(one: Kind, other: Kind) -> Kind {
     let is_whole = |kind| matches!(kind, Kind::U64 | Kind::I64 | Kind::Decimal);
     match (one, other) {
@@ -99,7 +100,7 @@ fn joined(one: Kind, other: Kind) -> Kind {
     }
 }
 
-/// An argument of an event type that has a wanted column.
+/// An argument of an event type, if its column is wanted.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     /// Position among the values of the wanted columns.
@@ -107,14 +108,14 @@ struct Wanted {
     /// Index of the argument.
     index: usize,
     kind: ArgumentKind,
-    /// True if the column has the text of arguments of several kinds.
+    /// True if the column contains arguments of several kinds as text.
     as_text: bool,
 }
 
 /// Appends the wanted arguments of events to columns.
 #[derive(Debug, Default)]
 pub(crate) struct ArgumentReader {
-    /// Position among the wanted columns, and type of the column, by the name of the column.
+    /// For each name of a column: its position among the wanted columns, and its type.
     wanted: HashMap<String, (usize, Kind)>,
     events: PerEvent<Vec<Wanted>>,
     describer: Describer,
@@ -174,7 +175,7 @@ fn wanted(event: &EventType, columns: &HashMap<String, (usize, Kind)>) -> Vec<Wa
     wanted.collect()
 }
 
-/// The values of a column that may lack values for its last rows.
+/// The values of a column, which may lack values for its last rows.
 pub(crate) struct Filled<'a> {
     pub(crate) values: &'a mut Values,
     /// Number of rows that have a value or a null.

@@ -1,4 +1,4 @@
-//! The columns of tables: name, type, unit and meaning. `columns` has the list of each table.
+//! The columns of tables: name, type, unit and meaning. `columns` contains the list of each table.
 
 use arrow_schema::{DataType, Field, TimeUnit};
 
@@ -27,7 +27,7 @@ pub enum Kind {
     Bool,
     /// Text. Bytes that are not UTF-8 are shown as `\xff`.
     Text,
-    /// Text that repeats: indices of 32 bits, and a dictionary.
+    /// Text with many equal values: indices of 32 bits, and a dictionary.
     Word,
     /// Bytes.
     Bytes,

@@ -1,4 +1,4 @@
-//! The table `events`. The values of columns that are not wanted are not made.
+//! The table `events`. The sink makes only the values of wanted columns.
 
 use tracewell::model::schema::Means;
 use tracewell::model::{Batch, ContextDetail, Event, Flow, Meaning, Sink, SinkError, Stop, Trace};
@@ -40,7 +40,7 @@ pub(crate) struct EventWords {
 enum MeaningOf {
     /// The index of its word, or `None` if it has no meaning.
     Always(Option<i32>),
-    /// It depends on the value.
+    /// The word depends on the value of an argument.
     ByValue,
 }
 

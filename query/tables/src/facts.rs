@@ -1,4 +1,4 @@
-//! The tables of properties of the trace: `losses`, `contexts`, `objects` and `traces`.
+//! The tables that describe the trace itself: `losses`, `contexts`, `objects` and `traces`.
 
 use serde_json::{Map, Value};
 use tracewell::model::{Batch, FactForm, Flow, Loss, Severity, Sink, Trace};

@@ -17,7 +17,7 @@ pub(crate) fn read(source: &Source, rows: &mut Rows<'_>) -> Result<(), Error> {
     let trace = source.read_all(&mut sinks)?;
     let measures = sinks.measuring.measures(&trace);
     let mut to = FigureRows { rows, rate: measures.rate };
-    // A break means that no more rows are wanted.
+    // A break means that the receiver needs no more rows.
     let _ = (|| {
         for times in &measures.times {
             to.times(

@@ -1,9 +1,9 @@
 //! Traces as tables of Arrow columns, for query engines, Parquet files and Python.
 //!
 //! A [`Source`] is a trace in a file. [`Source::read`] makes the rows of a [`Table`] in batches. A
-//! [`Request`] limits columns and rows: values of other columns are not made, and events outside a
-//! range of time or with other ids are dropped before any value is made. docs/tables.md has all
-//! columns.
+//! [`Request`] limits columns and rows. The reader makes no values of other columns, and drops
+//! events outside a range of time or with other ids before it makes any value. docs/tables.md lists
+//! all columns.
 //!
 //! | file | content |
 //! |---|---|

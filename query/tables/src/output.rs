@@ -44,8 +44,8 @@ impl<'a> Output<'a> {
         self.limit.saturating_sub(self.summary.rows + self.rows as u64)
     }
 
-    /// Passes on a batch if there are enough rows, or if the limit is reached. Breaks if no more
-    /// rows are needed.
+    /// Passes on a batch if there are enough rows, or if the limit is reached. Returns a break if
+    /// no more rows are needed.
     pub(crate) fn advance(&mut self) -> Flow {
         if self.rows >= BATCH_ROWS || self.room() == 0 {
             Stop::on_error(self.flush().map_err(SinkError::not_possible))?;
@@ -107,7 +107,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Appends a row with a value for each column of the table, unless the request excludes it.
-    /// Breaks if no more rows are needed.
+    /// Returns a break if no more rows are needed.
     pub(crate) fn push(&mut self, cells: &[Cell<'_>]) -> Flow {
         if self.output.room() == 0 {
             return Flow::Break(Stop::Complete);
@@ -132,7 +132,7 @@ impl<'a> Rows<'a> {
         self.output.advance()
     }
 
-    /// Notes rows that the table lacks.
+    /// Counts rows that the table lacks.
     pub(crate) fn leave_out(&mut self, rows: u64) {
         self.output.summary.left_out += rows;
     }

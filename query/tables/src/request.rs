@@ -15,7 +15,7 @@ use arrow_array::RecordBatch;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// Positions of the wanted columns in [`Source::schema`](crate::Source::schema), in the order
-    /// of the result; `None` for all columns. The values of other columns are not made.
+    /// of the result; `None` for all columns. No values of other columns are made.
     pub columns: Option<Vec<usize>>,
     /// The range of the column `ticks`. In a table without this column, it has no effect.
     pub ticks: RangeInclusive<i64>,
@@ -34,7 +34,7 @@ impl Default for Request {
 
 impl Request {
     /// Returns true if a time is in the wanted range. Ticks above 2^63 - 1 are null in tables, so
-    /// they are only in the range of all ticks.
+    /// only the range of all ticks contains them.
     pub(crate) fn takes_ticks(&self, ticks: u64) -> bool {
         match i64::try_from(ticks) {
             Ok(ticks) => self.ticks.contains(&ticks),

@@ -18,7 +18,7 @@ pub(crate) fn read(source: &Source, table: Table, rows: &mut Rows<'_>) -> Result
     let trace = source.read_all(&mut scheduling)?;
     let figures = scheduling.figures(&trace);
     rows.leave_out(figures.more_jobs + figures.more_waits);
-    // A break means that no more rows are wanted.
+    // A break means that the receiver needs no more rows.
     let _ = if is_jobs { jobs(&trace, &figures, rows) } else { waits(&trace, &figures, rows) };
     Ok(())
 }

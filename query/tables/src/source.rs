@@ -18,7 +18,7 @@ use crate::table::Table;
 use crate::values::Values;
 use crate::{facts, figures, hash, scheduling, tracks};
 
-/// A trace in a file or a folder, as a source of tables. Copies share what is known of the trace.
+/// A trace in a file or a folder, as a source of tables. Copies share the facts about the trace.
 ///
 /// ```
 /// use std::ops::ControlFlow::Continue;
@@ -57,9 +57,10 @@ pub(crate) struct Known {
 }
 
 impl Source {
-    /// Opens a trace and reads it once, so that all its names and columns are known. `settings` has
-    /// the options of its format, such as `rate`. `labels` are names and values that the user gives
-    /// to the trace, such as the version of the firmware; only the table `traces` contains them.
+    /// Opens a trace and reads it once, so that all its names and columns are known. `settings`
+    /// contains the options of its format, such as `rate`. `labels` are names and values that the
+    /// user gives to the trace, such as the version of the firmware; only the table `traces`
+    /// contains them.
     ///
     /// # Errors
     /// Returns an error if the trace cannot be opened or read, or if it is a stream. Damage is not
@@ -126,8 +127,8 @@ impl Source {
         hash::of_files(&self.known.files)
     }
 
-    /// Returns the columns of a table. Those of `events` end with a column `arg_NAME` for each
-    /// argument name of its events.
+    /// Returns the columns of a table. The columns of `events` end with a column `arg_NAME` for
+    /// each argument name of its events.
     pub fn schema(&self, table: Table) -> SchemaRef {
         let columns = table.columns().iter().map(|column| column.kind.field(column.name));
         let arguments = match table {
@@ -164,7 +165,7 @@ impl Source {
             return self.read_events(request, columns, output);
         }
         let mut rows = Rows::new(table, columns, request, &self.known.trace.clock, output);
-        // The rows of a small table break the reading only because no more rows are wanted.
+        // A small table breaks the reading only if the receiver needs no more rows.
         match table {
             Table::Events => {}
             Table::Spans | Table::Marks | Table::Counters | Table::Arrows => {

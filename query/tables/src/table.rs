@@ -6,8 +6,8 @@ use std::str::FromStr;
 use crate::column::Column;
 use crate::columns;
 
-/// The version of the tables. It increases if a column changes its name, type or meaning, or is
-/// removed. A new column does not change it.
+/// The version of the tables. It increases if the name, type or meaning of a column changes, or if
+/// a column is removed. A new column does not change it.
 pub const SCHEMA: u32 = 1;
 
 /// A table of a trace.
@@ -20,7 +20,7 @@ pub const SCHEMA: u32 = 1;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Table {
-    /// One row per event. It has further columns for arguments, which depend on the trace.
+    /// One row per event. This table has further columns for arguments, which depend on the trace.
     Events,
     /// One row per state of a core, a context, a mutex or a state machine.
     Spans,

@@ -17,7 +17,7 @@ pub(crate) fn read(source: &Source, table: Table, rows: &mut Rows<'_>) -> Result
     let trace = source.read_all(&mut builder)?;
     let tracks = builder.finish(&trace);
     rows.leave_out(tracks.left_out);
-    // A break means that no more rows are wanted.
+    // A break means that the receiver needs no more rows.
     let _ = match table {
         Table::Spans => spans(&trace, &tracks, rows),
         Table::Marks => marks(&trace, &tracks, rows),

@@ -1,4 +1,4 @@
-//! The values of a column while a batch of rows is made.
+//! The values of a column, collected for a batch of rows.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -135,14 +135,14 @@ impl Values {
     }
 }
 
-/// Indices into a dictionary of different words. The dictionary grows from batch to batch, so equal
+/// Indices in a dictionary of different words. The dictionary grows from batch to batch, so equal
 /// words have equal indices in all batches of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     keys: Int32Builder,
     words: Vec<String>,
     by_word: HashMap<String, i32>,
-    /// The dictionary of the last batch, if no word was added to it.
+    /// The dictionary of the last batch, if no word was added since then.
     array: Option<Arc<StringArray>>,
 }
 
@@ -152,7 +152,7 @@ impl Words {
         if let Some(index) = self.by_word.get(word) {
             return *index;
         }
-        // Two thousand million different words would have at least 48 GiB.
+        // Two thousand million different words would occupy at least 48 GiB.
         let index = i32::try_from(self.words.len()).unwrap_or(i32::MAX);
         self.words.push(word.to_owned());
         self.by_word.insert(word.to_owned(), index);

@@ -1,4 +1,4 @@
-//! The table `events` has the values that the export of events writes.
+//! Tests that the table `events` contains the values that the export of events writes.
 
 mod common;
 
@@ -46,7 +46,7 @@ fn compare(name: &str, options: &[&str]) {
         // Words that the system reserves have no column. The export calls them arg1 to arg4.
         let is_reserved =
             |name: &str| name.strip_prefix("arg").is_some_and(|n| n.parse::<u8>().is_ok());
-        // The export has details of the context among the arguments.
+        // The export writes details of the context among the arguments.
         let details = ["preemption_threshold", "interrupted"];
         for detail in details.into_iter().filter(|detail| known.contains_key(*detail)) {
             assert_eq!(found[detail], number(&known[detail]), "{name}: {expected:?}");
@@ -58,7 +58,8 @@ fn compare(name: &str, options: &[&str]) {
         assert_eq!(arguments.len(), named.count(), "{name}: {expected:?}");
         for (argument, value) in &arguments {
             let known = &known[argument];
-            // Columns have nested values, and values of several kinds, as reports show them.
+            // Columns contain nested values, and values of several kinds, in the form that reports
+            // show.
             if known.is_array() || known.is_object() || value.is_string() && !known.is_string() {
                 continue;
             }

@@ -1,4 +1,5 @@
-//! The tables besides `events` agree with the analyses, and docs/tables.md describes all columns.
+//! Tests that the tables other than `events` agree with the analyses, and that docs/tables.md
+//! describes all columns.
 
 mod common;
 

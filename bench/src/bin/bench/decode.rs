@@ -40,7 +40,7 @@ fn race(plan: &Plan, work: &str, program: &Path, file: &Path, id: u32) -> Result
         let mut counts = Counts::of(id);
         let mut input = Input::open(file, Settings::default())?;
         let read = input.read(&mut counts)?;
-        // Like the baseline's, this time does not include unmapping the file.
+        // Like the time of the baseline, this time does not include unmapping the file.
         let spent = start.elapsed();
         assert_eq!((counts.events, read.span, counts.of_id), (events, sum, of_id));
         theirs.push(nanoseconds as f64 / events as f64);

@@ -5,7 +5,8 @@
 //! Its times are not significant. `--ctf`, `--decode`, `--live`, `--scaling`, `--systemview` and
 //! `--tracing` each run only one part.
 //!
-//! Each file here prints the rows of one subject. `plan` has the command line and shared helpers.
+//! Each file here prints the rows of one subject. `plan` contains the command line and shared
+//! helpers.
 #![forbid(unsafe_code)]
 
 mod compile;

@@ -1,9 +1,9 @@
 //! AIX's trace calls. The caller provides the storage of the trace and the buffers of its channels.
 //!
 //! The calls have AIX's names with the prefix `tw_`. Their first two arguments are the trace and
-//! the context of the caller; AIX's own calls lack these two, because AIX's kernel knows them. The
-//! arguments of AIX's calls follow. No function here allocates, locks, waits or makes a system
-//! call. The functions that start and drain channels are in `channel`.
+//! the context of the caller. AIX's own calls lack these arguments, because AIX's kernel knows
+//! them. The arguments of AIX's calls follow. No function here allocates, locks, waits or makes a
+//! system call. The functions that start and drain channels are in `channel`.
 //!
 //! Unsafe: exported symbols and C arrays.
 #![allow(unsafe_code)]

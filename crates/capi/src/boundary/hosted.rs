@@ -141,7 +141,7 @@ impl CancellableSleep {
         let kind = libc::FUTEX_WAIT_BITSET | libc::FUTEX_CLOCK_REALTIME;
         let mut before = 0;
         // SAFETY: the kernel only reads the word and the time. Between the two calls that set the
-        // cancellation type, the thread makes only a system call, which may be cancelled at any
+        // cancellation type, the thread makes only one system call, which may be cancelled at any
         // point.
         unsafe {
             let saved = *libc::__errno_location();

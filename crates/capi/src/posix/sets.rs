@@ -10,7 +10,7 @@ use tracewell_posix::{EventSet, Fill};
 
 use super::{INVALID, Number, guard, non_null};
 
-/// Returns a set, or EINVAL if it is null or was not initialised.
+/// Returns a set, or EINVAL if the pointer is null or the set was not initialised.
 pub(super) fn marked(set: Option<&EventSet>) -> Result<&EventSet, Number> {
     non_null(set).and_then(|set| if set.is_marked() { Ok(set) } else { Err(INVALID) })
 }

@@ -1,4 +1,4 @@
-//! The functions that record events, and those for event types.
+//! The functions that record events, and the functions for event types.
 //!
 //! Unsafe: exported symbols, C pointers, and machine code, because no Rust code can obtain the
 //! return address.

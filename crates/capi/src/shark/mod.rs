@@ -1,10 +1,10 @@
 //! S.Ha.R.K.'s tracer. The caller provides the storage of the chunk table and the memory of the
 //! chunks.
 //!
-//! The functions correspond to those of the kernel (`tw_shark_enable` to `FTrace_enable`), but
-//! check their arguments. This module has the clock, the switch of recording, the recording calls,
-//! filters and counts. None of its functions allocates, locks, waits or makes a system call. The
-//! chunk table is in `chunks`, the senders are in `send`.
+//! Each function corresponds to a function of the kernel, for example `tw_shark_enable` to
+//! `FTrace_enable`, but checks its arguments. This module contains the clock, the switch of
+//! recording, the recording calls, filters and counts. None of its functions allocates, locks,
+//! waits or makes a system call. The chunk table is in `chunks`, the senders are in `send`.
 //!
 //! Unsafe: exported symbols and C storage.
 #![allow(unsafe_code)]

@@ -1,5 +1,5 @@
-//! Functions that send S.Ha.R.K. chunks to files, as UDP datagrams, or as datagrams that the caller
-//! transmits.
+//! Functions that write S.Ha.R.K. chunks to files, send them as UDP datagrams, or pass datagrams to
+//! the caller, who transmits them.
 //!
 //! Unlike recording, these functions allocate and make system calls.
 //!

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The way a program is linked with the library.
+/// The way in which a program is linked with the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Link {
     Static,
     Shared,
-    /// Static, with sanitizers for addresses and undefined behaviour of the C side.
+    /// Static, with the sanitizers for addresses and undefined behaviour in the C code.
     Sanitized,
 }
 

@@ -20,11 +20,11 @@ use tracewell_record::clock::counter;
 
 use crate::sys;
 
-/// Maximum time in nanoseconds for which a comparison is used.
+/// Maximum time in nanoseconds for which a thread uses a comparison.
 const MAX_PERIOD: u64 = 2_000_000;
 const MIN_PERIOD: u64 = MAX_PERIOD >> 8;
-/// A comparison counts as accurate if it predicted the next measured time with at most this error,
-/// in nanoseconds.
+/// A comparison counts as accurate if its prediction of the next measured time had at most this
+/// error, in nanoseconds.
 const TOLERANCE: u64 = 500;
 /// Minimum and maximum duration of a rate measurement, in nanoseconds.
 const MEASURED: std::ops::Range<u64> = 100_000_000..1_000_000_000;
@@ -32,8 +32,8 @@ const MEASURED: std::ops::Range<u64> = 100_000_000..1_000_000_000;
 const READINGS: u32 = 8;
 
 static RATE: Rate = Rate::new();
-/// Smallest difference, in ticks, between the counter readings before and after a clock reading; a
-/// difference close to it means that the reading was not interrupted.
+/// Smallest difference, in ticks, between the counter readings before and after a clock reading. A
+/// difference close to this value means that the reading was not interrupted.
 static NARROWEST: AtomicU64 = AtomicU64::new(UNKNOWN);
 const UNKNOWN: u64 = u64::MAX;
 
@@ -166,15 +166,16 @@ impl Reading {
         self.after.wrapping_sub(self.before)
     }
 
-    /// Returns the counter and the time at the same moment. The system call reads the counter in
-    /// the first half of the interval, so 3/8 of the interval are added.
+    /// Returns the values of the counter and the clock at the same moment. The system call reads
+    /// the counter in the first half of the interval, so 3/8 of the interval are added.
     const fn moment(&self) -> (u64, u64) {
         (self.before.wrapping_add(self.width() / 8 * 3), self.time)
     }
 }
 
-/// Returns the counter and the time at the same moment. Both are from the first reading whose width
-/// is close to the smallest known width. Returns `None` if all readings were interrupted.
+/// Returns the values of the counter and the clock at the same moment. Both values are from the
+/// first reading whose width is close to the smallest known width. Returns `None` if all readings
+/// were interrupted.
 ///
 /// No smallest width is known in the first comparison, so the narrowest of its readings is used. A
 /// processor that has slowed down makes all readings wider, so the limit is raised after each
@@ -204,7 +205,8 @@ fn simultaneous(narrowest: &AtomicU64, mut read: impl FnMut() -> Reading) -> Opt
 struct Rate {
     /// Nanoseconds per tick, times 2^32; 0 if unknown.
     tick: AtomicU64,
-    /// Start of the current measurement as counter value and nanoseconds; 0 before the first one.
+    /// Start of the current measurement, as counter value and nanoseconds; 0 before the first
+    /// measurement.
     began: [AtomicU64; 2],
     measuring: AtomicBool,
 }

@@ -1,5 +1,5 @@
-//! Tests of the clock on a simulated machine. With real clocks, the tests check only properties
-//! that hold on every machine.
+//! Tests of the clock on a simulated machine. On real clocks, the tests check only properties that
+//! hold on every machine.
 
 use super::*;
 

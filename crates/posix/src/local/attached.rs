@@ -29,7 +29,7 @@ pub(crate) struct AttachedStream {
     /// A key that differs from those of all other attachments in this process and its parents.
     pub(crate) key: u64,
     /// Number of the next check of threads when the stream was added to the list [`RETIRED`]; 0
-    /// before. It is added only once.
+    /// before. The stream is added only once.
     retired: AtomicU64,
     /// The next stream in that list.
     next: AtomicPtr<Self>,
@@ -69,7 +69,7 @@ pub(super) fn attach(
 static CHECKS: AtomicU64 = AtomicU64::new(0);
 
 /// Replaces the memory of a detached stream with private zeros. A thread that is still recording
-/// into it does no harm. [`unmap_retired`] unmaps the zeros later.
+/// into the stream does no harm. [`unmap_retired`] unmaps the zeros later.
 pub(super) fn retire(stream: NonNull<AttachedStream>) {
     // SAFETY: the page contains a valid value, and remains mapped while the caller has a `Using`.
     // In the child of a fork, no other thread can unmap it.
@@ -97,8 +97,8 @@ fn add_retired(stream: NonNull<AttachedStream>) {
     }
 }
 
-/// Unmaps the retired streams that no thread can use any more. `check` checks all threads and gets
-/// the number of the check; see [`ThreadState::all_idle_since`].
+/// Unmaps the retired streams that no thread can use any more. `check` receives the number of the
+/// check and checks all threads; see [`ThreadState::all_idle_since`].
 ///
 /// If the kernel refuses memory barriers, the streams remain mapped.
 ///
@@ -109,8 +109,8 @@ pub(super) fn unmap_retired(check: impl FnOnce(u64) -> u64) {
         return;
     }
     let number = CHECKS.fetch_add(1, SeqCst) + 1;
-    // After the first barrier, a thread that begins to use streams finds no detached one. Before
-    // the second one, a thread that was idle finished its earlier accesses.
+    // After the first barrier, a thread that begins to use streams finds no detached stream. Before
+    // the second barrier, each thread that was idle has finished its earlier accesses.
     let ordered = sys::register_recorder() && sys::order_recorders();
     let idle_since = if ordered { check(number) } else { 0 };
     let ordered = ordered && sys::order_recorders();

@@ -3,7 +3,7 @@
 //!
 //! A child process created by `fork` inherits the streams in its parent's area, which is still
 //! mapped in the child. A program that was started in another way reads its parent's area from the
-//! registry. Both join the parent's name space if a stream traces them.
+//! registry. Processes of both kinds join the parent's name space if a stream traces them.
 //!
 //! A process has an area only if it is traced or has names. So a child process that records once
 //! and ends without calling `exit` leaves no files.
@@ -48,8 +48,8 @@ pub(super) fn leave(local: &TracedProcess) {
 
 /// Saves the stream that is attached in a slot for child processes created by `fork`.
 ///
-/// If several threads change the slot at the same time, the last one to save sees the last change,
-/// so no detached stream remains saved.
+/// If several threads change the slot at the same time, the thread that saves last sees the last
+/// change, so no detached stream remains saved.
 pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
     let mut stream = attached.load(SeqCst);
     loop {

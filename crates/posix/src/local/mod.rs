@@ -2,14 +2,14 @@
 //!
 //! A page contains the process's area, the generation of the area that was last seen, and the
 //! attached streams. A process without an area watches a page that all such processes of a user
-//! share; the page's generation changes when a controller has created an area for one of them. In a
-//! child process created by `fork`, the kernel fills this page with zeros, so the child searches
-//! for its own area.
+//! share. The page's generation changes when a controller has created an area for one of these
+//! processes. In a child process created by `fork`, the kernel fills this page with zeros, so the
+//! child searches for its own area.
 //!
 //! Each stream has a private page, followed by its memory. When a stream ends, its memory is
 //! replaced with private zeros, because a thread or a signal handler may be recording at any time.
-//! Page and zeros are unmapped when no thread can use them any more. A thread that uses attached
-//! streams has a [`Using`].
+//! The page and the zeros are unmapped when no thread can use them any more. A thread that uses
+//! attached streams has a [`Using`].
 //!
 //! Threads and handlers may attach concurrently. Each maps the stream. An atomic exchange decides
 //! which mapping is used, and the other mappings are removed. So no thread waits.
@@ -196,7 +196,7 @@ impl TracedProcess {
     #[inline(always)]
     pub(crate) fn stream<'a>(&self, slot: usize, _: &'a Using) -> Option<&'a AttachedStream> {
         // SAFETY: the pointer is null or points to a page that `attach` filled before it was stored
-        // here. The page remains mapped as long as a `Using` exists that was made before.
+        // here. The page remains mapped as long as a `Using` exists that was created before.
         unsafe { self.streams.get(slot)?.load(Acquire).as_ref() }
     }
 

@@ -41,9 +41,9 @@ pub enum FilterChange {
 /// stream is treated as empty, so that a malicious process cannot keep a reader busy.
 const MAX_RESTARTS: usize = 1 << 20;
 
-/// Minimum distance in nanoseconds between a system event and the user events before and after it.
-/// A processor may read its counter too early, and a thread's clock has an error. The distance
-/// exceeds both of these times.
+/// Minimum time in nanoseconds between a system event and the user events before and after it.
+/// A processor may read its counter too early, and a thread's clock has an error. This time exceeds
+/// both of these errors.
 const APART: u64 = 3000;
 
 impl Stream {

@@ -25,7 +25,7 @@ pub(super) struct Guard(&'static Slot);
 struct Slot {
     /// Address of the first byte; 0 if the slot is free.
     start: AtomicUsize,
-    /// Address after the last page; 0 if nothing is guarded.
+    /// Address after the last page; 0 if the slot guards no mapping.
     end: AtomicUsize,
     was_cut: AtomicBool,
 }
@@ -81,8 +81,8 @@ fn install() -> Option<libc::sigaction> {
 }
 
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // Until the previous handler is known, no mapping is guarded and the instruction that failed is
-    // executed again.
+    // As long as the previous handler is unknown, no mapping is guarded, and the instruction that
+    // failed is executed again.
     let Some(Some(before)) = BEFORE.get() else { return };
     // SAFETY: with SA_SIGINFO the system passes a valid pointer, and SIGBUS has an address.
     let address = unsafe { (*info).si_addr() }.addr();

@@ -19,7 +19,7 @@ pub(crate) const PAGE: usize = 4096;
 pub(crate) fn map_for_ever(file: BorrowedFd<'_>, words: usize) -> Option<&'static [AtomicU64]> {
     let start = map(Some(file), words * 8, None)?;
     // SAFETY: that many words are mapped there, page-aligned, and never unmapped. Any value is a
-    // valid `AtomicU64`, and other processes change the words only as atomics allow.
+    // valid `AtomicU64`, and other processes change the words only in ways that atomics allow.
     Some(unsafe { std::slice::from_raw_parts(start.as_ptr().cast(), words) })
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn order_recorders() -> bool {
     unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) == 0 }
 }
 
-/// A time longer than the longest delay of a store in any processor.
+/// A time that exceeds the longest delay of a store in any processor.
 const STORE_DELAY: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Waits until earlier stores are visible to all threads, as a substitute for a barrier.

@@ -13,7 +13,7 @@ const POSITION: u32 = 1;
 const MOVEMENTS: i32 = 60;
 
 /// Records the movements of an axis in `memory`. Copies the packets for a line to `line`, and
-/// returns their length in bytes. Each reading of the clock is 40 ticks after the previous one.
+/// returns their length in bytes. Each reading of the clock is 40 ticks after the previous reading.
 ///
 /// # Errors
 /// Returns an error if the memory is too small.

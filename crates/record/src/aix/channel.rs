@@ -1,7 +1,7 @@
 //! One channel: its buffers, and the order in which entries and loss marks are stored in them.
 //!
-//! Not in this file: the calls (`control.rs`, `insert.rs`), and how a ring overwrites entries
-//! (`ring.rs`).
+//! Other files contain the calls (`control.rs`, `insert.rs`) and the code with which a ring
+//! overwrites entries (`ring.rs`).
 
 use core::ops::Range;
 
@@ -99,7 +99,7 @@ impl<'m> Channel<'m> {
     fn reserve(&mut self, moment: Moment, size: usize) -> Option<usize> {
         match &mut self.store {
             Store::Alternate(_) => self.reserve_in_pair(moment, size),
-            // When a single buffer is full, the channel stops.
+            // In single mode, the channel stops when its buffer is full.
             Store::Single(buffer) => buffer.reserve(size).or_else(|| {
                 self.miss();
                 self.close(moment);

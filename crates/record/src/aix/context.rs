@@ -5,7 +5,7 @@ use tracewell_wire::aix::{Env, FrameHeader};
 /// CPU, thread and process of the caller.
 ///
 /// The AIX calls have no such argument, because the kernel knows these values. For this recorder,
-/// the caller must supply them.
+/// the caller must supply these values.
 ///
 /// ```
 /// use tracewell_record::aix::Context;

@@ -3,9 +3,9 @@
 //! The AIX documentation defines the initial events, channel numbers and results. It also states
 //! that the two flags of `trcstop` are mutually exclusive, and that a buffer is at most half as
 //! large as the log (in single mode, at most as large as the log). The effect of the two flags is
-//! from memory, unverified. We decided two points: a start uses the first free generic channel, and
-//! in alternate mode the rule about the log size applies to *one* of the two buffers. Comments
-//! below mark our other decisions.
+//! from memory, unverified. Two points are our decision: a start uses the first free generic
+//! channel, and in alternate mode the rule about the log size applies to *one* of the two buffers.
+//! Comments below mark our other decisions.
 
 use tracewell_wire::aix::{Entry, Frame, TimeConversion, ids};
 
@@ -19,10 +19,10 @@ use crate::ticks::Ticks;
 
 /// Flag of [`Trace::trcstop`]: the call completes only when the log is complete.
 pub const SERIAL: u32 = 0x4000_0000;
-/// Flag of [`Trace::trcstop`]: discard everything that is not in the log yet.
+/// Flag of [`Trace::trcstop`]: discard all entries that are not in the log yet.
 pub const DISCARDBUFS: u32 = 0x2000_0000;
 
-/// Number of channels: the event trace and seven generic ones.
+/// Number of channels: the event trace and seven generic channels.
 pub const CHANNELS: usize = 8;
 
 /// The trace facility: up to eight channels, each in its own memory, with one clock.
@@ -236,10 +236,11 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// Stops a channel permanently, with a TRACE OFF event if the channel was on. The caller can
     /// still drain its buffers. After that, [`Trace::finish`] returns the memory.
     ///
-    /// `channel` can include one flag. [`DISCARDBUFS`] discards and counts the entries that are not
-    /// drained yet. With [`SERIAL`], the call completes only after all data are drained to the log.
-    /// No call blocks, so until then the call returns [`ControlError::Draining`]. The caller
-    /// drains the buffers and calls again (our decision). Stopping a channel twice is not an error.
+    /// `channel` can include one flag. With [`DISCARDBUFS`], the call discards and counts the
+    /// entries that are not drained yet. With [`SERIAL`], the call completes only after all data
+    /// are drained to the log. No call blocks, so before that the call returns
+    /// [`ControlError::Draining`]. The caller drains the buffers and calls again (our decision).
+    /// Stopping a channel twice is not an error.
     ///
     /// # Errors
     /// [`ControlError::Flags`], [`ControlError::NotStarted`], [`ControlError::Draining`].

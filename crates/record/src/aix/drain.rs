@@ -71,8 +71,8 @@ impl<'m, C> Trace<'m, C> {
     /// Returns the next bytes for the log, if any are waiting: in alternate mode the full buffer,
     /// and in every mode the contents of a stopped channel.
     ///
-    /// Returns the same bytes until [`Trace::drained`] is called; recording continues in other
-    /// memory meanwhile.
+    /// Returns the same bytes until [`Trace::drained`] is called. In the meantime, recording
+    /// continues in other memory.
     pub fn waiting(&self, channel: u32) -> Option<Chunk<'_>> {
         self.channel(channel)?.waiting()
     }

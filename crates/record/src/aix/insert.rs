@@ -60,7 +60,8 @@ impl<C: Clock> Trace<'_, C> {
     /// Records a 32-bit event with up to five words (`TRCHKL0` to `TRCHKL5`). The type in `hkwd` is
     /// overwritten.
     ///
-    /// Stores two to four words as five, padded with 0, because the type contains no count.
+    /// If there are two to four words, pads them with 0 to five words, because the type contains no
+    /// count.
     ///
     /// ```
     /// use tracewell_record::aix::{Context, Machine, Options, Outcome, Trace};

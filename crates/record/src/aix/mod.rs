@@ -36,10 +36,10 @@
 //!
 //! # Several CPUs
 //!
-//! There are two ways to trace several CPUs. All CPUs can share one [`Trace`] under a lock, which
-//! then contains their entries in order. Or each CPU has its own [`Trace`], which is started with
-//! [`Options::per_cpu`] in its own memory. In the second case, a base trace without that option
-//! contains the heading, the time conversion, TRACE ON and TRACE OFF.
+//! There are two ways to trace several CPUs. All CPUs can share one [`Trace`] that a lock protects.
+//! It then contains the entries of all CPUs in order. Or each CPU has its own [`Trace`], which is
+//! started with [`Options::per_cpu`] in its own memory. In the second case, a base trace without
+//! that option contains the heading, the time conversion, TRACE ON and TRACE OFF.
 //!
 //! # Lost entries
 //!
@@ -51,7 +51,7 @@
 //! begins with a hook 005 that counts the wraps.
 //!
 //! Comments in each file state which facts are documented, which facts are from memory, and which
-//! points we decided. The sources are IBM's pages "trchook, utrchook, trchook64, utrchook64",
+//! points are our decision. The sources are IBM's pages "trchook, utrchook, trchook64, utrchook64",
 //! "trcgen or trcgent", "trcgenk", "trcgenkt", "Macros for recording trace events", "trcstart",
 //! "trcon", "trcstop" and "trace Daemon".
 //!

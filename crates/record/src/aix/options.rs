@@ -2,8 +2,8 @@
 //!
 //! Flags in brackets are flags of AIX's `trace` command. The AIX documentation defines the flag
 //! syntax, the three modes and the lists. Two facts are from memory and unverified: the flag `-s`,
-//! and that a base log accompanies the logs of single CPUs. We decided which entries are only in
-//! the base log.
+//! and that a base log accompanies the logs of single CPUs. It is our decision which entries only
+//! the base log contains.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, HookId, TimeConversion};
@@ -87,7 +87,7 @@ impl Mode {
     }
 }
 
-/// Selects the events of the caller to record. Events of the trace itself are always recorded.
+/// Selects which of the caller's events to record. Events of the trace itself are always recorded.
 ///
 /// The list is searched for each event, so keep it short.
 ///
@@ -120,7 +120,7 @@ impl EventList<'_> {
     }
 }
 
-/// Policy for a log that may be too small for the next buffer.
+/// The behaviour if the log may be too small for the next buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum LogFull {
     /// The log wraps: it continues at its start.
@@ -130,7 +130,7 @@ pub enum LogFull {
     Stop,
 }
 
-/// Options of `trcstart`. AIX passes them as a string of flags.
+/// Options of `trcstart`. AIX passes these options as a string of flags.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Options<'m> {
     /// Use one of the generic channels 1 to 7 instead of the event trace, channel 0 (`-g`).

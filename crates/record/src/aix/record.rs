@@ -83,7 +83,7 @@ fn own_hook(env: Env, id: HookId, words: u16) -> HookWord {
 }
 
 /// Limits a number to the largest value that fits into a word, so that a large count is not stored
-/// as a small one.
+/// as a small number.
 fn word_of(env: Env, word: u64) -> u64 {
     match env {
         Env::Bits32 => word.min(u64::from(u32::MAX)),
@@ -93,8 +93,8 @@ fn word_of(env: Env, word: u64) -> u64 {
 
 /// Maximum length in bytes of the frame of [`Record::own_1`].
 pub(super) const OWN_1_SIZE: usize = Frame::size(16);
-/// Length in bytes of the entry of [`Record::own_2`]. A 32-bit entry has a hook word and five
-/// words of 4 bytes; a 64-bit entry is as long.
+/// Length in bytes of the entry of [`Record::own_2`]. A 32-bit entry has a hook word and five words
+/// of 4 bytes. A 64-bit entry has the same length.
 pub(super) const OWN_2_LENGTH: usize = 24;
 /// Length in bytes of the frame of [`Record::own_2`].
 pub(super) const OWN_2_SIZE: usize = Frame::size(OWN_2_LENGTH);

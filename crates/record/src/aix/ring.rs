@@ -71,7 +71,7 @@ impl Ring {
     fn overwrite(&mut self, memory: &[u8], up_to: usize) {
         while !self.older.is_empty() && self.older.start < up_to {
             let frame = memory.get(self.older.clone()).unwrap_or_default();
-            // The ring's own frames are always readable. An unreadable frame means that other code
+            // The ring can always read its own frames. An unreadable frame means that other code
             // wrote to the memory, so discard all frames.
             let rest = self.older.len();
             self.older.start += Frame::read(self.order, frame).map_or(rest, |(_, size)| size);
@@ -79,7 +79,7 @@ impl Ring {
         }
     }
 
-    /// Returns the oldest frame. The loss mark gets its timestamp.
+    /// Returns the oldest frame. The loss mark gets the timestamp of this frame.
     pub(super) fn oldest<'m>(&self, memory: &'m [u8]) -> Option<Frame<'m>> {
         let at = if self.older.is_empty() { FIRST } else { self.older.start };
         Frame::read(self.order, memory.get(at..)?).ok().map(|(frame, _)| frame)

@@ -81,8 +81,8 @@ pub enum StartError {
         /// Minimum length of the memory in bytes.
         needed: usize,
     },
-    /// The log is too small. It must hold the header and one buffer. It must also be at least
-    /// twice as long as one buffer, or in single mode at least as long.
+    /// The log is too small. It must hold the header and one buffer. It must also be at least twice
+    /// as long as one buffer, or, in single mode, at least as long as the buffer.
     LogTooSmall {
         /// Minimum length of the log in bytes.
         needed: u64,

@@ -54,8 +54,8 @@ pub fn read() -> u64 {
 
 /// Returns true if the counter runs at a constant rate in all power states and agrees on all cores.
 ///
-/// On x86-64, the processor must report an invariant TSC and the kernel must trust the counter: the
-/// kernel switches to another clock if the counters of the cores differ.
+/// On x86-64, the processor must report an invariant TSC, and the kernel must trust the counter.
+/// The kernel switches to another clock if the counters of the cores differ.
 pub fn is_invariant() -> bool {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,8 +1,9 @@
 //! Clocks: the sources of timestamps.
 //!
-//! A recorder reads its clock once per event and stores the reading. It never compares, converts or
-//! waits. Dialects that need only this trait record neither the unit of a tick nor the counting
-//! direction of the clock, so the user of the trace must know both.
+//! A recorder reads its clock once per event and stores the reading. The recorder does not compare
+//! or convert readings, and does not wait for the clock. Dialects that need only this trait do not
+//! record the unit of a tick or the direction of the clock, so the user of the trace must know
+//! both.
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub mod counter;

@@ -32,7 +32,7 @@ pub struct Event {
 /// larger, the clock was set back.
 const SET_BACK: u64 = 1_000_000_000;
 
-/// Returns the later of `stamp` and `floor`, or `stamp` if the clock was set back between the two.
+/// Returns the later of `stamp` and `floor`, or `stamp` if the clock was set back after `floor`.
 #[inline]
 pub(super) const fn not_before(stamp: u64, floor: u64) -> u64 {
     if floor.wrapping_sub(stamp) < SET_BACK { floor } else { stamp }
@@ -103,7 +103,7 @@ impl Cursor {
         }
     }
 
-    /// Forgets the packet, because it now belongs to another thread or process.
+    /// Forgets the packet, because the packet now belongs to another thread or process.
     pub fn forget(&self) {
         self.drop_packet();
         self.last.set(0);
@@ -229,7 +229,7 @@ impl Cursor {
         };
         last.store(stamp, Ordering::Relaxed);
         // Store the order number of the opening with the count, so that the next owner recognises
-        // the count as an old one.
+        // an old count.
         let used = join((end - self.start.get()) as u32, self.opened.get() as u32);
         // Release: a reader that loads this with acquire sees the words stored before it.
         committed.store(used, Ordering::Release);

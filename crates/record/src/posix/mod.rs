@@ -3,11 +3,11 @@
 //!
 //! The standard requires properties of a whole stream that a ring per thread cannot provide. The
 //! size limit applies to the records of all threads together. The stream discards the oldest
-//! records first, from whichever thread. A reader gets the records of all threads in one order. So
-//! threads get **packets** from a common pool. A packet has one writer at a time. Recording an
-//! event takes a few plain stores and one release store of the packet's fill level. No thread ever
-//! waits. If a thread stops or dies while it stores a record, that record never becomes visible,
-//! and other threads skip the packet.
+//! records first, whichever thread recorded them. A reader gets the records of all threads in one
+//! common order. So threads get **packets** from a common pool. A packet has one writer at a time.
+//! Recording an event takes a few plain stores and one release store of the packet's fill level. No
+//! thread ever waits. If a thread stops or dies while it stores a record, that record never becomes
+//! visible, and other threads skip the packet.
 //!
 //! Some threads own a packet exclusively from one event to the next. If there are many threads, the
 //! others share packets: each takes a packet for one record and gives it back. So a stream supports

@@ -73,7 +73,7 @@ fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
     numbers
 }
 
-/// Takes a packet without giving it back.
+/// Takes a packet and does not give it back.
 fn hold(pool: &Pool<'_>, packet: usize, owner: u64) -> bool {
     let cursor = Cursor::new();
     let (is_alive, closed_own) = (&is_alive, false);

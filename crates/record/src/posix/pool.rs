@@ -146,7 +146,7 @@ impl<'a> Pool<'a> {
         2 * self.survey().closed >= self.geometry.closed
     }
 
-    /// Returns two sums: one for recorders and one for the controller. A sum changes when its
+    /// Returns two sums, one for recorders and one for the controller. A sum changes when its
     /// writers store a record or open a packet.
     pub fn progress(&self) -> [u64; 2] {
         let mut sums = [0_u64; 2];

@@ -6,15 +6,15 @@
 //! records that were stored before it. The second pass removes only records up to the cutoff.
 //!
 //! The order of a single thread's records does not depend on clocks. If packet B was opened after
-//! packet A was closed, the records of B follow all records of A. Packets that were opened after
-//! the second pass began are left for the next pass. In addition, a thread that moves from one open
-//! packet to another during the second pass sees the cutoff, and stores only records with later
-//! timestamps.
+//! packet A was closed, the records of B follow all records of A. The reader leaves packets that
+//! were opened after the second pass began for the next pass. In addition, a thread that moves from
+//! one open packet to another during the second pass sees the cutoff, and stores only records with
+//! later timestamps.
 //!
-//! A thread may be delayed between the moment it reads the clock and the moment it stores its
-//! record. The reader returns such a late record as soon as it finds it, with the timestamp of the
-//! previously returned record. With the policy loop, records older than a displaced record are
-//! discarded, so that the remaining ones cover a contiguous time span.
+//! A thread may be delayed after it reads the clock and before it stores its record. The reader
+//! returns such a late record as soon as it finds it, with the timestamp of the
+//! previously returned record. With the policy loop, the reader discards records that are older
+//! than a displaced record, so that the remaining records cover a contiguous time span.
 
 use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use alloc::vec::Vec;
@@ -97,10 +97,10 @@ pub struct Reader {
     /// A queue with the timestamp of the next record of each packet that has records. An entry
     /// whose timestamp is not the packet's key is obsolete.
     next: BinaryHeap<Reverse<(u64, u32)>>,
-    /// The packet that was closed first, among the closed packets with records, and the order
+    /// Among the closed packets with records: the packet that was closed first, and the order
     /// number of its closing.
     first_closed: Option<(u64, u32)>,
-    /// Records later than this are left for the next double pass.
+    /// The reader leaves records later than this for the next double pass.
     cutoff: u64,
     /// Timestamp of the record that was returned last.
     last: u64,
@@ -148,8 +148,8 @@ impl Reader {
                 record.stamp = self.last;
             }
             self.last = record.stamp;
-            // The stream has room again. Load first: a store would take the cache line away from
-            // the writers.
+            // The stream has room again. Load first, because a store would take the cache line away
+            // from the writers.
             let full = pool.word(at::LOOP_FULL);
             if full.load(Ordering::Relaxed) != 0 {
                 full.store(0, Ordering::Relaxed);
@@ -160,8 +160,8 @@ impl Reader {
     }
 
     /// Returns a record that the caller supplies, as if it came from the stream. Its data are then
-    /// in [`Reader::data`]. If its timestamp is before that of the previous record, it gets that
-    /// timestamp.
+    /// in [`Reader::data`]. If the timestamp of this record is before that of the previous record,
+    /// it gets the timestamp of the previous record.
     pub fn insert(&mut self, record: Record, data: &[u64]) -> Record {
         self.record.clear();
         self.record.extend_from_slice(data);
@@ -187,8 +187,8 @@ impl Reader {
             }
             self.cutoff = self.latest(pool);
             pool.word(at::CUTOFF).store(self.cutoff, Ordering::Relaxed);
-            // Either a thread that moves to another packet sees the cutoff, or its earlier records
-            // are seen in the second pass.
+            // Either a thread that moves to another packet sees the cutoff, or the second pass sees
+            // the thread's earlier records.
             fence(Ordering::SeqCst);
             self.refresh(pool);
             pool.word(at::CUTOFF).store(0, Ordering::Release);

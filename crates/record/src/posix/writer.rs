@@ -24,7 +24,7 @@ impl Cursor {
     /// Repairs the cursor after its thread abandoned a record by a jump (`longjmp`).
     pub fn repair(&self, pool: &Pool<'_>, owner: u64) {
         let Some(packet) = self.held() else { return self.drop_packet() };
-        // The thread may have left before it owned the packet, or after it released the packet.
+        // The thread may have jumped before it owned the packet, or after it released the packet.
         let owned = pool.head(packet, head::OWNER).load(Ordering::Relaxed) == owner;
         let opened = self.leave().filter(|(known, _)| owned && *known == packet);
         match opened {
@@ -66,8 +66,8 @@ impl Cursor {
         }
         let (closed_own, last) = (self.packet().1 != 0, self.last.get());
         if closed_own {
-            // The timestamp may be slightly earlier than the last one: try again with the last
-            // timestamp.
+            // The timestamp may be slightly earlier than the last timestamp: try again with the
+            // last timestamp.
             let event = Event { stamp: not_before(event.stamp, last), ..*event };
             if self.append(pool.memory(), event, data) {
                 return Ok(());

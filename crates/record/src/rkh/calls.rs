@@ -40,7 +40,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
             return Err(Outcome::Refused(Refusal::NotInDialect));
         };
         let asked = known.asks;
-        // The framework cannot be built without symbol records.
+        // Symbol records are always compiled into the framework.
         let always = matches!(known.role, Role::Names(_));
         if !always && !self.options.compiled.has(event.code, table) {
             return Err(Outcome::NotCompiled);

@@ -9,16 +9,15 @@
 //!
 //! A record passes if it passes every table that applies to it. From version 2.4.4 on, a set bit
 //! passes records and a clear bit suppresses them; up to 2.4.3, the meanings are reversed. All bits
-//! are clear when the target starts. As a result, newer versions record nothing that can be
-//! filtered, not even assertions, until the program opens filters; older versions record
-//! everything.
+//! are clear when the target starts. As a result, newer versions record no event that has a filter,
+//! not even assertions, until the program opens filters. Older versions record all events.
 //!
-//! The names are the framework's: a filter that is *on* suppresses records, and one that is *off*
-//! passes them. We assume that the functions of older versions treat a group's bit as those of
-//! newer versions do.
+//! The names are the framework's: a filter that is *on* suppresses records, and a filter that is
+//! *off* passes them. We assume that the functions of older versions treat a group's bit like the
+//! functions of newer versions.
 //!
-//! Known bugs of the framework are not reproduced: numbers beyond the end of a table change
-//! nothing, and no event id stands for all events.
+//! The recorder does not reproduce known bugs of the framework: numbers beyond the end of a table
+//! change nothing, and no event id stands for all events.
 
 use tracewell_wire::rkh::events::{Event, Table, asks};
 use tracewell_wire::rkh::{Dialect, Settings};
@@ -39,12 +38,12 @@ impl About {
     /// A subject with neither active object nor signal.
     pub const NOTHING: Self = Self { priority: None, signal: None };
 
-    /// Returns a subject that consists of an active object.
+    /// Returns a subject with an active object and without a signal.
     pub const fn object(priority: u8) -> Self {
         Self { priority: Some(priority), signal: None }
     }
 
-    /// Returns a subject that consists of an active object and a signal.
+    /// Returns a subject with an active object and a signal.
     pub const fn signal(priority: u8, signal: u32) -> Self {
         Self { priority: Some(priority), signal: Some(signal) }
     }
@@ -195,9 +194,9 @@ impl<'m> Filters<'m> {
         true
     }
 
-    /// Sets the bit of an event. Switching its filter off also switches off the filter of its group
-    /// (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`). Returns false if the dialect has no such
-    /// event.
+    /// Sets the bit of an event. If the filter of the event is switched off, the filter of its
+    /// group is switched off, too (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`). Returns false if
+    /// the dialect has no such event.
     pub fn event(&mut self, event: &Event, filter: Filter) -> bool {
         self.code(event.code, filter)
     }

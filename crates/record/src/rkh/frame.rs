@@ -10,7 +10,7 @@ use tracewell_wire::rkh::{ESCAPE, FLAG, turned};
 pub trait Buffer {
     /// Empties the buffer and sets its counters to 0 (`rkh_trc_init`).
     fn clear(&mut self);
-    /// Begins a frame. If the previous frame was begun but not ended, it is removed or aborted.
+    /// Begins a frame. If the previous frame has not ended, this function removes or aborts it.
     fn begin(&mut self);
     /// Stores a byte in its transmitted (escaped) form.
     fn put(&mut self, byte: u8);

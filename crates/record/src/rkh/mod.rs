@@ -17,7 +17,7 @@
 //!   assertions, when idle, and on exit;
 //! * mutual exclusion. All calls need `&mut Trace`; they neither block nor lock. A call is safe in
 //!   an interrupt handler if no other call can be in progress. The framework builds records in its
-//!   critical section; to do the same, protect the [`Trace`] with the lock of that section.
+//!   critical section. To do the same, protect the [`Trace`] with the lock of that section.
 //!
 //! | file | contents |
 //! |---|---|

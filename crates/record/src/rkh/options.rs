@@ -32,7 +32,7 @@ pub struct Options {
     /// The filters that are compiled in.
     pub filters: FilterKinds,
     /// Clock rate in ticks per second. As in the framework, the configuration record has only 16
-    /// bits for the rate; for a faster clock, pass the rate to the decoder.
+    /// bits for the rate. For a faster clock, pass the rate to the decoder.
     pub stamps_per_second: u32,
     /// Maximum number of event pools (`RKH_CFG_FWK_MAX_EVT_POOL`). Numbers above 15 are recorded as
     /// 15.

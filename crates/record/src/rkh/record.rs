@@ -102,8 +102,8 @@ impl<C: Clock, B: Buffer> Record<'_, '_, C, B> {
         self.trace.finish()
     }
 
-    /// Leaves the record open; [`Trace::resume`] continues it. For programs that begin, write and
-    /// end a record in separate calls that share only the trace.
+    /// Leaves the record open; [`Trace::resume`] continues it. This is for programs that begin,
+    /// write and end a record in separate calls that share only the trace.
     pub fn pause(self) {
         core::mem::forget(self);
     }

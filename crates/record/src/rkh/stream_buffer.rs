@@ -35,7 +35,7 @@ impl<'m> StreamBuffer<'m> {
         Self { ring: Ring::new(memory), overwritten: 0 }
     }
 
-    /// Returns the number of overwritten bytes, modulo 2^32. The framework does not count
+    /// Returns the number of overwritten bytes, modulo 2^32. The framework itself does not count
     /// overwritten bytes.
     pub fn overwritten(&self) -> u32 {
         self.overwritten

@@ -1,6 +1,7 @@
 //! The recorder's state: the start of a stream, and the head and the end of each record.
 //!
-//! Not here: the calls that begin records (`calls.rs`), and their arguments (`record.rs`).
+//! Other files contain the calls that begin records (`calls.rs`) and the code for arguments
+//! (`record.rs`).
 
 use tracewell_wire::rkh::{FLAG, Field, Form, ids};
 

@@ -1,7 +1,7 @@
 //! One chunk: the positions of its records and of the slot to write next.
 //!
-//! The state of the chunk is in private fields. Its memory is written but not read, apart from
-//! records that are about to be overwritten.
+//! The state of the chunk is in private fields. The recorder writes the chunk's memory but does not
+//! read it, except for records that it is about to overwrite.
 
 use core::mem;
 
@@ -56,7 +56,7 @@ pub(super) enum Stored {
     AtEnd,
 }
 
-/// The previous content of a slot, and whether it is lost.
+/// The previous content of a slot, and its fate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,

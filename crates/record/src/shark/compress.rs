@@ -10,8 +10,7 @@ use crate::Refused;
 use crate::clock::Clock;
 
 impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
-    /// Returns the size of the chunk in bytes after compression: the header and at least two whole
-    /// slots.
+    /// Returns the size in bytes of the compressed chunk: the header and at least two whole slots.
     ///
     /// # Errors
     /// The errors of [`Trace::compress_chunk`], except those for flags and memory.

@@ -11,7 +11,7 @@ use super::{Dump, Sender};
 
 /// Writes chunks to files `0NAME`, `1NAME`, … in the order in which they are sent.
 ///
-/// A file gets its name after it is completely on the disk. Until then its name is
+/// A file gets its name after the whole file is on the disk. Until then its name is
 /// `.0NAME.partial`, in the same folder. If writing fails, the file is removed. (The kernel writes
 /// its files at shutdown. With n chunks, it writes all n files n times.)
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl DiskWriter {
     /// Writes a chunk's records to any writer and returns their number.
     ///
     /// # Errors
-    /// The errors of the writer. It may already have written some records.
+    /// Returns the errors of the writer. It may already have written some records.
     pub fn write(dump: &Dump<'_>, to: &mut impl Write) -> io::Result<u64> {
         let mut records = 0;
         for record in dump.records() {

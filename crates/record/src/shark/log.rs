@@ -163,9 +163,9 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
     /// Suppresses a family (`status` other than 0) or enables it again, and logs the change
     /// (`set_filter`).
     ///
-    /// Uses the low nibble of `family`. The record has the code 0xF0 plus this nibble, and the
-    /// status as its first parameter. While tracing is off, the filter changes but nothing is
-    /// logged. Filters stay the same when tracing is switched off and when the chunk changes.
+    /// Uses the low nibble of `family`. The code of the record is 0xF0 plus this nibble, and its
+    /// first parameter is the status. While tracing is off, the filter changes, but the change is
+    /// not logged. Filters stay the same when tracing is switched off and when the chunk changes.
     ///
     /// # Errors
     /// [`ControlError::NoFilter`] for family 0xF, whose code is a command.

@@ -14,7 +14,7 @@ pub struct Packets {
     begun: Option<Begun>,
 }
 
-/// A chunk that was sent only in part, because sending a datagram failed.
+/// A chunk that was sent only in part, because the sender failed at a datagram.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     chunk: u8,
@@ -45,8 +45,8 @@ impl Packets {
     /// possibly fewer. For a chunk without records, passes one empty datagram, which has no number.
     ///
     /// # Errors
-    /// The first error of `send`. If the next call sends the same chunk, and the chunk's first
-    /// records have not been overwritten, the call continues with the failed datagram. This
+    /// Returns the first error of `send`. If the next call sends the same chunk, and the chunk's
+    /// first records have not been overwritten, the call continues with the failed datagram. This
     /// datagram keeps its number, so that no record is sent twice.
     pub fn send<E>(
         &mut self,

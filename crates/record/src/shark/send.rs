@@ -157,8 +157,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Returns the memory to a chunk after sending. Pass the new flags if all records were sent, or
     /// `None` to leave the chunk unchanged.
     ///
-    /// If the flags contain FREE, the chunk is emptied and, if it was the current one, no longer
-    /// selected. Otherwise it keeps its records, and recording continues after them.
+    /// If the flags contain FREE, the chunk becomes empty, and if it was the current chunk, it is
+    /// no longer selected. Otherwise it keeps its records, and recording continues after them.
     ///
     /// # Errors
     /// [`ControlError::NotBusy`] for a dump of another tracer; the chunk remains BUSY.

@@ -13,7 +13,7 @@ pub(super) struct Blocks {
     bytes: Vec<u8>,
     /// Number of bytes that the sink has accepted.
     written: usize,
-    /// Number of blocks added so far, which is the number of the next one.
+    /// Number of blocks added so far, which is also the number of the next block.
     added: u64,
     /// Position in the log after the last block.
     offset: u64,

@@ -15,8 +15,8 @@ use super::image::Image;
 use super::slot::Slot;
 use super::sync::Ordering::SeqCst;
 
-/// The gate's bit for the slow path: set while a reader waits for events, or while the stream is
-/// full and must count lost events.
+/// The gate's bit for the slow path. It is set while a reader waits for events, or while the stream
+/// is full and must count lost events.
 pub(super) const SLOW_PATH: u64 = 1 << FAMILIES;
 
 /// Lowest id that is assigned automatically. Lower ids are assigned only on request.
@@ -67,7 +67,7 @@ impl Image<'_> {
     }
 
     /// Stops recording if the stream is running. A full stream stays in the state `Full`, so that
-    /// readers see that it was full.
+    /// readers see the reason why it stopped.
     pub fn stop_if_running(&self) {
         let (running, suspended) = (State::Running.code(), State::Suspended.code());
         let _ = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
@@ -113,7 +113,7 @@ impl Image<'_> {
                 State::Full => u64::MAX,
             };
             self.word(at::GATE).store(gate, SeqCst);
-            // An input may have changed after it was read: if so, compute again.
+            // If an input changed after it was read, compute the gate again.
             let now = sources();
             if now == seen {
                 return;
@@ -127,8 +127,8 @@ impl Image<'_> {
         self.bit(at::FILTER, id)
     }
 
-    /// Sets whether the filter suppresses an event id. Applies to events that begin after this
-    /// function returns.
+    /// Adds an event id to the filter or removes it from the filter, which suppresses the ids that
+    /// it contains. Applies to events that begin after this function returns.
     pub fn set_filtered(&self, id: u16, filtered: bool) {
         if usize::from(id) < EVENT_IDS {
             self.set_bit(at::FILTER, id, filtered);

@@ -64,7 +64,7 @@ impl Family {
 /// assert_eq!(<f32 as Value>::KIND, FieldKind::Float);
 /// ```
 pub trait Value: Copy {
-    /// How the word is displayed.
+    /// The form in which readers show the word.
     const KIND: FieldKind;
 
     /// Returns the value as the word that is recorded.
@@ -115,7 +115,7 @@ values! {
 pub trait Fields: Copy {
     /// The array type that holds the words.
     type Words: AsRef<[u64]>;
-    /// How each word is displayed.
+    /// The form in which readers show each word.
     const KINDS: &'static [FieldKind];
 
     /// Returns the words, one per field.
@@ -162,7 +162,7 @@ impl Fields for () {
 pub trait Tail {
     /// The type of the data that a program passes.
     type Value: ?Sized + AsRef<[u8]>;
-    /// How the data is displayed; `None` if there is none.
+    /// The form in which readers show the data; `None` if there is no data.
     const KIND: Option<FieldKind>;
 }
 

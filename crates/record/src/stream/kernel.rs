@@ -1,4 +1,4 @@
-//! Records what a kernel or an executor does, with the event types of
+//! Records the work of a kernel or an executor, with the event types of
 //! [`tracewell_wire::native::kernel`].
 
 use core::fmt;
@@ -15,14 +15,14 @@ use super::{DefineError, Family, Stream};
 /// A stream into which a kernel or an executor records what it does: which tasks run, why they
 /// wait, who holds a mutex. `tracewell analyze` and the timelines then show what the scheduler did.
 ///
-/// The events are those of the recorder for small targets. [`tracewell_wire::target::ids`] lists
-/// them, with their arguments. The kernel gives its tasks and objects numbers below 2^32. Mutex 3
-/// and queue 3 are different objects.
+/// The events are the same as in the recorder for small targets. [`tracewell_wire::target::ids`]
+/// lists them, with their arguments. The kernel gives its tasks and objects numbers below 2^32.
+/// Mutex 3 and queue 3 are different objects.
 ///
 /// An event belongs to a core of the kernel: 0 to 31. The context of the event is the task that
-/// runs on this core, or the interrupt in progress. A thread that is no core, such as one that
-/// wakes a task from outside, records its events with the core [`Kernel::OUTSIDE`]. Their context
-/// is the thread.
+/// runs on this core, or the interrupt in progress. A thread that is not a core, such as a thread
+/// that wakes a task from outside, records its events with the core [`Kernel::OUTSIDE`]. The
+/// context of these events is the thread.
 ///
 /// ```
 /// use tracewell_record::stream::{Kernel, Log, Stream, StreamOptions, Take};
@@ -43,13 +43,13 @@ use super::{DefineError, Family, Stream};
 #[derive(Debug)]
 pub struct Kernel<S> {
     stream: S,
-    /// The id in the stream of each event, by its number in [`Described::ALL`]; 0 if the event has
-    /// no event type in the stream yet.
+    /// The stream's id for each event, by the event's number in [`Described::ALL`]; 0 if the event
+    /// has no event type in the stream yet.
     types: [AtomicU16; Described::ALL.len()],
 }
 
 impl<S: Deref<Target = Stream>> Kernel<S> {
-    /// The core of events that a thread records which is no core of the kernel.
+    /// The core number of events from a thread that is not a core of the kernel.
     pub const OUTSIDE: u8 = kernel::OUTSIDE;
 
     /// Records into a stream, which the caller passes as a reference or as a pointer such as `Arc`.
@@ -65,8 +65,8 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
     /// Records an event with at most two numbers. The event's id determines how many of the
     /// arguments it has. Ignores an unknown id, and the ids of events with text.
     ///
-    /// Does not wait or allocate, and is safe to call from a signal handler, like
-    /// [`Stream::record`].
+    /// Like [`Stream::record`], does not wait or allocate, and is safe to call from a signal
+    /// handler.
     #[inline]
     pub fn event(&self, core: u8, id: u8, arguments: [u64; 2]) {
         let [first, second] = arguments;

@@ -18,13 +18,13 @@ use super::reader::LaneReader;
 use super::stream::Stream;
 use super::sync::Ordering;
 
-/// Number of pending bytes at which they are written to the sink.
+/// The log writes pending bytes to the sink when there are at least this many.
 const FLUSH_SIZE: usize = 256 * 1024;
 
 /// Maximum number of entries in an index block.
 const INDEX_ENTRIES: usize = 4096;
 
-/// Specifies if a log removes records from the stream after it has written them.
+/// The treatment of records in the stream after a log has written them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Take {
     /// Records are removed from the stream. A stream may have only one such reader at a time.
@@ -67,7 +67,7 @@ pub struct Log<W> {
 }
 
 impl<W: Write> Log<W> {
-    /// Creates a log for all records that are in the stream now or are recorded later.
+    /// Creates a log for all records that are in the stream now, and for all later records.
     pub fn new(sink: W, take: Take) -> Self {
         Self {
             sink,

@@ -34,7 +34,7 @@ impl Mapping {
     }
 
     /// Creates a file of zeros that only its owner may open, and maps it. Its pages are not
-    /// reserved yet. Other processes can see that the file is in use as long as it is mapped here.
+    /// reserved yet. As long as the file is mapped here, other processes can see that it is in use.
     pub(super) fn create(path: &Path, words: usize) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create_new(true).mode(0o600);
@@ -44,7 +44,8 @@ impl Mapping {
         Self::map(words, Some(file))
     }
 
-    /// Maps the whole words of an existing file, which is in use as long as it is mapped here.
+    /// Maps the whole words of an existing file. The file is marked as in use as long as it is
+    /// mapped here.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         sys::lock_for_recorder(&file);

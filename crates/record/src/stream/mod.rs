@@ -2,7 +2,7 @@
 //!
 //! Recording an event costs little more than reading the clock. `Stream::record` never waits,
 //! allocates or takes a lock. So a signal handler may record too, even if it interrupts a thread
-//! that is recording. Committed events survive a crash of the process. Events that cannot be
+//! that is recording. Committed events survive if the process crashes. Events that cannot be
 //! recorded are counted.
 //!
 //! ```
@@ -29,12 +29,12 @@
 //! `committed`, with release ordering. From that store on, readers in all threads and processes see
 //! the record, even if the writer is killed.
 //!
-//! When a packet is full, the writer opens the next one. With the policy *loop*, the writer reuses
-//! the oldest packet, and updates `oldest` before it overwrites the first word. A reader copies
-//! first, then loads `oldest`, and trusts its copy only if the packet has not been reused. With the
-//! other policies, a packet is reused only after `consumed` shows that its records were removed.
-//! Otherwise the event is lost and counted in the lane, and the header of the next packet contains
-//! the count, so that the loss is reported at the right position.
+//! When a packet is full, the writer opens the next packet. With the policy *loop*, the writer
+//! reuses the oldest packet, and updates `oldest` before it overwrites the first word. A reader
+//! copies first, then loads `oldest`, and trusts its copy only if the packet has not been reused.
+//! With the other policies, a packet is reused only after `consumed` shows that its records were
+//! removed. Otherwise the event is lost and counted in the lane, and the header of the next packet
+//! contains the count, so that the loss is reported at the right position.
 //!
 //! Every access to shared words is atomic. The table in `writer` lists for each word which side
 //! stores it, which side loads it, and which release each acquire pairs with; `model` checks these

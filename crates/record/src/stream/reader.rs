@@ -12,10 +12,10 @@ use tracewell_wire::native::{PacketHeader, REBASE, RecordHeader, split};
 use super::image::Image;
 use super::sync::{Ordering, fence};
 
-/// The unread records of one packet, or some of them.
+/// All or some of the unread records of one packet.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketPart<'a> {
-    /// A packet header whose base, first event and lengths describe only these records.
+    /// A packet header. Its base, first event and lengths describe only these records.
     pub header: PacketHeader,
     /// The words of the records.
     pub records: &'a [u64],
@@ -59,7 +59,7 @@ pub struct LaneReader {
     cleared: u64,
     /// Number of the first event to be read, if at least one part was read.
     from: Option<u64>,
-    /// Number of packets with invalid contents, which no writer can have stored.
+    /// Number of packets with invalid contents, which a correct writer cannot have stored.
     damaged: u64,
     /// Buffer for the copied words.
     words: Vec<u64>,
@@ -213,7 +213,7 @@ impl LaneReader {
         Some((part, walk.events, walk.first.unwrap_or(0), begin))
     }
 
-    /// Counts a damaged packet and continues with the next one.
+    /// Counts a damaged packet and continues with the next packet.
     fn skip_damaged<T>(&mut self, next: u64) -> Option<T> {
         self.damaged += 1;
         self.go_to(next);
@@ -224,8 +224,8 @@ impl LaneReader {
 /// Returns true if words copied from `position` onwards may have been overwritten during the copy.
 fn overwritten(image: &Image<'_>, lane: usize, position: u64) -> bool {
     // If one of the copied words was stored after the writer's release fence, this fence
-    // synchronises with the writer's fence. The load below therefore sees the `oldest` that was
-    // stored before it.
+    // synchronises with the writer's fence. The load below therefore sees the value of `oldest`
+    // that the writer stored before the fence.
     fence(Ordering::Acquire);
     image.head(lane, lane::OLDEST).load(Ordering::Relaxed) > position
 }

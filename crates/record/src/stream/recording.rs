@@ -1,7 +1,7 @@
 //! Records into a stream: from the check of the gate to the thread's lane.
 //!
 //! All functions in this file can run in a signal handler, even if the handler interrupts the same
-//! function in the same thread. They take no locks, do not allocate, and preserve `errno`.
+//! function. They take no locks, do not allocate, and preserve `errno`.
 
 use tracewell_wire::native::image::{BITMAP, State, at, lane};
 use tracewell_wire::native::{EVENT_IDS, FullPolicy, join, split};
@@ -83,7 +83,7 @@ impl Stream {
     /// ```
     #[inline]
     pub fn record_as(&self, id: u16, family: Family, fields: &[u64], bytes: &[u8]) {
-        // An id beyond the limit could alias a valid one in the bitmaps; id 0 is never valid.
+        // An id beyond the limit could alias a valid id in the bitmaps, and id 0 is never valid.
         let id = if usize::from(id) < EVENT_IDS { id } else { 0 };
         match self.admits(family.bit(), id, self.knows(id)) {
             Admission::Record => self.store_slices(id, fields, bytes),
@@ -304,7 +304,7 @@ impl Stream {
     /// faster, or if there is no memory for the lane.
     fn take(&self, image: &Image<'_>, lane: usize, before: u64, owner: u64) -> bool {
         let word = image.head(lane, lane::OWNER);
-        // Acquire: the new owner sees what the previous one stored.
+        // Acquire: the new owner sees everything that the previous owner stored.
         let taken = word.compare_exchange(before, owner, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {
             return false;
@@ -327,7 +327,8 @@ enum Admission {
     Check,
 }
 
-/// Records an event. Computes its fields only if the stream would record or count the event.
+/// Records an event. Computes the event's fields only if the stream would record or count the
+/// event.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")] {

@@ -1,9 +1,10 @@
 //! Creates a stream in a file that a previous run may have left: keeps the older streams under
 //! numbered names, and never touches a stream that a live process uses.
 //!
-//! The new stream is complete before it gets its name, so no other process sees half of one. The
-//! locks in `sys` show if a process uses a stream. A process that moves streams to their next
-//! names holds a lock on the newest stream, so two processes never move files at the same time.
+//! The new stream is complete before it gets its name, so no other process sees an incomplete
+//! stream. The locks in `sys` show if a process uses a stream. A process that moves streams to
+//! their next names holds a lock on the newest stream, so two processes never move files at the
+//! same time.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -26,10 +27,10 @@ impl Stream {
     /// it to `PATH.1`, the stream there to `PATH.2`, and so on. After a crash, the next start of a
     /// program therefore leaves the events before the crash in `PATH.1`.
     ///
-    /// The stream stops when the returned value is dropped, so `tracewell info` distinguishes the
-    /// end of the program from a crash. The stream does not stop in three cases: during a panic, in
-    /// a forked child, and if [`StreamOptions::inherited`] is set, because children may still
-    /// record.
+    /// The stream stops when the returned value is dropped, so that `tracewell info` can
+    /// distinguish the end of the program from a crash. The stream does not stop in three cases:
+    /// during a panic, in a forked child, and if [`StreamOptions::inherited`] is set, because
+    /// children may still record.
     ///
     /// At most `keep` older streams are kept; if there are more, the oldest is removed. If `keep`
     /// is 0, no older stream is kept. A killed process leaves at most a file
@@ -74,12 +75,12 @@ impl Stream {
     }
 }
 
-/// The temporary name of a stream, which is removed in any case.
+/// The temporary name of a stream. Dropping this value removes the name.
 struct Partial(PathBuf);
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // If this fails, nothing more can be done.
+        // If this fails, the file remains.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -97,7 +98,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Moves the stream at `path` and the older ones to their next names. Does nothing if another
+/// Moves the stream at `path` and the older streams to their next names. Does nothing if another
 /// starter has moved it in the meantime.
 fn rotate(path: &Path, keep: u32) -> io::Result<()> {
     let Some(newest) = ended(path)? else { return Ok(()) };
@@ -129,8 +130,8 @@ fn rotate(path: &Path, keep: u32) -> io::Result<()> {
 /// Opens a file with a stream that no live process uses. Returns `None` if there is no file.
 fn ended(path: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
-    // Exclusive locks need write access. A link could lead to the stream of another program, and
-    // opening a pipe must not wait.
+    // Exclusive locks need write access. Do not follow links, which could lead to the stream of
+    // another program, and do not wait when opening a pipe.
     options.read(true).write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let file = match options.open(path) {
         Ok(file) => file,

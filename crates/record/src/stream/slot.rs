@@ -2,21 +2,21 @@
 //! at once.
 //!
 //! Once defined, a slot keeps its definition. No thread waits for the thread that started the
-//! definition. That thread may be preempted, stopped or dead, or the waiting code may be a signal
-//! handler that interrupted it. Instead, a thread that finds an incomplete definition completes it:
+//! definition. That thread may be preempted, stopped or dead, or a signal handler that would wait
+//! may have interrupted it. Instead, a thread that finds an incomplete definition completes it:
 //!
 //! 1. The header changes from 0 to a claim, which contains the length of the string. From then on,
 //!    the slot accepts only strings of this length.
 //! 2. The words of the string change from 0, in order. A thread continues with the next word only
 //!    if the slot's previous word equals the word of the thread's own string. It does not matter
 //!    which thread stored the slot's word. Otherwise the slot contains a different string, and the
-//!    thread abandons this slot. So the words that are set always form the beginning of a single
-//!    string: that of the thread that stored the last of them.
+//!    thread abandons this slot. So the stored words always form the beginning of a single string:
+//!    the string of the thread that stored the latest word.
 //! 3. A thread that has seen all words of its own string sets the header to ready.
 //!
 //! A thread either replaces the value 0, or stores the value that every other thread stores there
-//! too. So a thread that stops between two changes loses no data and delays no other thread. Every
-//! thread that defines the same string gets the same result from a slot: accepted or rejected. So
+//! too. So a thread that stops between two changes loses no data and delays no other thread. All
+//! threads that define the same string get the same result from a slot: accepted or rejected. So
 //! threads that try slots in the same order assign the same id to a string. A string contains no
 //! NUL, so none of its words is 0.
 //!

@@ -102,9 +102,9 @@ impl Image<'_> {
     fn recorded_in(&self, lane: usize) -> u64 {
         let words = self.packet_words();
         let mut recorded = 0;
-        // A writer that overwrites the packet during the copy makes the copy invalid. The writer
-        // must fill the whole lane during the copy to reach this packet again, so a second attempt
-        // is rare.
+        // A writer that overwrites the packet during the copy makes the copy invalid. To reach this
+        // packet again, the writer must fill the whole lane during the copy, so a second attempt is
+        // rare.
         for _ in 0..MAX_ATTEMPTS {
             let committed = Committed(self.head(lane, lane::COMMITTED).load(Acquire));
             if committed.position() == 0 {

@@ -88,7 +88,8 @@ pub struct Stream {
     pub(super) counter: bool,
     /// Index of the stream in each thread's memory.
     pub(super) slot: usize,
-    /// Number of this stream in the process. With it, a thread detects that a slot was reused.
+    /// Number of this stream in the process. By this number, a thread detects that a slot was
+    /// reused.
     pub(super) generation: u64,
     /// Process that created this value; a child of a fork has another id.
     pub(super) process: u32,
@@ -137,7 +138,7 @@ impl Stream {
 
     /// Creates a stream in the new file `file`. Errors name `path`.
     pub(super) fn create_as(file: &Path, path: &Path, options: &StreamOptions) -> io::Result<Self> {
-        // Check the sizes first: an error about a size does not name the file.
+        // Check the sizes first, because an error about a size does not name the file.
         geometry(options)?;
         Self::make(options, |words| Mapping::create(file, words)).map_err(|error| at(path, error))
     }
@@ -265,7 +266,7 @@ impl Stream {
     }
 
     /// Defines an event type that is known only at run time, given as a string ([`EventTypeText`]).
-    /// The type gets the given id, or the next free one.
+    /// The type gets the given id, or the next free id.
     ///
     /// # Errors
     /// Returns an error if the string is not a valid event type or too long, if the id already has
@@ -294,7 +295,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // During a panic, the stream stays as it is, like the stream of a killed process. A forked
+        // During a panic, the stream stays unchanged, like the stream of a killed process. A forked
         // child does not stop the stream of its parent.
         let ends = self.stops_on_drop && !std::thread::panicking();
         // An access to a truncated file would end the process with SIGBUS.

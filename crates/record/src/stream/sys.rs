@@ -147,9 +147,9 @@ fn lock(
     }
 }
 
-/// Marks a stream's file as in use, until `file` and all mappings made with it are gone.
+/// Marks a stream's file as in use until `file` and all its mappings are closed.
 pub(super) fn lock_for_recorder(file: &File) {
-    // On a file system without locks, `is_recorded` fails, so that no stream is moved there.
+    // On a file system without locks, `is_recorded` fails, so streams on it are never moved.
     let _ = lock(file, libc::F_OFD_SETLK, libc::F_RDLCK, RECORDERS);
 }
 
@@ -162,7 +162,8 @@ pub(super) fn is_recorded(file: &File) -> io::Result<bool> {
     Ok(found != libc::F_UNLCK)
 }
 
-/// Waits until no other starter moves this file, and excludes others as long as `file` is open.
+/// Waits until no other starter moves this file, and keeps other starters out as long as `file` is
+/// open.
 ///
 /// # Errors
 /// Returns an error if the file system has no locks.

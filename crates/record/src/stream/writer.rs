@@ -23,7 +23,7 @@ use tracewell_wire::native::{FullPolicy, PacketHeader, REBASE, RecordHeader, joi
 use super::image::Image;
 use super::sync::{Ordering, fence};
 
-/// Error for an event that does not fit and must not overwrite older events.
+/// Error for an event that does not fit and is not allowed to overwrite older events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
@@ -125,7 +125,7 @@ impl Writer {
         self.base.set(0);
     }
 
-    /// Takes over its own lane again after an abandoned record.
+    /// Takes over the writer's own lane again after an abandoned record.
     #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
     pub(super) fn take_again(&self, image: &Image<'_>) {
         self.take(image, self.lane.get(), self.identity.get());
@@ -224,7 +224,7 @@ impl Writer {
     }
 
     /// Prepares for a record of `words` words at `stamp`: stores a new base, or opens a packet if
-    /// the current one has too little room.
+    /// the current packet has too little room.
     fn make_room(&self, image: &Image<'_>, stamp: u64, words: usize) -> Result<(), Full> {
         // A new base is a record of two words.
         if self.next.get() + 2 + words > self.end.get() {
@@ -241,7 +241,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the open packet, if any, and opens the next one.
+    /// Completes the open packet, if any, and opens the next packet.
     fn open(&self, image: &Image<'_>, stamp: u64) -> Result<(), Full> {
         let committed = Committed(self.committed.get());
         let packet_words = image.packet_words();

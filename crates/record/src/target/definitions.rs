@@ -56,7 +56,7 @@ pub(super) fn remove(table: &mut [u8], kind: DefinitionKind, number: u32) {
     }
 }
 
-/// Returns the number of entries up to the last used one.
+/// Returns the number of entries up to and including the last used entry.
 pub(super) fn used(table: &[u8]) -> usize {
     let last = table.chunks_exact(ENTRY).rposition(|entry| Definition::read(entry).is_some());
     last.map_or(0, |last| last + 1)

@@ -1,4 +1,5 @@
-//! The packets of one core: the open packet, which receives events, and the closed ones before it.
+//! The packets of one core: the open packet, which receives events, and the closed packets before
+//! it.
 
 use tracewell_wire::target::packet::{CHECKED, HEADER};
 use tracewell_wire::target::{Header, crc16};
@@ -9,7 +10,7 @@ pub(super) const MAX_EVENT: usize = 1 + 3 * tracewell_wire::number::MAX_NUMBER;
 /// The state of a core's packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lane {
-    /// Number of the open packet, or of the next one.
+    /// Number of the open packet, or of the next packet if none is open.
     pub(super) number: u32,
     /// Number of the next event.
     events: u32,
@@ -50,7 +51,7 @@ impl Lane {
         self.refused = self.refused.saturating_add(1);
     }
 
-    /// Begins a packet in the slot of its number.
+    /// Begins a packet in the slot that belongs to its number.
     pub(super) fn open(&mut self, core: u8, cores: u8, session: u8, slots: &mut [u8], slot: usize) {
         self.close();
         let header = Header {
@@ -67,7 +68,7 @@ impl Lane {
         self.length = Some(0);
         self.refused = 0;
         let count = (slots.len() / slot) as u32;
-        // The reader loses the packet in this slot, because the new one overwrites it.
+        // The reader loses the old packet in this slot, because the new packet overwrites it.
         if self.number.wrapping_sub(self.read) >= count {
             self.read = self.number.wrapping_sub(count - 1);
         }

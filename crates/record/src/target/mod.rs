@@ -1,9 +1,9 @@
 //! Records the compact stream of small targets into a ring of packets.
 //!
 //! [`Recorder`] and the C recorder in `firmware/` write the same bytes for the same calls. The
-//! recorder does not allocate memory. If the ring is full, a new packet overwrites the oldest one.
-//! [`Recorder::read`] copies packets to a buffer for a line. A dump of the memory contains the
-//! whole ring, which a decoder finds by its control block.
+//! recorder does not allocate memory. If the ring is full, a new packet overwrites the oldest
+//! packet. [`Recorder::read`] copies packets to a buffer for a line. A dump of the memory contains
+//! the whole ring, which a decoder finds by its control block.
 //!
 //! | module | content |
 //! |---|---|

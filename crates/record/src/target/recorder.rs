@@ -23,7 +23,7 @@ pub struct Options<'a> {
     /// Number of cores: 1 to 4.
     pub cores: u8,
     /// Bytes of a slot, which contains one packet: a multiple of 4, from 64 to 4096. If packets are
-    /// small, a damaged one loses fewer events, but headers need more of the memory.
+    /// small, a damaged packet loses fewer events, but headers need more of the memory.
     pub slot: u16,
     /// Number of entries in the table of definitions: one for each name of at most 20 bytes.
     pub entries: u16,
@@ -33,7 +33,7 @@ pub struct Options<'a> {
     pub kernel: &'a str,
     /// True if a larger priority is more urgent.
     pub larger_is_urgent: bool,
-    /// True to keep the packets of an earlier run, in memory that survives a reset. The memory must
+    /// True to keep the packets of an earlier run in memory that survives a reset. The memory must
     /// contain a ring with the same cores, slots and entries; otherwise the recorder clears it.
     pub keep: bool,
 }
@@ -110,7 +110,7 @@ pub struct Recorder<'m, C> {
     /// Index of the next definition to read, and the number of its packet.
     define_next: u16,
     define_number: u32,
-    /// Packets that were read since the definitions were repeated.
+    /// Number of packets that were read since the definitions were repeated.
     since_repeat: u16,
     /// [`Recorder::read`] copies the next packet from this core.
     read_core: u8,
@@ -242,7 +242,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     /// Records a value of the application.
     pub fn value(&mut self, core: u8, channel: u32, value: i32) {
         let stored = number::unsigned(i64::from(value));
-        // The stored form of a signed number of 32 bits has at most 32 bits.
+        // The stored form of a signed 32-bit number also has at most 32 bits.
         self.event(core, ids::VALUE, [channel, stored as u32]);
     }
 
@@ -282,7 +282,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         }
         let mut block = [0; MAX_BLOCK + number::MAX_NUMBER];
         let head = put(&mut block, 0, u64::from(first));
-        // The block must fit into a packet of its own, after the id, the ticks and the length.
+        // The block must fit into an otherwise empty packet, after the id, the ticks and the
+        // length.
         let room = usize::from(self.control.slot) - HEADER - 4;
         let most = block.len().min(room);
         let length = head + fill(&mut block[..most], head);
@@ -396,7 +397,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         Next::Copied(copied)
     }
 
-    /// Copies one packet of definitions if there are new ones, and returns its length in bytes.
+    /// Copies one packet of definitions if there are new definitions, and returns its length in
+    /// bytes.
     fn read_definitions(&mut self, out: &mut [u8]) -> usize {
         let table = self.memory.get(CONTROL..self.control.slots_at(0)).unwrap_or_default();
         let used = definitions::used(table);

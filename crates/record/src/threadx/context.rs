@@ -22,7 +22,7 @@ impl Context {
     /// A thread, running its own code or a service that it called.
     ///
     /// `address` is the address of its control block. It must not be 0, which marks an unused slot.
-    /// `priority` is the current priority, possibly an inherited one. `threshold` is the preemption
+    /// `priority` is the current priority, which may be inherited. `threshold` is the preemption
     /// threshold. Both are in `0..=1023`. For a thread without threshold, pass the priority twice.
     pub const fn thread(address: u64, priority: u16, threshold: u16) -> Self {
         Self { word0: address, word1: PriorityWord::of_thread(priority, threshold), core: 0 }

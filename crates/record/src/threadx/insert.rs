@@ -31,8 +31,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// `info`. The clock is read only if the event is recorded. Returns the recorded entry for
     /// [`Trace::patch`], or `None` if nothing was recorded.
     ///
-    /// Costs one test if the event is not recorded, otherwise a clock read and nine stores. Never
-    /// blocks. Calls the notification after filling the last slot.
+    /// The cost is one test if the event is not recorded, and otherwise a clock read and nine
+    /// stores. Never blocks. Calls the notification after filling the last slot.
     #[inline]
     pub fn insert(
         &mut self,
@@ -62,10 +62,10 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         }
     }
 
-    /// Replaces one information word of a recorded event. Returns false if its slot no longer holds
-    /// the event: if the timestamps differ, or if tracing was switched off after the event.
+    /// Replaces one information word of a recorded event. Returns false if the slot no longer holds
+    /// the event: the timestamps differ, or tracing was switched off after the event.
     ///
-    /// A service that does not have its result yet records the event, and patches it later. For
+    /// A service whose result is not yet known records the event, and patches it later. For
     /// example, a block or byte allocation records address 0 in information 2, and patches it if it
     /// succeeds immediately.
     pub fn patch(&mut self, entry: Entry, info: Info, value: u64) -> bool {
@@ -91,7 +91,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
 
     /// Records that a thread is no longer ready.
     ///
-    /// `new_state` is the state that the thread enters. The other arguments are those of
+    /// `new_state` is the state that the thread enters. The other arguments are the same as for
     /// [`Trace::thread_resume`]. A `next` of 0 means that the system becomes idle.
     pub fn thread_suspend(
         &mut self,

@@ -10,7 +10,7 @@ pub struct Object<'a> {
     /// Type code, see [`tracewell_wire::threadx::ids::object`]. FileX, NetX and USBX use codes
     /// above 8.
     pub kind: u8,
-    /// Address of the control block, by which events refer to the object.
+    /// Address of the control block. Events refer to the object by this address.
     pub pointer: u64,
     /// Name in any encoding; empty for none. Stored up to the first NUL, and at most one byte less
     /// than the size of the name field.
@@ -79,8 +79,8 @@ impl<'a> Object<'a> {
         Self::new(object::EVENT_FLAGS, pointer, name, [0, 0])
     }
 
-    /// Creates a block pool. Both sizes are in bytes. (The documentation of TraceX calls the first
-    /// a number of blocks, but the kernel stores the size of the pool.)
+    /// Creates a block pool. Both sizes are in bytes. (According to the documentation of TraceX,
+    /// the first is a number of blocks, but the kernel stores the size of the pool.)
     pub const fn block_pool(pointer: u64, name: &'a [u8], size: u64, block_size: u64) -> Self {
         Self::new(object::BLOCK_POOL, pointer, name, [size, block_size])
     }

@@ -10,11 +10,11 @@
 //!
 //! A slot that was never used has pointer 0 and ends the search. So every remembered slot once
 //! held an object, and normally has a type. Each later available slot therefore replaces the
-//! remembered one, and the search chooses the *last* available slot. Only an object of type 0
+//! remembered slot, and the search chooses the *last* available slot. Only an object of type 0
 //! changes this.
 //!
 //! Every registration decrements the count of available slots, even if an object gets the slot that
-//! it already has. Every unregistration increments it. At 0, nothing is registered. The count can
+//! it already has. Every unregistration increments it. At 0, no object is registered. The count can
 //! be lower than the actual number of available slots, so an image can lack some objects even
 //! without an error.
 //!
@@ -58,7 +58,7 @@ impl Registry {
         self.layout.put_word(slot, self.layout.width.bytes(), 0)
     }
 
-    /// Writes an object into the slot that the search chooses. Returns the slot's index, or `None`
+    /// Writes an object into the slot that the search selects. Returns the slot's index, or `None`
     /// if there is no slot for it.
     pub(super) fn register(&mut self, memory: &mut [u8], object: &Object<'_>) -> Option<usize> {
         if self.available == 0 {

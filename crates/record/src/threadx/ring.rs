@@ -27,7 +27,7 @@ impl Entry {
 
     /// Returns the entry for the numbers that [`Entry::words`] returned.
     ///
-    /// Other numbers result in an entry that no slot holds, or in an entry of another event.
+    /// For other numbers, the result is an entry that no slot holds, or the entry of another event.
     /// Patching never writes outside the image.
     pub const fn from_words([at, stamp]: [u64; 2]) -> Self {
         Self { at: at as usize, stamp }

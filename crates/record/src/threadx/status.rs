@@ -4,8 +4,8 @@ use core::fmt;
 
 /// The reason why a trace service did nothing.
 ///
-/// The kernel's third code, `TX_FEATURE_NOT_ENABLED` (0xFF), has no counterpart: a kernel that was
-/// built without tracing returns it from all services, whereas a program without tracing has no
+/// The kernel's third code, `TX_FEATURE_NOT_ENABLED` (0xFF), has no counterpart here. A kernel that
+/// was built without tracing returns it from all services, but a program without tracing has no
 /// [`Trace`](super::Trace).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {

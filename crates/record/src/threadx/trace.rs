@@ -30,7 +30,8 @@ pub type FullNotify<'m, C, T = Native32> = fn(&mut Trace<'m, C, T>);
 pub struct Trace<'m, C, T: Target = Native32> {
     /// Empty while tracing is off.
     pub(super) memory: &'m mut [u8],
-    /// The classes that are recorded; 0 while tracing is off, so that recording needs one test.
+    /// The classes that are recorded; 0 while tracing is off, so that a recording call needs only
+    /// one test.
     pub(super) enabled: u32,
     pub(super) ring: Ring,
     pub(super) registry: Option<Registry>,
@@ -155,7 +156,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// disable or re-enable the trace. Recording continues unless it disables the trace. If it
     /// records as many events as there are slots, it recurses without end, as in the kernel.
     ///
-    /// This function works regardless of whether tracing is on.
+    /// This function also works while tracing is off.
     pub fn buffer_full_notify(&mut self, notify: Option<FullNotify<'m, C, T>>) {
         self.full_notify = notify;
     }

@@ -51,7 +51,7 @@ impl Event {
         }
     }
 
-    /// Returns the time conversion, if this is a hook 00A that contains one.
+    /// Returns the time conversion, if this is a hook 00A that contains a time conversion.
     pub fn conversion(&self) -> Option<TimeConversion> {
         TimeConversion::of_entry(&Entry::read(self.head.env, &self.bytes).unwrap())
     }

@@ -1,17 +1,18 @@
-//! Compares two distributions, and determines if the difference is likely to be chance.
+//! Compares two distributions, and determines if their difference is likely to be due to chance.
 //!
 //! The test is the two-sample Kolmogorov–Smirnov test. It makes no assumption about the form of the
-//! distributions, and it detects changes in any part of the values, not only of the middle. The
-//! probability is that of the asymptotic distribution with the correction for small samples by
-//! M. A. Stephens (Journal of the Royal Statistical Society B 32, 1970, pages 115 to 122). With
-//! equal values, the test is conservative: the true probability is not higher than the result.
+//! distributions, and it detects changes anywhere in the distribution, not only in its middle. The
+//! probability comes from the asymptotic distribution, corrected for small samples as described by
+//! M. A. Stephens (Journal of the Royal Statistical Society B 32, 1970, pages 115 to 122). If some
+//! values are equal, the test is conservative: the true probability is not higher than the result.
 //!
 //! A small probability alone does not show that a change matters: if there are many values, even a
 //! tiny change has a small probability. So the result also has two effect sizes.
 
 use super::Bucket;
 
-/// Minimum number of values on each side. The formula for the probability is inexact for fewer.
+/// Minimum number of values on each side. With fewer values, the formula for the probability is
+/// inexact.
 pub const MIN_VALUES: u64 = 8;
 
 /// Values of one side of a comparison, which may come from several runs.
@@ -51,7 +52,8 @@ impl Sample {
         self.count
     }
 
-    /// Returns the mean, or 0 without values. Each value counts as the middle of its bucket.
+    /// Returns the mean, or 0 if there are no values. Each value counts as the middle of its
+    /// bucket.
     pub fn mean(&self) -> f64 {
         let sum = self.buckets.iter().map(|bucket| {
             let middle = bucket.from as f64 / 2.0 + bucket.to as f64 / 2.0;
@@ -60,8 +62,8 @@ impl Sample {
         sum.sum::<f64>() / self.count.max(1) as f64
     }
 
-    /// Returns the quantile for a part in millionths, or 0 without values: the lowest value such
-    /// that at least this part of all values does not exceed it.
+    /// Returns the quantile for a part in millionths, or 0 if there are no values. The quantile is
+    /// the lowest value such that at least this part of all values does not exceed it.
     pub fn part(&self, millionths: u32) -> u64 {
         let rank = (u128::from(self.count) * u128::from(millionths)).div_ceil(1_000_000).max(1);
         let mut below = 0;
@@ -72,13 +74,13 @@ impl Sample {
         bucket.map_or(0, |bucket| bucket.to)
     }
 
-    /// Returns the maximum, or 0 without values.
+    /// Returns the maximum, or 0 if there are no values.
     pub fn max(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.to).max().unwrap_or(0)
     }
 }
 
-/// The difference between the values of two sides, old and new.
+/// The difference between the old and the new values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
     /// The Kolmogorov–Smirnov distance, from 0 to 1: the largest difference between the
@@ -124,7 +126,7 @@ pub fn difference(old: &Sample, new: &Sample) -> Option<Difference> {
     Some(Difference { distance, delta, probability })
 }
 
-/// Returns the number of old and of new values in each group of values whose order is unknown.
+/// Returns the numbers of old and new values in each group of values whose order is unknown.
 /// Equal values and overlapping buckets form one group. The groups are in ascending order.
 fn groups(old: &[Bucket], new: &[Bucket]) -> Vec<(u64, u64)> {
     let old = old.iter().map(|bucket| (bucket, bucket.count, 0));
@@ -156,9 +158,9 @@ fn tail(x: f64) -> f64 {
     (2.0 * terms.sum::<f64>()).clamp(0.0, 1.0)
 }
 
-/// Corrects the probabilities of several comparisons by the method of Holm. If all differences with
-/// a corrected probability of at most `p` are accepted, the probability that at least one of them
-/// is chance is at most `p`.
+/// Corrects the probabilities of several comparisons by the method of Holm. Suppose that all
+/// differences with a corrected probability of at most `p` are accepted. The probability that at
+/// least one of these differences is due to chance is then at most `p`.
 ///
 /// ```
 /// use tracewell::analysis::corrected;

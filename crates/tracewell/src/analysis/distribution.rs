@@ -8,7 +8,7 @@
 //! contains the numbers with the same number of bits and the same highest [`PRECISION`] + 1 bits.
 //! So each number below 256 has a bucket of its own, and the width of any other bucket is at most
 //! 1/128 of its lowest number. Count, minimum, maximum, mean, standard deviation and the longest
-//! durations stay exact. The counts of all buckets have at most 58 KiB.
+//! durations stay exact. The counts of all buckets occupy at most 58 KiB.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,7 +24,8 @@ const PRECISION: u32 = 7;
 /// Number of longest durations whose positions are stored.
 pub const WORST: usize = 3;
 
-/// Durations, or other numbers, with the positions at which the longest ones ended.
+/// A distribution of durations or other numbers, with the positions at which the longest ones
+/// ended.
 ///
 /// ```
 /// use tracewell::analysis::{Distribution, Position, Quantile};
@@ -45,7 +46,7 @@ pub struct Distribution {
     sum: u128,
     /// The sum of the squares, modulo 2^128.
     squares: u128,
-    /// The longest first; equal ones in the order in which they were added.
+    /// The longest durations first. Equal durations are in the order in which they were added.
     worst: Vec<Worst>,
     values: Values,
 }
@@ -69,9 +70,9 @@ impl Worst {
 /// The number of values of a distribution between two limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bucket {
-    /// The lowest number that belongs to it.
+    /// The lowest number that belongs to this bucket.
     pub from: u64,
-    /// The highest number that belongs to it.
+    /// The highest number that belongs to this bucket.
     pub to: u64,
     /// Number of values.
     pub count: u64,
@@ -128,7 +129,7 @@ impl Distribution {
 
     #[inline]
     fn offer(&mut self, worst: Worst) {
-        // Most durations are not among the longest.
+        // Return early: most durations are not among the longest.
         if let [.., shortest] = self.worst.as_slice()
             && self.worst.len() == WORST
             && worst.value <= shortest.value
@@ -226,7 +227,8 @@ impl Distribution {
         }
     }
 
-    /// Returns true if quantiles and buckets are exact: there are at most [`MAX_EXACT`] values.
+    /// Returns true if quantiles and buckets are exact, which means that there are at most
+    /// [`MAX_EXACT`] values.
     pub fn is_exact(&self) -> bool {
         matches!(self.values, Values::Exact(_))
     }
@@ -273,14 +275,14 @@ fn index(value: u64) -> usize {
     ((shift as usize) << PRECISION) + (value >> shift) as usize
 }
 
-/// Returns the lowest and the highest number of a bucket.
+/// Returns the lowest and the highest number in a bucket.
 fn limits(index: usize) -> (u64, u64) {
     let shift = (index >> PRECISION).saturating_sub(1);
     let from = ((index - (shift << PRECISION)) as u64) << shift;
     (from, from + ((1 << shift) - 1))
 }
 
-/// A part of all values, in millionths: 0.5 is the median.
+/// A part of all values, in millionths: the part 0.5 is the median.
 ///
 /// ```
 /// use tracewell::analysis::Quantile;
@@ -308,8 +310,8 @@ impl Quantile {
     /// The quantiles that tables show.
     pub const SHOWN: [Self; 4] = [Self::P50, Self::P90, Self::P99, Self::P99_9];
 
-    /// Returns the rank, from 1, of the quantile among `count` sorted values; `None` without
-    /// values.
+    /// Returns the rank, from 1, of the quantile among `count` sorted values; `None` if there are
+    /// none.
     fn rank(self, count: u64) -> Option<u64> {
         let rank = (u128::from(count) * u128::from(self.0)).div_ceil(u128::from(WHOLE));
         // The part is at most 1, so the rank is at most `count`.

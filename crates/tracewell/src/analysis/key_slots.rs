@@ -1,12 +1,13 @@
 //! Slots for the results of look-ups by key.
 //!
-//! Events name few keys again and again. So the results of the last look-ups are kept in slots, and
-//! most look-ups need no hash table.
+//! Events name the same few keys again and again. So slots keep the results of the latest look-ups,
+//! and most look-ups need no hash table.
 
 /// Number of slots; a power of two.
 const SLOTS: usize = 256;
 
-/// The last keys with their results. A slot holds one key, and each key has one slot.
+/// The keys that were looked up last, with their results. A slot holds one key at a time, and each
+/// key belongs to one slot.
 #[derive(Clone, Debug)]
 pub(super) struct KeySlots<K, V> {
     slots: Box<[Option<(K, V)>; SLOTS]>,
@@ -19,11 +20,11 @@ impl<K: Copy, V: Copy> Default for KeySlots<K, V> {
 }
 
 impl<K: Copy + PartialEq, V: Copy> KeySlots<K, V> {
-    /// Returns the result of a key. `number` determines the slot. `find` is called if the slot
-    /// holds another key.
+    /// Returns the result for a key. `number` determines the slot. The function calls `find` if the
+    /// slot holds a different key.
     #[inline(always)]
     pub(super) fn get(&mut self, number: u64, key: K, find: impl FnOnce() -> V) -> V {
-        // The highest bits of the product depend on all bits of the number.
+        // The product's highest bits depend on all bits of the number.
         let hash = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2());
         let slot = &mut self.slots[hash as usize % SLOTS];
         match slot {

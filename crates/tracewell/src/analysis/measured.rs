@@ -1,6 +1,6 @@
 //! The kinds of times that analyses measure, and their collection as distributions.
 //!
-//! Each part of an analysis that measures times has its own [`Distributions`]. It stores nothing
+//! Each part of an analysis that measures times has its own [`Distributions`], which stores nothing
 //! unless the caller requests distributions, because they need memory and time.
 
 use std::collections::HashMap;
@@ -11,52 +11,52 @@ use foldhash::fast::RandomState;
 use super::distribution::Distribution;
 use super::position::Position;
 
-/// Maximum number of distributions of a [`Distributions`]. Traces of real systems have some
-/// hundreds; only damaged traces have more.
+/// Maximum number of distributions of a [`Distributions`]. Traces of real systems need some
+/// hundreds; only damaged traces need more.
 const MAX_DISTRIBUTIONS: usize = 1 << 12;
 
 /// Kind of a time. docs/analysis.md defines each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Measure {
-    /// From the release of a job to its completion.
+    /// Time from the release of a job to its completion.
     Response,
-    /// From the release of a job until the scheduler first chooses its task.
+    /// Time from the release of a job until the scheduler first chooses the job's task.
     StartLatency,
-    /// Execution of a task for one job.
+    /// The time for which a task executes for one job.
     Execution,
-    /// From one release of a task to the next.
+    /// Time from one release of a task to the next release.
     Period,
     /// The difference between a release and its expected time, if the task's period is known.
     Jitter,
-    /// From one completion of a task to the next.
+    /// Time from one completion of a task to the next completion.
     CompletionPeriod,
-    /// From a missed deadline to the completion of the job.
+    /// Time from a missed deadline to the completion of the job.
     Lateness,
-    /// From the event that makes a task ready until the task has the processor.
+    /// Time from the event that makes a task ready until the task has the processor.
     WakeUp,
-    /// From the request of an object until the task that had to wait continues.
+    /// Time from the request for an object until the task that had to wait continues.
     Wait,
-    /// The waits of one task for any mutex.
+    /// All waits of one task for mutexes, together.
     MutexWait,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
-    /// From lock to unlock of a mutex.
+    /// Time from the lock of a mutex to its unlock.
     Hold,
-    /// Duration of an interrupt without nested ones.
+    /// Duration of an interrupt without the interrupts nested in it.
     Interrupt,
-    /// From one beginning of an interrupt to the next.
+    /// Time from one beginning of an interrupt to the next beginning.
     InterruptGap,
-    /// From one mark of a task to another.
+    /// Time from one mark of a task to another mark.
     Passage,
-    /// Execution of a task from one mark to another.
+    /// The time for which a task executes between one mark and another.
     PassageExecution,
-    /// From the post of a message until it is taken or dispatched.
+    /// Time from the post of a message until the message is taken or dispatched.
     MessageWait,
-    /// From the get or dispatch of a message to the end of its step.
+    /// Time from the get or dispatch of a message to the end of the message's step.
     MessageStep,
-    /// From the post of a message to the end of its step.
+    /// Time from the post of a message to the end of the message's step.
     MessageResponse,
-    /// From the beginning of a span to its end.
+    /// Time from the beginning of a span to its end.
     Span,
 }
 
@@ -99,12 +99,12 @@ pub struct Measured<S> {
     pub measure: Measure,
     /// The task, object, interrupt or flow.
     pub subject: S,
-    /// The times in ticks, with the events that ended the longest ones.
+    /// The times in ticks, with the events at which the longest ones ended.
     pub times: Distribution,
 }
 
-/// The place of a distribution in a [`Distributions`]. With it, further times are added without a
-/// lookup. The default is an unknown place.
+/// The place of a distribution in a [`Distributions`]. With a known place, further times are added
+/// without a lookup. The default is an unknown place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::analysis) struct Place {
     /// The value of `Distributions::round` for which `index` is valid; 0 for none.
@@ -203,7 +203,7 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         *self = Self { wanted: self.wanted, round: self.round + 1, ..Self::default() };
     }
 
-    /// Returns the distributions, and the number of times that none of them contains.
+    /// Returns the distributions, and how many measured times no distribution contains.
     pub(in crate::analysis) fn finish(&mut self) -> (Vec<Measured<S>>, u64) {
         let Self { rows, more, .. } = std::mem::take(self);
         (rows, more)

@@ -1,6 +1,6 @@
-//! Derives figures about the scheduler and about state machines.
+//! Analyses that derive figures about the scheduler and about state machines.
 //!
-//! No analysis names a format or prints. All analyses use the meanings of events
+//! No analysis names a format, and none prints. All analyses use the meanings of events
 //! ([`crate::model::schema`]), so each works for every dialect.
 
 mod comparison;

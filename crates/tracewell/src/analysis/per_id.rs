@@ -4,19 +4,20 @@ use std::sync::{Arc, Weak};
 
 use crate::model::schema::Schema;
 
-/// Ids below this number have entries. The only other ids are those of ranges.
+/// Ids below this number have entries. Only ids that belong to a range are higher.
 const MAX_IDS: usize = 1 << 16;
 
-/// A table by event id. An entry is made when its id first occurs, and again after the schema
-/// changed.
+/// A table by event id. An entry is made when its id first occurs, and made again after the schema
+/// has changed.
 #[derive(Clone, Debug)]
 pub(super) struct PerId<T> {
-    /// The schema of the entries. A weak reference lets a decoder change the schema without a copy,
-    /// and the changed schema has another address.
+    /// The schema of the entries. Because the reference is weak, a decoder can change the schema
+    /// without a copy. The changed schema has a different address.
     schema: Weak<Schema>,
     /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
-    /// The entries. The first is that of the last id for which there is no room in `index`.
+    /// The entries. The first entry belongs to the id that was last looked up and has no room in
+    /// `index`.
     entries: Vec<T>,
 }
 

@@ -1,9 +1,9 @@
-//! Figures of the spans of instrumented programs: the number of spans of each name, their
-//! durations, and the times in which threads were in them.
+//! Figures of the spans of instrumented programs: for each name, the number of spans, their
+//! durations, and the times in which threads were inside.
 //!
-//! The time from the beginning of a span to its end is its duration. The span is busy while at
-//! least one thread is in it, and idle in the rest of its duration. Figures of times contain a span
-//! when it has ended.
+//! The time from the beginning of a span to its end is its duration. A span is busy while at least
+//! one thread is inside, and idle in the rest of its duration. A span is included in the
+//! figures of times only after it has ended.
 //!
 //! Memory is bounded: there are at most `MAX_NAMES` names and `MAX_OPEN` open spans. Three kinds of
 //! spans are counted but have no durations: spans beyond these limits, spans whose beginning is
@@ -21,7 +21,8 @@ use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 /// Maximum number of different spans with a row of their own.
 const MAX_NAMES: usize = 1 << 12;
 
-/// Maximum number of open spans with times, together with those that were open at a loss.
+/// Maximum number of open spans with times, including the spans that were open when events were
+/// lost.
 const MAX_OPEN: usize = 1 << 16;
 
 /// The spans of one call site.
@@ -39,14 +40,14 @@ pub struct SpanFigures {
     pub cut: u64,
     /// Durations of the spans from beginning to end, in ticks.
     pub duration: Range,
-    /// The parts of the durations in which at least one thread was in the span, in ticks.
+    /// The busy parts of the durations, in which at least one thread was in the span, in ticks.
     pub busy: Range,
     /// The distribution of the durations, if requested.
     pub distribution: Option<Distribution>,
 }
 
 impl SpanFigures {
-    /// Returns the ticks in which no thread was in the spans.
+    /// Returns the ticks of the spans' idle parts, in which no thread was in the span.
     pub fn idle(&self) -> u64 {
         self.duration.sum().saturating_sub(self.busy.sum())
     }
@@ -57,16 +58,16 @@ impl SpanFigures {
 pub struct AllSpans {
     /// The spans of each call site, the longest total duration first.
     pub names: Vec<SpanFigures>,
-    /// Number of ends of spans whose beginning is not in the trace. The end of a span that `more`
-    /// counts is not among them. While such spans are open, each end without a known beginning is
-    /// taken for one of theirs.
+    /// Number of ends of spans whose beginning is not in the trace. This number does not include
+    /// the ends of spans that `more` counts. While such spans are open, each end without a known
+    /// beginning counts as the end of one of them.
     pub unknown: u64,
-    /// Number of spans beyond a limit: without a row, because there were too many names, or without
-    /// times, because too many spans were open.
+    /// Number of spans beyond a limit. They have no row because there were too many names, or no
+    /// times because too many spans were open.
     pub more: u64,
 }
 
-/// A process and the number of a span in it.
+/// A process, and the number of a span in this process.
 type Key = (u32, u64);
 
 /// An open span.
@@ -74,7 +75,8 @@ type Key = (u32, u64);
 struct Open {
     row: usize,
     from: u64,
-    /// Number of entries that have not been left, and the tick of the first of them.
+    /// Number of entries into the span that have not been followed by an exit, and the tick of the
+    /// first one.
     entered: u64,
     since: u64,
     busy: u64,
@@ -110,7 +112,7 @@ pub struct Spans {
 
 impl Sink for Spans {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        // Only call sites begin spans.
+        // Only event types of call sites begin spans.
         if !trace.schema.has_call_sites() {
             return Flow::Continue(());
         }
@@ -126,7 +128,7 @@ impl Sink for Spans {
     }
 
     fn loss(&mut self, _: &Trace, _: &Loss) -> Flow {
-        // The end of a span, or an entry into it, may be missing.
+        // The missing events may include the end of a span, or an entry into it.
         for (key, open) in std::mem::take(&mut self.open) {
             self.rows[open.row].cut += 1;
             self.cut.insert(key);
@@ -328,7 +330,7 @@ mod tests {
     fn a_span_is_busy_from_its_first_entry_to_its_last_leaving_or_its_end() {
         use SpanRole::{Begins, Ends, Enters, Leaves};
         let mut spanned = Spanned::new(1);
-        // Busy from 12 to 25, with two threads in it, and from 30 to its end at 34.
+        // The span is busy from 12 to 25, with two threads inside, and from 30 to its end at 34.
         for (ticks, role) in [
             (10, Begins),
             (12, Enters),
@@ -376,7 +378,7 @@ mod tests {
         spanned.lose();
         assert!(spanned.spans.open.is_empty());
         spanned.lose();
-        // The ends of cut spans are known. Further spans replace those without an end.
+        // The ends of cut spans are known. Further spans replace the spans that have no end.
         spanned.end(0..1);
         spanned.begin(MAX..2 * MAX);
         assert_eq!((spanned.spans.open.len(), spanned.spans.cut.len()), (MAX_OPEN, 0));

@@ -1,8 +1,8 @@
 //! Values as bytes, for a cache that the same program reads again. It is not an exchange format:
 //! the bytes have no version and no checksum of their own.
 //!
-//! Reading returns `None` for bytes that are no such value. It allocates at most as many elements
-//! as there are bytes left.
+//! Reading returns `None` if the bytes are not a valid value of the type. It allocates at most as
+//! many elements as there are bytes left.
 
 use serde_json::Value;
 use tracewell_wire::number;
@@ -18,7 +18,7 @@ pub(crate) trait Stored: Sized {
     /// Appends the bytes of the value.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Takes the value from the beginning of `input`.
+    /// Reads the value at the beginning of `input`, and removes its bytes from `input`.
     fn take(input: &mut &[u8]) -> Option<Self>;
 }
 
@@ -34,7 +34,8 @@ impl Stored for u64 {
     }
 }
 
-/// Implements [`Stored`] for types with a conversion to a `u64`, and one that may fail from it.
+/// Implements [`Stored`] for types that convert to a `u64`, and from a `u64` with a conversion that
+/// may fail.
 macro_rules! stored_numbers {
     ($($type:ty),*) => {$(
         impl Stored for $type {
@@ -51,7 +52,7 @@ macro_rules! stored_numbers {
 
 stored_numbers!(u16, u32, usize);
 
-/// Implements [`Stored`] for structs by their fields.
+/// Implements [`Stored`] for structs by storing each field.
 macro_rules! stored_structs {
     ($($type:ty { $($field:ident),* })*) => {$(
         impl $crate::analysis::stored::Stored for $type {
@@ -142,13 +143,13 @@ impl Stored for Value {
     }
 }
 
-/// Appends bytes with their number.
+/// Appends the number of bytes, and then the bytes.
 pub(crate) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     bytes.len().put(out);
     out.extend_from_slice(bytes);
 }
 
-/// Takes the bytes of [`put_bytes`].
+/// Reads bytes that [`put_bytes`] appended, and removes them from the input.
 pub(crate) fn take_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::take(input)?;
     let (bytes, rest) = input.split_at_checked(length)?;
@@ -305,7 +306,7 @@ mod tests {
     fn again<T: Stored>(value: &T) -> T {
         let mut bytes = Vec::new();
         value.put(&mut bytes);
-        // Without its last byte, it is no value.
+        // Without the last byte, the bytes are not a valid value.
         let mut cut = &bytes[..bytes.len() - 1];
         assert!(T::take(&mut cut).is_none());
         let mut all = bytes.as_slice();

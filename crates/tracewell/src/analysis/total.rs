@@ -1,8 +1,8 @@
-//! Totals of ticks and of nanoseconds. One interval always fits 64 bits, but the sum of the
-//! intervals of several cores may not, nor the sum of intervals between timestamps that go back.
+//! Totals of ticks and of nanoseconds. One interval always fits into 64 bits. The sum of intervals
+//! of several cores may not, and neither may the sum of intervals between timestamps that go back.
 
-/// A total that stays at the largest number when it reaches it. [`super::range`] has totals that
-/// need no limit.
+/// A total that stays at the largest number once it has reached that number. [`super::range`]
+/// contains totals that do not need this limit.
 pub(crate) trait Total {
     /// Adds an amount.
     fn charge(&mut self, amount: u64);

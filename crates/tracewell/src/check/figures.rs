@@ -1,4 +1,4 @@
-//! The figures that thresholds name, and their values in a trace.
+//! The figures that thresholds name, and the values of these figures in a trace.
 //!
 //! This module defines the names and the units of figures. The caller derives the values from the
 //! analyses of the same trace ([`Figures`]).
@@ -43,7 +43,7 @@ pub enum Measure {
     Jitter,
     /// Time from one mark to another.
     Between,
-    /// Share of the time in which a task or interrupts ran; with a window, the maximum in any
+    /// The share of time in which a task or interrupts ran; with a window, the maximum share in any
     /// window of this length.
     Load,
     /// Maximum use of a stack as a share of its size.
@@ -258,8 +258,8 @@ impl Figure {
     }
 }
 
-/// Writes the figure in the form of a rule. Equal figures have equal texts, by which baselines find
-/// them.
+/// Writes the figure in the form of a rule. Equal figures have equal texts, so baselines use the
+/// text as the key.
 impl Display for Figure {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let names = self.names.iter().map(|name| match &name.0 {
@@ -347,8 +347,8 @@ pub struct Value {
     pub subject: Option<String>,
     /// The value. Times are in ticks.
     pub quantity: Quantity,
-    /// The same time in nanoseconds; `None` for other values, and if the clock has no known rate
-    /// or several.
+    /// The same time in nanoseconds; `None` for other values, and if the clock's rate is unknown or
+    /// changes.
     pub nanoseconds: Option<u64>,
     /// The worst single value and its position, if the analysis has it.
     pub worst: Option<Worst>,

@@ -1,5 +1,5 @@
-//! Finds the rules that an event may affect, by its id. The cost of an event therefore depends on
-//! the rules that name it, not on the number of rules.
+//! Finds the rules that an event may affect, by the event's id. The cost of an event therefore
+//! depends on the rules that name it, not on the number of rules.
 //!
 //! A part of a rule is one of its statements (`never`, `count`, `whenever`) or its steps. A part
 //! processes an event in three cases: one of the part's patterns names the event, the part's steps
@@ -88,7 +88,7 @@ impl<'r> Index<'r> {
             self.alarms.pop();
             due.push(part);
         }
-        // Usually the list has only parts from `named`, which are sorted.
+        // Usually the list contains only parts from `named`, which are sorted.
         if due.len() > named {
             due.sort_unstable();
             due.dedup();

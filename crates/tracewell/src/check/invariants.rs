@@ -1,4 +1,4 @@
-//! Checks statements about the whole trace: events that never occur, occur a number of times, or
+//! Checks statements about the whole trace: that events never occur, occur a number of times, or
 //! are always answered.
 
 use std::collections::VecDeque;
@@ -49,7 +49,7 @@ struct Waiting {
     since: EventCopy,
 }
 
-/// The way in which a statement was broken.
+/// Describes how a statement was broken.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) kind: FailureKind,
@@ -148,7 +148,7 @@ impl<'r> Watch<'r> {
         (!comes_first).then_some(alarm)
     }
 
-    /// Processes an event. Fails if the event breaks the statement.
+    /// Processes an event. Returns a failure if the event breaks the statement.
     pub(super) fn event(
         &mut self,
         matcher: &mut Matcher<'_>,
@@ -234,8 +234,8 @@ impl<'r> Watch<'r> {
             let waiting = self.waiting.len();
             self.waiting.retain(|waiting| {
                 // One event may answer several triggers. Match the event with a copy of the
-                // trigger's variables: if the event does not match, it must not set variables for
-                // the next event.
+                // trigger's variables, because an event that does not match must not set variables
+                // for the next event.
                 matcher.matches(answer, event, &mut waiting.bindings.clone()).is_err()
             });
             let answered = waiting - self.waiting.len();
@@ -274,7 +274,7 @@ impl<'r> Watch<'r> {
 
     /// Processes the end of the trace.
     pub(super) fn finish(&mut self) -> Result<(), Broken> {
-        // If the `until` event never occurs, nothing is known about the time before it.
+        // A range whose `until` event did not occur is not complete.
         if self.on { self.end(self.invariant.until.is_none()) } else { Ok(()) }
     }
 
@@ -291,7 +291,7 @@ impl<'r> Watch<'r> {
         ended
     }
 
-    /// Fails if the range that ends breaks the statement.
+    /// Fails if the events of the ended range break the statement.
     fn judge(&mut self, whole: bool) -> Result<(), Broken> {
         let count = std::mem::take(&mut self.count);
         let waiting = std::mem::take(&mut self.waiting);

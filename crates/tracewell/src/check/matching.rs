@@ -1,7 +1,7 @@
 //! Compares events with patterns.
 //!
 //! A plan for each shape and event id contains the positions of the fields. Plans are cached, so an
-//! event with another name costs one table lookup.
+//! event that no pattern names costs one table lookup.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,7 +79,8 @@ impl<'r> Matcher<'r> {
         Self { shapes, plans, blocks, branches, remembered: 0, fields: Fields::default() }
     }
 
-    /// Returns the indices of the items in a block that name an event. No other item can accept it.
+    /// Returns the indices of the items in a block that name an event. No other item can accept the
+    /// event.
     pub(super) fn named_items(
         &mut self,
         block: Span,
@@ -122,7 +123,7 @@ impl<'r> Matcher<'r> {
         let mut miss = Miss::Name;
         for (number, alternative) in pattern.alternatives.iter().enumerate() {
             let Some(positions) = self.positions(alternative.shape, event) else { continue };
-            // An alternative that fails must not set variables for the next one.
+            // An alternative that fails must not set variables for the next alternative.
             let before = self.bound(&alternative.conditions, bindings);
             let failed = alternative.conditions.iter().zip(positions.iter()).position(
                 |(condition, place)| !self.holds(condition, place.clone(), event, bindings),
@@ -142,7 +143,7 @@ impl<'r> Matcher<'r> {
         alternatives.any(|alternative| self.positions(alternative.shape, event).is_some())
     }
 
-    /// Returns the variables in the conditions that have no value yet.
+    /// Returns the variables without a value that occur in the conditions.
     fn bound(&self, conditions: &[Condition], bindings: &Bindings) -> Vec<usize> {
         let values = conditions.iter().flat_map(|condition| &condition.values);
         let slots = values.filter_map(|value| match value {
@@ -205,7 +206,7 @@ impl<'r> Matcher<'r> {
         Some(self.value(positions.get(condition)?.clone(), event)?.text)
     }
 
-    /// Returns the names of a pattern as they are written in rules.
+    /// Returns the names of a pattern in the form that rules use.
     pub(super) fn names(&self, pattern: &Pattern) -> String {
         let shapes = pattern.alternatives.iter().filter_map(|of| self.shapes.get(of.shape));
         let names = shapes.map(|shape| {
@@ -215,7 +216,7 @@ impl<'r> Matcher<'r> {
         names.collect::<Vec<_>>().join(" | ")
     }
 
-    /// Returns the field of a condition as it is written in rules.
+    /// Returns the field of a condition in the form that rules use.
     pub(super) fn field(
         &self,
         pattern: &Pattern,

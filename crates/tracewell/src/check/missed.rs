@@ -91,7 +91,7 @@ impl Missed {
     }
 }
 
-/// Returns the values of a condition as they are written in rules.
+/// Returns the values of a condition in the form that rules use.
 fn values(condition: &Condition) -> String {
     let written = condition.values.iter().map(|value| match value {
         Wanted::Number(_, written) => written.clone(),

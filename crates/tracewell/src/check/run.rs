@@ -32,9 +32,9 @@ pub struct Check<'r> {
     /// The parts that an event affects. The list is kept to reuse its memory.
     due: Vec<Part>,
     runs: Vec<RuleRun<'r>>,
-    /// The clock's last rate, which was used to compute the alarms.
+    /// The rate of the clock from which the alarms were computed.
     clock: (Option<Rate>, usize),
-    /// Failures before this index have all their context.
+    /// The context of failures before this index is complete.
     whole: usize,
     /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
     recent: Vec<EventCopy>,
@@ -112,8 +112,8 @@ impl<'r> Check<'r> {
         self.verdict
     }
 
-    /// Returns the failures so far, in the order in which they were found. The last ones may still
-    /// get more context.
+    /// Returns the failures so far, in the order in which they were found. The last failures may
+    /// still get more context.
     pub fn failures(&self) -> &[Failure] {
         &self.verdict.failures
     }
@@ -254,8 +254,8 @@ impl<'r> RuleRun<'r> {
         self.step(matcher, event)
     }
 
-    /// Returns true if events that no step names have an effect. They may be context after the last
-    /// accepted event, or make a step impossible.
+    /// Returns true if events that no step names have an effect. Such events may be context after
+    /// the last accepted event, or make a step impossible.
     fn is_awake(&self) -> bool {
         !self.over && (!self.shared.gap || self.later.len() < BEFORE || self.rule.steps.risks.time)
     }
@@ -297,7 +297,7 @@ impl<'r> RuleRun<'r> {
         self.over = offer == Offer::Done && !self.rule.ends;
     }
 
-    /// If the rule can no longer be met, returns the reason: kind, span and message.
+    /// If the rule can no longer hold, returns the reason: kind, span and message.
     fn difference(&self, event: Event<'_>) -> Option<(FailureKind, Span, String)> {
         let Event { trace, row } = event;
         // An early event is the direct cause, so it is reported before its consequences.
@@ -317,7 +317,7 @@ impl<'r> RuleRun<'r> {
                 let message = format!("did not occur within {}", spoken(bound));
                 Some((FailureKind::Late, span, message))
             }
-            // All steps are met, and this event comes after the last one of a strict rule.
+            // All steps are met, and this event occurs after the last step of a strict rule.
             None if self.rule.ends && gap && self.state.can_end(&self.rule.steps) => {
                 let message = format!("expected no further events, found {found}");
                 Some((FailureKind::Unexpected, last_span(&self.rule.steps), message))

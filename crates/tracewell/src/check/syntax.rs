@@ -77,7 +77,7 @@ impl Rule {
         !matches!(&self.steps.kind, ItemKind::Sequence(steps) if steps.is_empty())
     }
 
-    /// Returns true if the rule requires nothing. Then every trace meets it.
+    /// Returns true if the rule has no requirements. Then every trace meets it.
     pub(super) fn is_empty(&self) -> bool {
         let has_statements = !self.invariants.is_empty() || !self.thresholds.is_empty();
         !self.has_steps() && !has_statements && self.complete.is_none()
@@ -119,9 +119,9 @@ pub(super) enum ItemKind {
     Event(Pattern),
     /// All items in order.
     Sequence(Vec<Item>),
-    /// All items, with their events interleaved in any order.
+    /// All items, whose events may be interleaved in any order.
     AnyOrder(Vec<Item>),
-    /// One of the items: the first that accepts an event.
+    /// One of the items: the first item that accepts an event.
     Either(Vec<Item>),
     Repeat {
         least: u64,
@@ -190,7 +190,7 @@ pub(super) struct Pattern {
 /// A name, and conditions on fields.
 #[derive(Clone, Debug)]
 pub(super) struct EventPattern {
-    /// Index of the shape, which has the fields of the conditions in the same order.
+    /// Index of the shape, which contains the fields of the conditions in the same order.
     pub(super) shape: u32,
     pub(super) conditions: Box<[Condition]>,
 }
@@ -219,7 +219,7 @@ impl Item {
         Self { kind, span, next, loose, within, after, mark, optional, risks }
     }
 
-    /// Sets the properties from the item's modifiers: `next`, `within`.
+    /// Derives these properties from the item's modifiers: `next`, `within`.
     pub(super) fn decorate(&mut self, next: bool, within: Option<Limit>) {
         (self.next, self.within) = (self.next || next, within.or(self.within));
         self.risks.add(Risks { time: self.within.is_some(), gap: self.next });

@@ -1,7 +1,7 @@
 //! Compares figures with the limits of thresholds, and with the figures of earlier runs.
 //!
-//! `figures` has the names of figures. The caller supplies their values, except the number of
-//! missing events, which the trace has.
+//! `figures` defines the names of figures. The caller supplies their values, except the number of
+//! missing events, which the trace contains.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -90,7 +90,7 @@ pub(super) enum Decision {
     Open(String),
 }
 
-/// The sources of the values of a trace, and of earlier runs.
+/// The sources of a trace's values and of the values of earlier runs.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) trace: &'a Trace,
@@ -185,7 +185,7 @@ impl Threshold {
         (!self.holds(count)).then(|| self.beyond(lost.quantity, None, None))
     }
 
-    /// Returns true if a value that breaks the limit would still break it if it were larger.
+    /// Returns true if a value that breaks the limit would break it with any larger value, too.
     fn is_upper(&self) -> bool {
         match self.comparison {
             Comparison::Less | Comparison::LessOrEqual => true,
@@ -209,7 +209,7 @@ impl Threshold {
         }
     }
 
-    /// Returns the worst value of the baseline for a figure, if its unit is that of the limit.
+    /// Returns the worst value of the baseline for a figure, if it has the same unit as the limit.
     fn baseline(&self, baseline: &Baseline, figure: &str) -> Option<Quantity> {
         let values = baseline.figures.get(figure)?.iter().copied();
         let values = values.filter(|value| value.unit() == self.limit.unit());
@@ -240,7 +240,7 @@ impl Threshold {
         Decision::Worse(message)
     }
 
-    /// Returns the message of a value beyond the limit.
+    /// Returns the message about a value beyond the limit.
     fn beyond(&self, value: Quantity, subject: Option<&str>, worst: Option<Worst>) -> String {
         let mut message = format!("{value}, expected {} {}", self.comparison.sign(), self.limit);
         put_place(&mut message, subject, worst);

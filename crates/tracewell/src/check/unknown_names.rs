@@ -1,5 +1,5 @@
-//! Warns of a name in rules if no event of the trace's format has this name, and of a name in
-//! conditions if nothing in the trace has it.
+//! Warns about a name in rules if no event of the trace's format has this name, and about a name in
+//! conditions if nothing in the trace has this name.
 
 use super::shapes::is_named;
 use super::syntax::{Invariant, InvariantKind, Pattern, Rules};
@@ -51,8 +51,8 @@ impl Rules {
     }
 
     /// Returns a warning for each name in a condition that nothing in this trace has, such as a
-    /// context. Covers the statements that such a name changes without a word: an event that must
-    /// not occur, or is ignored, or is the only one that counts.
+    /// context. Covers the statements that such a name silently changes: those about events that
+    /// must not occur, are ignored, or are the only ones that count.
     pub(super) fn unknown_values(&self, trace: &Trace) -> Vec<Finding> {
         let mut patterns = Vec::new();
         for rule in &self.rules {

@@ -31,10 +31,10 @@ pub struct Verdict {
     pub gaps: u64,
     /// Number of missing events, if known.
     pub lost: Option<u64>,
-    /// Warnings of names in the rules that no event of the trace's format has.
+    /// Warnings about names in the rules that no event of the trace's format has.
     pub warnings: Vec<Finding>,
-    /// Warnings of names in conditions that nothing in the trace has. [`Verdict::strict`] makes no
-    /// failures of them, because not every run has each context and each object.
+    /// Warnings about names in conditions that nothing in the trace has. [`Verdict::strict`] does
+    /// not turn them into failures, because a run need not contain every context and every object.
     pub absent: Vec<Finding>,
 }
 
@@ -45,7 +45,7 @@ impl Verdict {
     }
 
     /// Returns the number of rules that the trace does not decide. A verdict with such rules may
-    /// have passed; [`Verdict::strict`] makes failures of them.
+    /// have passed. [`Verdict::strict`] turns such rules into failures.
     pub fn undecided(&self) -> usize {
         self.rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Open).count()
     }
@@ -124,8 +124,8 @@ pub enum RuleOutcome {
     Held,
     /// The rule failed.
     Failed,
-    /// The trace does not show if the rule is met. Either the event that begins the rule's range
-    /// did not occur, or the event after `until` did not.
+    /// The trace does not show if the rule holds. Either the event that begins the rule's range or
+    /// the event after `until` did not occur.
     Open,
 }
 

@@ -85,7 +85,7 @@ impl<W: Write> RulesWriter<W> {
         self.written > MAX_STEPS
     }
 
-    /// Writes the last step. Consecutive equal steps become one repeated step.
+    /// Writes the last step. Writes consecutive equal steps as one repeated step.
     fn put_step(&mut self) -> io::Result<()> {
         let (step, times) = std::mem::take(&mut self.step);
         self.written += u64::from(times > 0);
@@ -233,7 +233,7 @@ fn wildcard(pattern: &str) -> String {
 }
 
 /// Returns a condition on the context of an event, or `None` if an argument of the event already
-/// has the key of the context.
+/// contains the key of the context.
 fn recorded_by(event: Event<'_>) -> Option<String> {
     let context = event.context()?;
     let args = 0..event.kind().args.len();

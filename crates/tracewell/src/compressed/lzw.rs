@@ -143,7 +143,7 @@ impl<'a> Decompressor<'a> {
     }
 
     /// Outputs the string of a code. Adds an entry: the string of the previous code, followed by
-    /// the first byte of this one.
+    /// the first byte of this code's string.
     fn string(&mut self, code: u32, before: Option<u32>) -> Result<(), CompressError> {
         let limit = self.table.len() as u32;
         // The code may refer to the entry that this call adds.
@@ -230,7 +230,7 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// Writes a code. If `next` codes are in use, the following codes may need more bits.
+    /// Writes a code. Once `next` codes are in use, the following codes may need more bits.
     fn put(&mut self, code: u32, next: u32) {
         self.bit_field(code);
         self.in_group = (self.in_group + 1) % 8;

@@ -45,9 +45,9 @@ enum Decoder {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Before a member or frame.
+    /// The position is before a member or frame.
     Between,
-    /// In a member or frame.
+    /// The position is within a member or frame.
     Inside,
     /// No more bytes follow.
     Ended,

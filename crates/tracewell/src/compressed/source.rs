@@ -24,8 +24,8 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// A reader that counts the consumed bytes. It also stores if it reached the end, and its error if
-/// it failed.
+/// A reader that counts the consumed bytes. It also stores its error, and notes when it reaches the
+/// end.
 #[derive(Debug)]
 pub(super) struct Source<R> {
     from: R,

@@ -12,7 +12,7 @@ use super::source::{Broken, Source};
 /// window in memory.
 const MAX_WINDOW: u64 = 128 << 20;
 
-/// An empty last block, and a checksum.
+/// The bytes of an empty last block, and a checksum.
 const END: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 /// Decompresses one frame after another.

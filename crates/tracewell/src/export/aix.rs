@@ -1,5 +1,5 @@
-//! Writes AIX trace entries into one container (TWX1), in the order of the trace, so the files of
-//! several processors become one. Entries stay as recorded. Traces of other formats cannot be
+//! Writes AIX trace entries into one container (TWX1), in the order of the trace. So the files of
+//! several processors become one file. Entries stay as recorded. Traces of other formats cannot be
 //! written.
 
 use std::io::{self, Write};

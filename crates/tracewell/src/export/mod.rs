@@ -45,7 +45,7 @@ pub struct Export {
     pub name: &'static str,
     /// Description in one line.
     pub description: &'static str,
-    /// The file name extension that selects the format, without the dot.
+    /// The file name extension, without the dot, that selects the format.
     pub extension: Option<&'static str>,
     /// The options of `-T`.
     pub options: &'static [OptionHelp],
@@ -87,8 +87,8 @@ impl Export {
     /// Reads the input and writes it into an empty folder in this format.
     ///
     /// # Errors
-    /// As [`Export::write`], but returns an error if the format is a file, or if the folder has
-    /// content.
+    /// Like [`Export::write`], but returns an error if the format is a file, or if the folder is
+    /// not empty.
     pub fn write_folder(
         &self,
         input: &mut Input,
@@ -113,8 +113,8 @@ impl Export {
     }
 }
 
-/// Names of the input and output files. Some formats contain them, for example `tracex-dump` in
-/// its heading.
+/// Names of the input and output files. Some formats write them, for example `tracex-dump` in its
+/// heading.
 #[derive(Clone, Debug, Default)]
 pub struct ExportNames {
     /// Name of the input.

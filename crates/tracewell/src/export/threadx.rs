@@ -1,11 +1,11 @@
 //! Writes a ThreadX dump (`.trx`).
 //!
 //! The input is read twice, because the registry is at the start of a dump but is complete only
-//! after the last event. Events are written oldest first. If the source has overwritten events, its
-//! newest event goes into slot 0, which shows that the ring wrapped. Otherwise the last slot is
-//! unused, which shows that nothing was overwritten.
+//! after the last event. Events are written oldest first. If the source has overwritten events, the
+//! writer puts its newest event into slot 0, which shows that the ring wrapped. Otherwise the
+//! writer leaves the last slot unused, which shows that no event was overwritten.
 //!
-//! The words of a ThreadX source are kept, and only byte order and width change. For other
+//! The words of a ThreadX source stay the same, except for their byte order and width. For other
 //! dialects, a context becomes a thread address, an interrupt or initialization. The first four
 //! arguments become the information words, and ticks become timestamps of the source's counter,
 //! truncated to 32 bits.
@@ -131,8 +131,8 @@ enum Source {
 impl Source {
     fn of(trace: &Trace) -> Self {
         if trace.format != threadx::FORMAT.name {
-            // ThreadX timestamps have 32 bits. A wider counter is truncated, a narrower one is
-            // kept.
+            // ThreadX timestamps have 32 bits. A wider counter is truncated, and a narrower counter
+            // is kept.
             let mask = trace.clock.counter.mask & u64::from(u32::MAX);
             return Self::Other(Counter::of_mask(mask, trace.clock.counter.direction));
         }

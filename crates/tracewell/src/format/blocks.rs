@@ -1,5 +1,6 @@
-//! Tracks the position in a log whose blocks are framed as in `wire::frame`. Handles intact blocks,
-//! damage, and bytes after the log. The formats interpret the content of blocks.
+//! Tracks the position in a log whose blocks have the framing of `wire::frame`. Handles intact
+//! blocks, damage, and bytes after the log. The modules of the formats interpret the content of
+//! blocks.
 
 use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::WORD;
@@ -8,7 +9,7 @@ use crate::format::{Input, Progress};
 use crate::model::{Emitter, Flow, LossCause, Severity, Trace};
 use crate::text::counted;
 
-/// A position in a log, and the damage before it.
+/// A position in a log, and the damage before this position.
 #[derive(Debug, Default)]
 pub(super) struct BlockPlace {
     /// Offset of the next block in the source.
@@ -49,7 +50,7 @@ impl BlockPlace {
 pub(super) struct TrailingBytes {
     /// Offset of the end of the log.
     end: u64,
-    /// The magic number with which another log would begin.
+    /// The magic number at the beginning of another log.
     magic: u32,
     bytes: u64,
     /// True if at least one of the bytes is not 0.
@@ -58,13 +59,13 @@ pub(super) struct TrailingBytes {
 }
 
 impl TrailingBytes {
-    /// Returns the state at the end of a log, before any byte after it is read. The blocks of the
-    /// log have this magic number.
+    /// Returns the state at the end of a log, before any byte after it is read. `magic` is the
+    /// magic number of the log's blocks.
     pub(super) fn new(end: u64, magic: u32) -> Self {
         Self { end, magic, bytes: 0, has_data: false, begins_with: None }
     }
 
-    /// Counts the bytes of the input. At the end of the input, reports them.
+    /// Counts the bytes of the input as bytes after the log. At the end of the input, reports them.
     pub(super) fn read(&mut self, input: &Input<'_>, out: &mut Emitter<'_>) -> Progress {
         let consumed = self.skip(input);
         if !input.last {
@@ -83,7 +84,7 @@ impl TrailingBytes {
             && let Some(word) = rest.first_chunk()
         {
             self.begins_with = Some(u32::from_le_bytes(*word));
-        // Until four bytes after the log have arrived, consume none of them.
+        // Consume no bytes after the log until four of them have arrived.
         } else if self.begins_with.is_none() && !input.last {
             return from.min(input.bytes.len());
         }
@@ -92,7 +93,7 @@ impl TrailingBytes {
         input.bytes.len()
     }
 
-    /// Reports the undecoded bytes, unless all of them are zero.
+    /// Reports the undecoded bytes, unless all these bytes are zero.
     fn report(&self, out: &mut Emitter<'_>) -> Flow {
         if !self.has_data {
             return Flow::Continue(());

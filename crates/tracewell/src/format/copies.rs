@@ -1,15 +1,15 @@
 //! Allocates memory for the copy of a stream. The stream's header contains the size.
 //!
-//! A file with holes can be large and have few blocks, because holes read as zeros and occupy no
-//! disk space. So the size of the stream may exceed the memory of the machine. The number of copied
-//! bytes is limited to the size of the file's blocks or 1 GiB, whichever is larger.
+//! A file with holes can be large although it has few blocks, because holes read as zeros and
+//! occupy no disk space. So the size of the stream may exceed the memory of the machine. The number
+//! of copied bytes is limited to the size of the file's blocks or 1 GiB, whichever is larger.
 
 use std::fs::Metadata;
 use std::io;
 
 /// Maximum size of a stream that is copied, in bytes: 32 GiB.
 const MAX_BYTES: u64 = 1 << 35;
-/// Number of bytes that can be copied even if the blocks of the file are smaller: 1 GiB.
+/// Number of bytes that can be copied even if the file's blocks are smaller in total: 1 GiB.
 const MAX_HOLES: u64 = 1 << 30;
 
 /// Zeroed memory for the copy of a stream. Untouched pages occupy no memory.

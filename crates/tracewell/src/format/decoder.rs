@@ -18,19 +18,19 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Returns the bytes with their offset.
+    /// Returns the available bytes and their offset.
     pub const fn window(&self) -> Window<'a> {
         Window { bytes: self.bytes, offset: self.offset }
     }
 }
 
-/// The result of a call of a decoder.
+/// The result of a call to a decoder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     /// The decoder has finished with the first `consumed` bytes. Call again when at least `wanted`
     /// bytes follow them, or when the input has ended.
     More {
-        /// Number of bytes that the caller need not pass again.
+        /// Number of bytes that the caller does not need to pass again.
         consumed: usize,
         /// Minimum number of bytes that the next call needs.
         wanted: usize,
@@ -59,22 +59,22 @@ impl std::error::Error for ReadError {}
 
 /// Decodes bytes to events.
 ///
-/// The caller passes a window of the source. Bytes are appended at its end, and consumed bytes are
-/// dropped at its start; see [`Input`]. A decoder of a framed stream consumes frame by frame. A
-/// decoder of a ring consumes bytes only after it has the whole ring. Decoders do not buffer bytes,
-/// and batches borrow from the window.
+/// The caller passes a window of the source. New bytes are appended at the end of the window, and
+/// consumed bytes are dropped at its start; see [`Input`]. A decoder of a framed stream consumes
+/// frame by frame. A decoder of a ring consumes bytes only when the whole ring has arrived.
+/// Decoders do not buffer bytes, and batches borrow from the window.
 ///
 /// Decoders never panic, whatever the input. Allocated memory is proportional to the size of the
 /// window.
 pub trait Decoder: Send {
-    /// Returns the trace before the first byte is decoded. It has the format, the schema, and the
-    /// facts that options specify.
+    /// Returns the trace before the first byte is decoded. It contains the format, the schema, and
+    /// the facts that options specify.
     fn trace(&self) -> Trace;
 
     /// Decodes as much of `input` as possible into `out`, and updates the trace of `out`. If
     /// `input.last` is set, delivers everything readable and returns [`Progress::Done`]. Also
     /// returns [`Progress::Done`] if the sink needs no further events. The caller must flush the
-    /// emitter afterwards, or the events in it are lost.
+    /// emitter afterwards, because otherwise the events in the emitter are lost.
     ///
     /// # Errors
     /// Returns an error if the input does not have this format. Damage after a readable start is
@@ -82,9 +82,10 @@ pub trait Decoder: Send {
     fn decode_to(&mut self, input: Input<'_>, out: &mut Emitter<'_>)
     -> Result<Progress, ReadError>;
 
-    /// Replaces the files of a trace in a folder ([`Settings::files`]), because they have grown or
-    /// there are others. The next call of [`Decoder::decode_to`] decodes what is new in them. Only
-    /// decoders of such traces have this function; by default, it does nothing.
+    /// Replaces the files of a trace in a folder ([`Settings::files`]), because the files have
+    /// grown or there are further files. The next call of [`Decoder::decode_to`] decodes the new
+    /// parts of these files. Only decoders of such traces have this function; by default, it does
+    /// nothing.
     ///
     /// [`Settings::files`]: super::Settings::files
     fn grow(&mut self, _files: Arc<[TraceFile]>) {}

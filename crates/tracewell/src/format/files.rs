@@ -8,16 +8,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds the files of the trace at a path, which is a folder or one of the files in it. Returns
+/// Finds the files of the trace at a path, which is that of a folder or of a file in the folder.
+/// Returns
 /// `None` if the path is not a trace of the format.
 pub type FindFiles = fn(&Path) -> io::Result<Option<FolderFiles>>;
 
-/// The files of a trace in a folder.
+/// The files of a trace that is stored in a folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FolderFiles {
     /// The file that describes the trace. The decoder gets its bytes as the input.
     pub main: PathBuf,
-    /// All files, in the order in which the decoder gets them. `main` is one of them.
+    /// All files, in the order in which the decoder gets them. They include `main`.
     pub files: Vec<PathBuf>,
 }
 
@@ -38,7 +39,7 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
-    /// Creates a file with its path, which messages show, and its bytes.
+    /// Creates a file from its path and its bytes. Messages show the path.
     pub fn new(path: PathBuf, bytes: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
         Self { path, bytes }
     }

@@ -48,7 +48,7 @@ pub use settings::{DefaultNames, DefaultOption, Defaults, NamesFile, Settings};
 /// The confidence that an input has a certain format.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Confidence {
-    /// The input may have the format, but has no magic number.
+    /// The input may have the format, but it has no magic number.
     Possible,
     /// A magic number or a checksum identifies the format.
     Certain,
@@ -77,20 +77,21 @@ pub struct Sidecar {
 /// `None`.
 pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
 
-/// A note about an input. It can also contain the current state of the recording system, which a
-/// decoder does not know.
+/// A note about an input. The note can also describe the current state of the recording system,
+/// which a decoder does not know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// The text of the note, for diagnostics.
     pub message: String,
-    /// A property of the source that replaces the recorded one, if the recorded one is wrong now.
+    /// A property of the source that replaces the recorded one, if the recorded one is no longer
+    /// true.
     pub fact: Option<Fact>,
 }
 
 /// A readable format, with all dialect-specific data and functions that the rest of the program
 /// uses.
 ///
-/// A dialect sets the fields that it needs and takes the others from [`Format::new`].
+/// A dialect sets the fields that it needs, and takes the other fields from [`Format::new`].
 #[derive(Debug)]
 pub struct Format {
     /// Name on the command line and in output.
@@ -111,8 +112,8 @@ pub struct Format {
     pub report: ReportStyle,
     /// True if the names of contexts and objects can follow the events that refer to them.
     pub names_follow: bool,
-    /// Returns true if the input that begins with these bytes is decoded as a whole and does not
-    /// grow.
+    /// Returns true if an input that begins with these bytes does not grow and is decoded as a
+    /// whole.
     pub is_whole: fn(&[u8]) -> bool,
     /// Options for facts that the bytes do not contain.
     pub options: &'static [OptionHelp],
@@ -143,8 +144,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns a format with a name, a function to recognise it, and a decoder. The format has no
-    /// predefined events and no options, and its input can grow.
+    /// Returns a format with a name, a function to recognise it, and a decoder. By default, the
+    /// format has no predefined events and no options, and its input can grow.
     pub const fn new(
         name: &'static str,
         recognise: fn(&[u8]) -> Option<Confidence>,
@@ -224,13 +225,13 @@ impl Format {
             return Err(OptionError::of_flag(file.flag, message));
         }
         // The decoder applies the files to the schema that it uses. If the format has several
-        // versions, errors are those for the newest one.
+        // versions, errors refer to the newest version.
         self.with_schemas((self.schema)(), settings)?;
         (self.make)(settings)
     }
 
-    /// Returns a schema of this format with the schema files of the user. Skips files for other
-    /// formats. Returns the schema itself if there are no files.
+    /// Returns a schema of this format, extended by the schema files of the user. Skips files for
+    /// other formats. Returns the schema itself if there are no files.
     ///
     /// # Errors
     /// Returns an error if a file names no format, or does not fit the schema.

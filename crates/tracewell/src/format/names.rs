@@ -18,18 +18,19 @@ use crate::text::{counted, shown};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     by_number: HashMap<u64, String, RandomState>,
-    /// True if a number with a name occurred in the trace, or if none has to.
+    /// True if a number with a name occurred in the trace, or if no such number needs to occur.
     used: Cell<bool>,
 }
 
 impl Names {
-    /// Creates a list for many traces. It is not reported if a trace has none of the numbers.
+    /// Creates a list that is used for many traces. If a trace contains none of its numbers, this
+    /// is not reported.
     pub(super) fn of_many_traces() -> Self {
         Self { used: Cell::new(true), ..Self::default() }
     }
 
-    /// Adds the entries of a list. `prefix` can precede a number. `what` is the kind of the
-    /// numbers, such as `a pid`.
+    /// Adds the entries of a list. `prefix` can precede a number. `what` says what the numbers are,
+    /// such as `a pid`.
     ///
     /// # Errors
     /// Returns an error for the first entry that begins with a number but has no name.
@@ -60,7 +61,7 @@ impl Names {
     }
 
     /// Adds a warning to the diagnostics if there are names, but [`Names::of`] found none. Call
-    /// this after the last event. `what` is the kind of the numbers, such as `pid`.
+    /// this after the last event. `what` says what the numbers are, such as `pid`.
     pub(super) fn remark(&self, what: &str, diagnostics: &mut Diagnostics) {
         if self.is_empty() || self.used.get() {
             return;
@@ -87,7 +88,7 @@ fn entry(text: &str, prefix: &str, what: &str) -> Option<Result<(u64, String), S
     let parts = entry.split_once(|c: char| c == '=' || c.is_whitespace());
     let named = parts.and_then(|(digits, name)| {
         let name = name.trim();
-        // A number without a name is an error; do not ignore it.
+        // A number without a name is an error, so do not ignore it.
         (!name.is_empty()).then_some(())?;
         let number = match digits.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16).ok()?,

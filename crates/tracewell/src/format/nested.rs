@@ -31,8 +31,9 @@ impl<T: Copy> Nested<T> {
         }
     }
 
-    /// Handles the end of the innermost interrupt, and returns the interrupt. For one deeper than
-    /// the maximum, returns the deepest stored one. Returns `None` if no interrupt is in progress.
+    /// Handles the end of the innermost interrupt, and returns the interrupt. If that interrupt is
+    /// deeper than the maximum, returns the deepest stored interrupt. Returns `None` if no
+    /// interrupt is in progress.
     #[inline]
     pub(super) fn exit(&mut self) -> Option<T> {
         if self.deeper > 0 {

@@ -24,7 +24,8 @@ pub struct OptionError {
     is_unknown: bool,
     /// The command-line flag before the key.
     flag: Flag,
-    /// The place in a file from which the option comes, instead of the command line.
+    /// The place in a file that contains the option, if the option does not come from the command
+    /// line.
     place: Option<String>,
 }
 
@@ -52,7 +53,7 @@ impl OptionError {
         Self { flag: Flag::Named(flag), ..Self::new(flag, message) }
     }
 
-    /// Returns the same error about an option of an output.
+    /// Returns the same error, but about an option of an output.
     ///
     /// ```
     /// use tracewell::format::OptionError;
@@ -65,7 +66,7 @@ impl OptionError {
         Self { flag: Flag::Output, ..self }
     }
 
-    /// Returns the same error about an option that comes from this place in a file.
+    /// Returns the same error, but about an option that comes from this place in a file.
     pub(super) fn at(self, place: &str) -> Self {
         Self { place: Some(place.to_owned()), ..self }
     }
@@ -102,8 +103,8 @@ impl OptionError {
     }
 }
 
-/// Options in the order and form that the user typed. If the user typed a key several times, its
-/// last value applies.
+/// Options in the order and form in which the user typed them. If the user typed a key several
+/// times, its last value applies.
 ///
 /// ```
 /// use tracewell::format::Options;
@@ -133,7 +134,7 @@ impl Options {
         Ok(())
     }
 
-    /// Adds a key with a value, without changing the value.
+    /// Adds a key with a value, which is stored unchanged.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
         self.list.push((key.to_owned(), value.into()));
     }

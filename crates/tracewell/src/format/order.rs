@@ -1,4 +1,4 @@
-//! Reports decreasing times in sources whose records should be in order of time.
+//! Reports times that decrease in sources whose records should be in order of time.
 
 use crate::model::{Emitter, Severity};
 
@@ -9,7 +9,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Compares the ticks of the next event with those of the previous event. `why` names the
+    /// Compares the next event's ticks with the previous event's ticks. `why` names the
     /// possible causes of a decrease.
     #[inline]
     pub(super) fn watch(&mut self, ticks: u64, offset: u64, out: &mut Emitter<'_>, why: &str) {

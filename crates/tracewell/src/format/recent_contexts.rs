@@ -1,17 +1,18 @@
-//! The contexts that recorded events recently, by their keys. They are found without hashing in the
-//! larger table of the trace.
+//! The contexts that recorded events recently, by their keys. Lookups here need no hashing, unlike
+//! lookups in the larger table of the trace.
 //!
-//! Does not notice changes of that table: the decoder sets the context of a key that it replaces.
+//! This module does not notice changes to that table: when the decoder replaces the context of a
+//! key, it must set the new context here.
 
 use crate::model::ContextId;
 
 /// Number of entries, as a power of two.
 const BITS: u32 = 8;
 
-/// The key of an entry without a context. A context with this key is never found.
+/// The key of an entry without a context. Lookups of this key never find a context.
 const NONE: u64 = u64::MAX;
 
-/// Contexts by their keys. A context replaces the context with the same position.
+/// Contexts by their keys. A context replaces the previous context at the same position.
 #[derive(Debug)]
 pub(super) struct RecentContexts([(u64, ContextId); 1 << BITS]);
 
@@ -22,20 +23,20 @@ impl Default for RecentContexts {
 }
 
 impl RecentContexts {
-    /// Returns the position of a key. Spreads addresses, whose low bits are equal.
+    /// Returns the position of a key. The function spreads addresses, whose low bits are all equal.
     #[inline]
     const fn position(key: u64) -> usize {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize
     }
 
-    /// Returns the context with this key, if it is still known here.
+    /// Returns the context with this key, if it is still stored here.
     #[inline]
     pub(super) fn get(&self, key: u64) -> Option<ContextId> {
         let (known, id) = self.0[Self::position(key)];
         (known == key && key != NONE).then_some(id)
     }
 
-    /// Sets the context with this key.
+    /// Stores the context with this key.
     pub(super) fn set(&mut self, key: u64, id: ContextId) {
         self.0[Self::position(key)] = (key, id);
     }

@@ -51,8 +51,8 @@ pub struct Settings {
     pub defaults: Defaults,
 }
 
-/// Settings of a configuration file, for several formats. Each applies to inputs of its format if
-/// the [`Settings`] have none.
+/// Settings of a configuration file, for several formats. Each setting applies to inputs of its
+/// format, unless the [`Settings`] contain the same setting.
 ///
 /// ```
 /// use tracewell::format::DefaultOption;
@@ -76,11 +76,11 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Defaults {
-    /// Options. The last one with a key applies.
+    /// Options. If several options have the same key, the last one applies.
     pub options: Vec<DefaultOption>,
-    /// Files of names. The last one of a format applies.
+    /// Files of names. If several files are for the same format, the last one applies.
     pub names: Vec<DefaultNames>,
-    /// Schema files of any format. A later one overrides an earlier one.
+    /// Schema files of any format. A later file overrides an earlier one.
     pub schemas: Vec<Arc<Extension>>,
 }
 
@@ -97,7 +97,7 @@ pub struct DefaultOption {
     pub place: String,
 }
 
-/// A file of names that a configuration file names.
+/// A file with names, to which a configuration file refers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DefaultNames {
     /// Name of the format that reads the file.
@@ -111,8 +111,8 @@ pub struct DefaultNames {
 /// A file with names, read into memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamesFile {
-    /// The flag before the file: `--names` or `--custom-events`. Each format reads name files of
-    /// one flag only ([`Format::names`](super::Format::names)).
+    /// The flag before the file: `--names` or `--custom-events`. Each format reads only the name
+    /// files of one flag ([`Format::names`](super::Format::names)).
     pub flag: &'static str,
     /// Path of the file, for messages.
     pub path: String,
@@ -121,8 +121,8 @@ pub struct NamesFile {
 }
 
 impl Settings {
-    /// Returns the settings for a format, with the defaults where there are no others. The defaults
-    /// of the result are those that it uses.
+    /// Returns the settings for a format, with the defaults for settings that the user did not
+    /// give. The result contains only those defaults that it uses.
     pub(super) fn of_format(&self, format: &str) -> Self {
         let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
         let Self { threads, defaults, .. } = self;
@@ -152,20 +152,22 @@ impl Settings {
         all
     }
 
-    /// Returns the schema files for a format: the defaults, and then all others, which override
-    /// them. Files for other formats are only among the others.
+    /// Returns the schema files for a format: first the defaults, and then all others, which
+    /// override the defaults. The defaults are only those for this format; the others may be for
+    /// any format.
     pub(crate) fn all_schemas(&self, format: &str) -> Vec<Arc<Extension>> {
         self.default_schemas(format).chain(&self.schemas).cloned().collect()
     }
 
-    /// Returns the default schema files for a format, and those for a format that does not exist,
-    /// which are errors.
+    /// Returns the default schema files for a format. Also returns default files for formats that
+    /// do not exist, because these are errors.
     fn default_schemas(&self, format: &str) -> impl Iterator<Item = &Arc<Extension>> {
         let files = self.defaults.schemas.iter();
         files.filter(move |file| file.format() == format || by_name(file.format()).is_none())
     }
 
-    /// Returns an error about these settings, with the place of a default that caused it.
+    /// Returns an error about these settings; if a default caused it, the error contains the place
+    /// of that default.
     pub(super) fn placed(&self, format: &str, error: OptionError) -> OptionError {
         let Defaults { options, names, .. } = &self.defaults;
         let is_typed = self.options.get(error.key()).is_some() || !self.names.is_empty();
@@ -187,12 +189,13 @@ impl Settings {
     }
 
     /// Returns the names that `--names` or the option `names` assigns to numbers. `prefix` can
-    /// precede a number. `what` is the kind of the numbers, such as `a pid`.
+    /// precede a number. `what` says what the numbers are, such as `a pid`.
     ///
     /// # Errors
     /// Returns an error for the first entry that begins with a number but has no name.
     pub(super) fn numbered_names(&self, prefix: &str, what: &str) -> Result<Names, OptionError> {
-        // Defaults are for many traces, so it is no mistake if one trace lacks all numbers.
+        // Defaults apply to many traces, so it is not a mistake if a trace contains none of the
+        // numbers.
         let Defaults { options, names, .. } = &self.defaults;
         let is_default = !names.is_empty() || options.iter().any(|option| option.key == "names");
         let mut names = if is_default { Names::of_many_traces() } else { Names::default() };

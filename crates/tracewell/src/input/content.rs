@@ -17,8 +17,8 @@ use crate::model::{Diagnostics, Severity};
 /// Number of bytes at the start of an input that are used to recognise its format.
 pub const RECOGNISED_BY: usize = 64 * 1024;
 
-/// Largest decompressed text that encodes a memory image, in bytes. A file of a few kilobytes can
-/// expand to any size.
+/// Maximum length in bytes of a decompressed text that encodes a memory image. A file of a few
+/// kilobytes can expand to any size.
 const MAX_TEXT: u64 = 256 << 20;
 
 /// The bytes of an input.
@@ -27,7 +27,7 @@ pub(super) enum Content {
     Whole(Bytes),
     /// A stream, which can be read once: the bytes that have been read, and a reader of the others.
     Stream { start: Vec<u8>, rest: Rest },
-    /// A compressed file, and its first decompressed bytes. Each reading decompresses the file
+    /// A compressed file, with its first decompressed bytes. Each reading decompresses the file
     /// again.
     Compressed { start: Vec<u8>, compression: Compression, file: Bytes },
 }
@@ -148,7 +148,7 @@ impl<F: Faulty> Faulty for Box<F> {
     }
 }
 
-/// Opens a file: maps a regular file, and begins to read any other.
+/// Opens a file: maps a regular file, and begins to read any other kind of file.
 pub(super) fn open(path: &Path) -> io::Result<Content> {
     let mut file = File::open(path)?;
     let kind = file.metadata()?.file_type();

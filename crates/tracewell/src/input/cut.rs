@@ -20,7 +20,7 @@ pub(super) struct Guard(&'static Slot);
 struct Slot {
     /// Address of the first byte; 0 if the slot is free.
     start: AtomicUsize,
-    /// Address after the last byte; 0 if nothing is guarded.
+    /// Address after the last byte; 0 if the slot guards no mapping.
     end: AtomicUsize,
     was_cut: AtomicBool,
 }
@@ -52,7 +52,7 @@ impl Guard {
         Some(Self(slot))
     }
 
-    /// Returns true if bytes were read that are no longer in the file.
+    /// Returns true if the process read bytes that are no longer in the file.
     pub(super) fn was_cut(&self) -> bool {
         self.0.was_cut.load(Ordering::Relaxed)
     }

@@ -3,7 +3,7 @@
 //!
 //! Layout: System V ABI, chapter 4, "Object Files"; for the mapping symbols `$t` and bit 0 of
 //! functions, "ELF for the Arm Architecture", section 5.5. The crate `object` reads the structures.
-//! This module selects the symbols that name something in memory. `lines` reads the lines of the
+//! This module selects the symbols that name addresses in memory. `lines` reads the lines of the
 //! source.
 
 use std::fmt::{self, Write};
@@ -44,8 +44,8 @@ pub enum ElfError {
 /// compilers can describe names of any length in a few bytes.
 const MAX_READABLE: usize = 1024;
 
-/// Maximum total length of all names as the file has them, and of the readable names, relative to
-/// the length of the file. Names can share bytes of the file, so a small damaged file could
+/// Maximum total length of all names as the file stores them, and of the readable names, relative
+/// to the length of the file. Names can share bytes of the file, so a small damaged file could
 /// otherwise take hours, or fill the memory.
 const MAX_NAMES: usize = 4;
 
@@ -180,8 +180,8 @@ fn readable(name: &[u8]) -> String {
     shown(&name).into_owned()
 }
 
-/// Decodes a name of the Rust compiler, without the compiler's hash. The names of older compilers
-/// are also names of C++, so this comes first.
+/// Decodes a name of the Rust compiler, without the compiler's hash. The names of older Rust
+/// compilers are also valid C++ names, so try Rust first.
 fn decode_rust(name: &[u8]) -> Option<String> {
     let mut out = Limited(String::new());
     let name = rustc_demangle::try_demangle(std::str::from_utf8(name).ok()?).ok()?;
@@ -190,9 +190,10 @@ fn decode_rust(name: &[u8]) -> Option<String> {
 }
 
 /// Decodes a name of a C++ compiler, as the Itanium ABI specifies it. Leaves out the types of a
-/// function's parameters, which make names long: a handler is `uart::Driver::receive`.
+/// function's parameters, which make names long. For example, a handler is `uart::Driver::receive`.
 fn decode_cpp(name: &[u8]) -> Option<String> {
-    // Without the prefix, the name of a C function could be the code of a type.
+    // Require the prefix, because the name of a C function could otherwise be read as the code of a
+    // type.
     if !name.starts_with(b"_Z") {
         return None;
     }

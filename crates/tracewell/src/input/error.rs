@@ -63,7 +63,7 @@ pub enum InputError {
     /// The format has no such option, or the option has no such value.
     #[error(transparent)]
     Option(#[from] OptionError),
-    /// The sink could not write, or cannot use this trace.
+    /// The sink failed to write, or cannot use this trace.
     #[error(transparent)]
     Sink(SinkError),
     /// Standard input is a terminal.

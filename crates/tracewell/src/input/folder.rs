@@ -1,7 +1,7 @@
 //! Opens traces that consist of several files in a folder.
 //!
-//! The format finds the files. This module maps large files and copies small ones, and passes their
-//! bytes to the decoder through [`Settings::files`].
+//! The format finds the files. This module maps large files and copies small files, and passes
+//! their bytes to the decoder through [`Settings::files`].
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -50,7 +50,7 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
         else {
             continue;
         };
-        // Such a file is a whole trace, even if it is beside a file `metadata`.
+        // Such a file is a complete trace, even if a file `metadata` is beside it.
         if !is_folder && named.is_none() && is_certain(path, format) {
             continue;
         }
@@ -84,7 +84,7 @@ pub fn paths(path: &Path, settings: &Settings) -> Vec<PathBuf> {
     }
 }
 
-/// Returns true if the first bytes of a file certainly have another format than this one, or if the
+/// Returns true if the first bytes of a file certainly have a format other than this one, or if the
 /// path is not a readable regular file.
 fn is_certain(path: &Path, format: &Format) -> bool {
     if !path.metadata().is_ok_and(|data| data.is_file()) {

@@ -7,7 +7,7 @@ use tracewell_wire::number;
 
 use crate::source::check_text;
 
-/// Traces of other systems: the first bytes, and the name.
+/// First bytes of known traces of other systems, with the names of their formats.
 const TRACES: [(&[u8], &str); 8] = [
     (b"\x17\x08\x44tracing", "a trace-cmd file"),
     (b"PERFILE2", "a perf.data file"),
@@ -19,7 +19,7 @@ const TRACES: [(&[u8], &str); 8] = [
     (b"{\"displayTimeUnit\"", "a Chrome JSON trace"),
 ];
 
-/// Files that are no traces: the first bytes, and the name.
+/// First bytes of known files that are not traces, with the names of their formats.
 const OTHERS: [(&[u8], &str); 10] = [
     (b"\x7FELF", "an ELF file"),
     (b"MZ", "a Windows program"),
@@ -33,7 +33,7 @@ const OTHERS: [(&[u8], &str); 10] = [
     (b"<svg", "an SVG image"),
 ];
 
-/// Returns the kind of a file that is no trace of a known format, such as `an ELF file, which is
+/// Returns the kind of a file that is not a trace of a known format, such as `an ELF file, which is
 /// not a trace`. Returns `None` if its first bytes do not show the kind.
 pub(super) fn kind(start: &[u8]) -> Option<String> {
     match trace(start) {
@@ -60,7 +60,7 @@ fn named(files: &[(&[u8], &'static str)], start: &[u8]) -> Option<&'static str> 
     files.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name)
 }
 
-/// Returns a hint about an input that the name of its file suggests.
+/// Returns the hint that an input's file name suggests.
 pub(super) fn hint(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_str()?;
     // The names that AIX's `trace` gives its logs: `trcfile`, and `trcfile-0` for each processor.

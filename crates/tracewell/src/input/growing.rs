@@ -110,7 +110,8 @@ impl Growing {
         }
     }
 
-    /// Decodes the rest of the files, including what is only readable if nothing follows.
+    /// Decodes the rest of the files, including data that a reader can decode only at the end of a
+    /// file.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or is not of the format, or if there is no trace.

@@ -14,7 +14,7 @@ use crate::text::shown;
 /// The bytes of a section.
 type Section<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// Maximum number of rows, 16 bytes each. Programs for microcontrollers have some 100,000.
+/// Maximum number of rows, 16 bytes each. Programs for microcontrollers have about 100,000 rows.
 const MAX_ROWS: usize = 4 << 20;
 
 /// Maximum total length of all line programs that are run, relative to the length of the section
@@ -24,13 +24,14 @@ const MAX_RUNS: usize = 2;
 /// Reads the lines of all units. `section` returns the bytes of a section by its name; a section
 /// that is missing is empty.
 ///
-/// If the debug information is damaged, the list has the lines before the damage, and says so.
+/// If the debug information is damaged, the list contains the lines before the damage, and reports
+/// the damage.
 pub(super) fn read<'a>(is_big_endian: bool, section: impl Fn(&str) -> &'a [u8]) -> Lines {
     let endian = if is_big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
     let load = |id: SectionId| Ok(EndianSlice::new(section(id.name()), endian));
     let mut lines = Lines::default();
     let Ok::<_, Infallible>(mut dwarf) = Dwarf::load(load);
-    // Many units can share their abbreviations.
+    // Many units can share one table of abbreviations.
     dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::All);
     let budget = section(SectionId::DebugLine.name()).len().saturating_mul(MAX_RUNS);
     if let Err(fault) = add_units(&dwarf, &mut lines, budget) {

@@ -29,7 +29,8 @@ pub struct Mapping {
     #[cfg(unix)]
     guard: Guard,
     map: Mmap,
-    /// The file, to notice that it became shorter; `None` if the mapping does without it.
+    /// The file, to notice if it becomes shorter; `None` if the mapping does not keep the file
+    /// open.
     file: Option<File>,
 }
 
@@ -76,7 +77,7 @@ impl Bytes {
     }
 
     /// Returns the file's current length if the file is shorter than when it was mapped. Bytes
-    /// beyond this length may not be from the file.
+    /// beyond this length may not come from the file.
     pub fn is_cut(&self) -> Option<u64> {
         let Self::Mapped(Mapping { map, file, .. }) = self else { return None };
         let length = match file {

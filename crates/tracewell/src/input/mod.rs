@@ -108,7 +108,7 @@ impl Input {
         };
         let content = content.map_err(|source| InputError::io(path, source))?;
         let mut input = Self::recognise(path.to_owned(), content, settings)?;
-        // Each format may add a note about these bytes, even if they are decoded as another format.
+        // Each format may add a note about these bytes, even if another format decodes them.
         for format in FORMATS {
             let Some(note) = (format.note)(input.content.start()) else { continue };
             input.remarks.add(Severity::Note, None, note.message);

@@ -15,10 +15,10 @@ const MAX_LISTED: usize = 10;
 #[derive(Default)]
 pub(super) struct UserNames {
     files: Vec<Arc<Extension>>,
-    /// The ids that occurred, if they are noted.
+    /// The ids that occurred, if ids are collected.
     ids: Option<EventIds>,
     symbols: Option<Arc<SymbolTable>>,
-    /// True if an argument of an event was in a symbol.
+    /// True if an argument of an event was an address within a symbol.
     has_symbol: bool,
 }
 
@@ -29,7 +29,7 @@ impl UserNames {
         let is_ours = |file: &&Arc<Extension>| file.format() == format.name;
         let mut files = settings.all_schemas(format.name);
         files.retain(|file| is_ours(&file));
-        // With files for several formats, a user names all systems of a project at once.
+        // A user may give files for several formats, to name all systems of a project at once.
         let severity = if files.is_empty() { Severity::Warning } else { Severity::Note };
         for file in settings.schemas.iter().filter(|file| !is_ours(file)) {
             let (path, of) = (file.path(), file.format());
@@ -50,7 +50,7 @@ impl UserNames {
         self.ids.get_or_insert_default();
     }
 
-    /// Notes the ids of these events, and the first address that is in a symbol.
+    /// Notes the ids of these events, and the first address that is within a symbol.
     pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
         if let Some(ids) = &mut self.ids {
             batch.events().for_each(|event| ids.insert(event.id));
@@ -60,8 +60,8 @@ impl UserNames {
         }
     }
 
-    /// Adds notes about events that never occurred, and warnings of entries that do not fit. Adds
-    /// the ids that occurred to the trace.
+    /// Adds notes about events that never occurred, and warnings about entries that do not fit the
+    /// trace. Adds the ids that occurred to the trace.
     pub(super) fn report(self, trace: &mut Trace) {
         let seen = |id| self.ids.as_ref().is_some_and(|ids| ids.contains(id));
         if let Some(symbols) = self.symbols.as_deref() {
@@ -85,7 +85,7 @@ impl UserNames {
     }
 }
 
-/// Returns true if an argument of an event is an address in a symbol.
+/// Returns true if an argument of an event is an address within a symbol.
 fn has_symbol(event: Event<'_>) -> bool {
     event.kind().args.iter().enumerate().any(|(index, argument)| {
         let Some(value) = event.argument(index) else { return false };

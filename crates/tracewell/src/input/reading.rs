@@ -37,7 +37,7 @@ pub struct Reading {
     decoder: Box<dyn Decoder>,
     trace: Trace,
     window: Window,
-    /// The files of the user that name events and addresses; `None` if there are none.
+    /// The user's files that name events and addresses; `None` if there are none.
     names: Option<UserNames>,
 }
 

@@ -53,7 +53,7 @@ fn trace_segment(image: image::MemoryImage, remarks: &mut Diagnostics) -> Vec<u8
     if segments.is_empty() {
         return Vec::new();
     }
-    // The other segments are not needed, so their order does not matter.
+    // The other segments are not needed, so `swap_remove` may change their order.
     let segment = segments.swap_remove(found);
     for gap in segment.filled() {
         let message = format!(

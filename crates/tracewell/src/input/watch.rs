@@ -1,4 +1,4 @@
-//! Reports how far an input has been read.
+//! Reports the progress of reading an input.
 
 use std::sync::{Mutex, PoisonError};
 

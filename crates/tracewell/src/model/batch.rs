@@ -1,15 +1,16 @@
-//! Events as columns, with the bytes they came from.
+//! Events as columns, with the bytes from which they were decoded.
 //!
 //! A decoder reuses one [`Columns`]. The decoder lends these columns to the sink as a [`Batch`],
-//! together with a view of the source bytes. No event is copied, and no event needs an allocation.
+//! together with a view of the source bytes. So no event is copied, and no event needs an
+//! allocation.
 
 use std::fmt;
 use std::ops::Range;
 
 use super::ContextId;
 
-/// Priority of the context that recorded an event, or none. A value of this type occupies two
-/// bytes, so a column of priorities has two bytes per event.
+/// Priority of the context that recorded an event, or the value for no priority. A value of this
+/// type occupies two bytes, so a column of priorities needs two bytes per event.
 ///
 /// ```
 /// use tracewell::model::Priority;
@@ -24,8 +25,8 @@ impl Priority {
     /// No priority, because the record has none.
     pub const NONE: Self = Self(u16::MAX);
 
-    /// Creates a priority from the traced system's number. 65,535 means none; no dialect uses it as
-    /// a priority.
+    /// Creates a priority from the traced system's number. The number 65,535 means no priority; no
+    /// dialect uses it as a priority.
     #[inline]
     pub const fn new(priority: u16) -> Self {
         Self(priority)
@@ -61,8 +62,8 @@ impl fmt::Debug for Priority {
 /// ```
 #[derive(Debug, Default)]
 pub struct Columns {
-    /// Ticks since the first event of the trace, unwrapped to 64 bits. Within a source, ticks never
-    /// decrease, unless the clock of the source went backwards.
+    /// Ticks since the first event of the trace, as an unwrapped number of 64 bits. Within a
+    /// source, ticks never decrease, unless the clock of the source went backwards.
     pub ticks: Vec<u64>,
     /// The core that recorded the event; 0 if there is only one.
     pub cpu: Vec<u16>,
@@ -109,7 +110,7 @@ pub struct Span {
     pub end: u32,
 }
 
-/// The bytes that the events of a batch were decoded from.
+/// The bytes from which the events of a batch were decoded.
 ///
 /// ```
 /// use tracewell::model::Records;
@@ -196,8 +197,8 @@ impl<'a> Records<'a> {
     /// Returns the payload of event `row`: the bytes that the schema's arguments describe.
     #[inline]
     pub fn payload(&self, row: usize) -> &'a [u8] {
-        // A decoded payload has no length of its own: it ends where the payload of the next event
-        // begins.
+        // The length of a decoded payload is not stored: the payload ends where that of the next
+        // event begins.
         if let Shape::Decoded { spans, payloads } = self.shape {
             let start = |row: usize| spans.get(row).map(|span| span.payload as usize);
             let Some(payload) = start(row) else { return &[] };
@@ -233,14 +234,14 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Up to some thousands of events, borrowed from a decoder for one call.
+/// A batch of up to some thousands of events, borrowed from a decoder for one call.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// Number of the first event, counted from 0 over the whole trace.
     pub first: u64,
     /// One row per event.
     pub columns: &'a Columns,
-    /// The bytes that the events were decoded from.
+    /// The bytes from which the events were decoded.
     pub records: Records<'a>,
 }
 
@@ -332,8 +333,8 @@ pub struct Events<'a> {
 impl<'a> Iterator for Events<'a> {
     type Item = EventRef<'a>;
 
-    /// Always inlined, so that a loop does not load columns that it never uses, and the other
-    /// values remain in registers.
+    /// The function is always inlined, so that a loop loads only the columns that it uses and keeps
+    /// their values in registers.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let event = self.batch.event(self.row)?;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-/// A moment as wall-clock time and as a timestamp of the trace's clock.
+/// A moment, given both as wall-clock time and as a timestamp of the trace's clock.
 ///
 /// ```
 /// use tracewell::model::WallClock;
@@ -39,7 +39,7 @@ impl WallClock {
     }
 }
 
-/// The direction in which a counter's timestamps change with time.
+/// The direction in which a counter's timestamps change over time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// Later stamps are larger.
@@ -85,8 +85,8 @@ impl Counter {
         Self { mask, last: mask, direction }
     }
 
-    /// Returns the mask if it selects the n lowest bits and the modulus is 2^n. The ticks between
-    /// two stamps are then their difference under this mask.
+    /// Returns the mask if it selects exactly the n lowest bits and the modulus is 2^n. In this
+    /// case, the number of ticks between two stamps is their difference under this mask.
     pub(crate) const fn low_bits(&self) -> Option<u64> {
         let low = self.mask & self.mask.wrapping_add(1) == 0 && self.last == self.mask;
         if low { Some(self.mask) } else { None }
@@ -113,7 +113,7 @@ impl Counter {
         to.wrapping_sub(from).wrapping_add(round)
     }
 
-    /// Returns the timestamp of this counter `ticks` after `origin`.
+    /// Returns the timestamp that this counter has `ticks` ticks after `origin`.
     pub fn stamp_after(&self, origin: u64, ticks: u64) -> u64 {
         let modulus = u128::from(self.last) + 1;
         let advance = u128::from(ticks) % modulus;
@@ -132,7 +132,7 @@ impl Counter {
 pub struct Rate {
     ticks: NonZeroU64,
     seconds: NonZeroU64,
-    /// Nanoseconds per tick if this is a whole number, otherwise 0.
+    /// Nanoseconds per tick if this number is a whole number, otherwise 0.
     whole: u64,
 }
 
@@ -167,10 +167,10 @@ impl Rate {
         self.divided(ticks)
     }
 
-    /// Like [`Rate::nanoseconds`], if a tick is not a whole number of nanoseconds.
+    /// Like [`Rate::nanoseconds`], for rates at which a tick is not a whole number of nanoseconds.
     fn divided(self, ticks: u64) -> u64 {
-        // Use 64-bit divisions if nothing overflows, because 128-bit divisions would take most of
-        // the time needed to write a line.
+        // Use 64-bit divisions if nothing overflows: 128-bit divisions would take most of the time
+        // that is needed to write a line.
         if let Some(product) = ticks.checked_mul(self.seconds.get())
             && self.ticks.get() <= u64::MAX / 1_000_000_000
             && let Some(whole) = (product / self.ticks).checked_mul(1_000_000_000)
@@ -180,8 +180,8 @@ impl Rate {
         }
         let (ticks, denominator) = (u128::from(ticks), u128::from(self.ticks.get()));
         let product = ticks * u128::from(self.seconds.get());
-        // Whole seconds and the remainder are converted separately: their product would exceed 128
-        // bits.
+        // Whole seconds and the remainder are converted separately, because otherwise a product
+        // could exceed 128 bits.
         let whole = (product / denominator).saturating_mul(1_000_000_000);
         let rest = product % denominator * 1_000_000_000 / denominator;
         u64::try_from(whole.saturating_add(rest)).unwrap_or(u64::MAX)
@@ -266,9 +266,9 @@ pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
 pub struct RateChange {
     /// Ticks since the first event.
     pub ticks: u64,
-    /// Nanoseconds since the first event at that moment.
+    /// Nanoseconds from the first event to that moment.
     pub nanoseconds: u64,
-    /// The rate after that moment.
+    /// The rate from that moment on.
     pub rate: Rate,
 }
 
@@ -299,13 +299,13 @@ impl RateChange {
 pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
-    /// All rates in time order, each with its start; empty if `rate` never changes. Times are
-    /// rounded down at each change, including the first, so that each rate begins at a whole number
-    /// of nanoseconds.
+    /// All rates in the order of time, each with its start; empty if `rate` never changes. Times
+    /// are rounded down at each change, including the first, so that each rate begins at a whole
+    /// number of nanoseconds.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
     pub counter: Counter,
-    /// The counter's timestamp of the first event.
+    /// The counter's timestamp at the first event.
     pub first_stamp: u64,
 }
 
@@ -315,7 +315,7 @@ impl Clock {
         Self { rate, changes: Vec::new(), counter, first_stamp: 0 }
     }
 
-    /// Returns a clock with a counter of 64 bits that counts up.
+    /// Returns a clock with a 64-bit counter that counts up.
     pub fn of_64_bits(rate: Option<Rate>) -> Self {
         Self::new(rate, Counter::of_mask(u64::MAX, Direction::Up))
     }
@@ -416,8 +416,8 @@ mod tests {
         let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let mut clock = Clock::new(None, counter);
         assert_eq!(clock.nanoseconds(5), None);
-        // At three ticks per microsecond, tick 10 is 3333.3 ns after the first event, rounded up to
-        // 3334.
+        // At three ticks per microsecond, tick 10 is 3333.3 ns after the first event, which is
+        // rounded up to 3334.
         clock.change_rate(10, Rate::new(3_000_000, 1).unwrap());
         assert_eq!(
             [0, 1, 9, 10, 11].map(|t| clock.nanoseconds(t).unwrap()),

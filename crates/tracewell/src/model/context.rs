@@ -19,9 +19,10 @@ pub enum ContextKind {
     Interrupt,
     /// The system before its scheduler started.
     Initialization,
-    /// The trace does not identify the context, or the scheduler of the trace does not know it.
+    /// The trace does not identify the context, or the traced system's scheduler does not know it.
     Unknown,
-    /// The system itself: idle loop, scheduler, and interrupts without a context of their own.
+    /// The system itself: the idle loop, the scheduler, and interrupts that have no context of
+    /// their own.
     System,
 }
 
@@ -66,7 +67,7 @@ pub struct Context {
     pub object: Option<ObjectId>,
 }
 
-/// The names in [`Contexts`] that a reader has already processed.
+/// Records which names in [`Contexts`] a reader has already processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeenContexts {
     renamed: usize,
@@ -95,11 +96,12 @@ pub struct SeenContexts {
 pub struct Contexts {
     list: Vec<Context>,
     by_key: HashMap<u64, ContextId, RandomState>,
-    /// The known contexts that were renamed, one entry per change.
+    /// The contexts that were renamed after they became known, with one entry per change.
     renamed: Vec<ContextId>,
     /// Number of changes of `by_key`.
     bindings: u64,
-    /// The keys of the last changes of `by_key`, at most one more than there are contexts.
+    /// The keys of the latest changes of `by_key`; their number exceeds that of the contexts by at
+    /// most one.
     rebound: Vec<u64>,
 }
 
@@ -110,7 +112,7 @@ impl Contexts {
         self.list.get(id.index())
     }
 
-    /// Returns the context with this key; the latest if the key was reused.
+    /// Returns the context with this key; if the key was reused, the latest one.
     #[inline]
     pub fn find(&self, key: u64) -> Option<ContextId> {
         self.by_key.get(&key).copied()
@@ -125,8 +127,8 @@ impl Contexts {
     /// Adds a context and returns its number. If the key is known, returns the number of the
     /// existing context, which does not change.
     pub fn add(&mut self, context: Context) -> ContextId {
-        // A trace with 2^32 contexts would have at least 128 GiB, with a different context in each
-        // event.
+        // Even with a different context in each event, a trace with 2^32 contexts would occupy at
+        // least 128 GiB.
         let next = ContextId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         let key = context.key;
         let id = *self.by_key.entry(key).or_insert_with(|| {
@@ -147,7 +149,7 @@ impl Contexts {
         self.add(context)
     }
 
-    /// From the next batch on, makes a key name this context. If `context` is `None`, makes the key
+    /// Makes a key name this context from the next batch on. If `context` is `None`, makes the key
     /// name no known context. Contexts of earlier batches do not change.
     pub fn bind(&mut self, key: u64, context: Option<ContextId>) {
         match context {
@@ -166,8 +168,8 @@ impl Contexts {
         self.rebound.push(key);
     }
 
-    /// Makes each key name the first context that had it, as at the start of a trace whose contexts
-    /// are all known. [`Contexts::follow`] comes next.
+    /// Makes each key name the first context that had it, as at the start of a trace in which all
+    /// contexts are known. [`Contexts::follow`] comes next.
     pub(crate) fn rewind(&mut self) {
         self.by_key.clear();
         for (index, context) in self.list.iter().enumerate() {
@@ -176,14 +178,16 @@ impl Contexts {
         self.bindings = 0;
     }
 
-    /// Makes each key name the context that it has in `live`, which has the same contexts as far as
-    /// it knows them. Keys that `live` has not mentioned yet keep their contexts.
+    /// Makes each key name the context that it names in `live`, which contains the same contexts,
+    /// as far as they are already known there. Keys that `live` has not mentioned yet keep their
+    /// contexts.
     pub(crate) fn follow(&mut self, live: &Self) {
         let behind = usize::try_from(live.bindings - self.bindings).unwrap_or(usize::MAX);
         let missed = live.rebound.len().checked_sub(behind);
         match missed.and_then(|from| live.rebound.get(from..)) {
             Some(keys) => keys.iter().for_each(|key| self.follow_key(live, *key)),
-            // This costs as much as the changes since the last time.
+            // There were more changes than contexts, so a visit to all contexts costs no more than
+            // the changes.
             None => live.list.iter().for_each(|context| self.follow_key(live, context.key)),
         }
         self.bindings = live.bindings;
@@ -212,7 +216,7 @@ impl Contexts {
     }
 
     /// Updates a table with one row per context. Calls `row` for each context that was added or
-    /// renamed since the last call with this `seen`.
+    /// renamed since the last call with the same `seen`.
     #[inline]
     pub fn update<T>(
         &self,
@@ -306,7 +310,7 @@ mod tests {
         live.replace(context(7, "unnamed"));
         known.follow(&live);
         assert_eq!((known.find(7), known.find(8)), (Some(second), Some(other)));
-        // More changes than `live` remembers.
+        // There are more changes than `live` remembers.
         for _ in 0..100 {
             live.bind(7, Some(first));
         }

@@ -11,7 +11,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Unusual, but without effect on the events.
+    /// The input is unusual, but the events are not affected.
     Note,
     /// Another command would probably show more. The events of this input are complete.
     Hint,
@@ -63,7 +63,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The diagnostics about one input. Only the first [`Diagnostics::KEPT`] diagnostics are kept; the
+/// The diagnostics about one input. The first [`Diagnostics::KEPT`] diagnostics are kept; the
 /// others are only counted.
 ///
 /// ```
@@ -87,7 +87,7 @@ impl Diagnostics {
     /// Number of diagnostics that are kept, so that hostile input cannot fill memory.
     pub const KEPT: usize = 100;
 
-    /// Adds a diagnostic. `offset` is `None` if it concerns the whole input.
+    /// Adds a diagnostic. `offset` is `None` if the diagnostic concerns the whole input.
     pub fn add(
         &mut self,
         severity: Severity,
@@ -98,7 +98,7 @@ impl Diagnostics {
         self.add_with(severity, offset, || message.into());
     }
 
-    /// Adds a diagnostic. `message` is called only if the diagnostic is kept.
+    /// Adds a diagnostic. The function calls `message` only if it keeps the diagnostic.
     pub fn add_with(
         &mut self,
         severity: Severity,

@@ -1,7 +1,7 @@
 //! Delivers events and losses from a decoder to a sink, and keeps the trace's counts.
 //!
 //! A decoder creates an [`Emitter`] in each call of `decode` and adds single events with one of
-//! three functions. The functions differ in the location of the bytes of a record and its payload:
+//! three functions. The functions differ in where the bytes of a record and of its payload are:
 //!
 //! | function | record | payload |
 //! |---|---|---|
@@ -25,7 +25,7 @@ use super::{Sink, Span, Trace};
 /// that window.
 #[derive(Debug, Default)]
 pub struct EventBuffer {
-    /// The added events. They become columns when they are delivered, because one vector grows with
+    /// The added events. The columns are filled only at delivery, because one vector grows with
     /// fewer instructions than seven.
     added: Vec<Added>,
     columns: Columns,
@@ -41,7 +41,7 @@ pub struct EventBuffer {
     shape: Shape,
     /// Source offset to which spans in the window are relative.
     origin: u64,
-    /// Bytes of `payloads` and of `copies` that belong to added events.
+    /// Numbers of bytes in `payloads` and in `copies` that belong to added events.
     claimed: (usize, usize),
 }
 
@@ -63,7 +63,7 @@ enum Shape {
     Copied,
 }
 
-/// The columns of one event, before it has a number.
+/// The columns of one event that has no number yet.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEvent {
     /// Ticks since the first event of the trace; [`Emitter::ticks`] computes them.
@@ -139,7 +139,7 @@ pub struct Emitter<'a> {
     pub trace: &'a mut Trace,
     /// The events added so far.
     pub buffer: &'a mut EventBuffer,
-    /// The bytes that records point into.
+    /// The bytes to which the positions of records refer.
     pub window: Window<'a>,
     sink: &'a mut dyn Sink,
 }
@@ -218,8 +218,8 @@ impl<'a> Emitter<'a> {
     /// Returns the span of a record in the window, after making room for it in the batch.
     #[inline]
     fn place(&mut self, record: Range<u64>, shape: Shape) -> Flow<Span> {
-        // Spans have 32 bits and are relative to the origin. A record before the origin, or 4 GiB
-        // after it, needs a new batch.
+        // The positions in a span have 32 bits and are relative to the origin. So a record before
+        // the origin, or more than 4 GiB after it, needs a new batch.
         let far = record.start < self.buffer.origin
             || record.end - self.buffer.origin > u64::from(u32::MAX);
         if far && !self.buffer.added.is_empty() {
@@ -254,7 +254,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Delivers the events that were added. Call this before the window ends, before the trace gets
-    /// names that apply from the next event on, and at the end.
+    /// names that apply only from the next event on, and at the end.
     pub fn flush(&mut self) -> Flow {
         let buffer = &mut *self.buffer;
         if buffer.added.is_empty() {
@@ -278,8 +278,8 @@ impl<'a> Emitter<'a> {
         flow
     }
 
-    /// Calls `fill` with the columns of the next batch, which still contain the rows of the last
-    /// batch. Call [`Emitter::batch`] afterwards.
+    /// Calls `fill` with the columns of the next batch, which still contain the rows of the
+    /// previous batch. Call [`Emitter::batch`] afterwards.
     pub fn columns<T>(&mut self, fill: impl FnOnce(&mut Trace, &mut Columns) -> T) -> T {
         fill(self.trace, &mut self.buffer.columns)
     }
@@ -307,7 +307,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Delivers the events that were added, then reports a loss after them.
+    /// Delivers the events that were added, then reports a loss.
     pub fn loss(&mut self, events: Option<u64>, cause: LossCause, offset: u64) -> Flow {
         self.flush()?;
         let loss = Loss { before: self.trace.events, events, cause, offset };
@@ -349,7 +349,7 @@ impl EventBuffer {
         self.remove_delivered();
     }
 
-    /// Moves the added events to the columns, which are empty.
+    /// Moves the added events to the columns, which must be empty.
     fn fill_columns(&mut self) {
         let Self { added, columns, spans, offsets, .. } = self;
         let events = || added.iter().map(|added| &added.event);
@@ -365,7 +365,8 @@ impl EventBuffer {
         added.clear();
     }
 
-    /// Empties the batch, but keeps bytes that are already appended for the next event.
+    /// Empties the batch, but keeps the bytes that the caller has already appended for the next
+    /// event.
     fn remove_delivered(&mut self) {
         self.added.clear();
         self.columns.resize(0);

@@ -86,7 +86,7 @@ impl<'a> Event<'a> {
         self.trace.schema.event(self.row.id)
     }
 
-    /// Returns the meaning of the event, if it has one. It may depend on the value.
+    /// Returns the meaning of the event, if it has one. The meaning may depend on the value.
     #[inline]
     pub fn means(&self) -> Option<Means> {
         let means = self.kind().means?;
@@ -103,7 +103,7 @@ impl<'a> Event<'a> {
         self.argument(means.value?).map(|value| value.wrapping_add(means.offset))
     }
 
-    /// Returns the name in the dialect's own words, for example `TX_TRACE_MUTEX_GET`.
+    /// Returns the name that the dialect itself uses, for example `TX_TRACE_MUTEX_GET`.
     pub fn name(&self) -> &'a str {
         &self.kind().name
     }
@@ -133,8 +133,8 @@ impl<'a> Event<'a> {
         self.trace.payload.argument(self.row.payload, index)
     }
 
-    /// Returns the bytes of argument `index`, which is a text, bytes or a list. Returns no bytes
-    /// for other arguments.
+    /// Returns the bytes of argument `index`, which is a text, bytes or a list. For all other
+    /// arguments, returns an empty slice.
     pub fn bytes(&self, index: usize) -> &'a [u8] {
         let (layout, payload) = (self.trace.payload, self.row.payload);
         match self.kind().instrumentation.parts {
@@ -146,7 +146,7 @@ impl<'a> Event<'a> {
                 };
                 let before = (first..index).map(length).fold(0, usize::saturating_add);
                 let rest = all.get(before..).unwrap_or_default();
-                // The last text has the bytes after those of all parts.
+                // The last text consists of the bytes after those of all parts.
                 let length = if index == last { rest.len() } else { length(index) };
                 rest.get(..length).unwrap_or(rest)
             }
@@ -172,15 +172,16 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// Returns the number of the span that the event begins, enters, leaves or ends, or else of the
-    /// innermost span around the event; `None` if there is no span.
+    /// Returns the number of the span that the event begins, enters, leaves or ends. For other
+    /// events, returns the number of the innermost span around the event, or `None` if there is no
+    /// such span.
     pub fn span(&self) -> Option<u64> {
         self.kind().instrumentation.span?;
         self.argument(0).filter(|number| *number != 0)
     }
 
     /// Returns the name of a span of the program that recorded the event; `None` if the trace does
-    /// not contain its beginning, or if too many other spans began after it.
+    /// not contain its beginning, or if too many other spans began later.
     pub fn span_name(&self, number: u64) -> Option<&'a str> {
         let (context, ticks) = (self.row.context, self.row.ticks);
         let span = self.trace.program_spans.at(context, number, ticks)?;
@@ -234,7 +235,7 @@ impl fmt::Display for Time {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Label<'a> {
     label: &'a str,
-    /// The id, if the label stands for several ids.
+    /// The id of the event, if the label stands for several ids.
     id: Option<u32>,
 }
 
@@ -266,8 +267,8 @@ pub enum ArgumentValue<'a> {
     Float(f64),
     /// Bits or an address, shown in hexadecimal.
     Hex(u64),
-    /// The key of an object, and the label of the object that had this key at the time. If no
-    /// object had the key, the label is a symbol that begins at this address.
+    /// The key of an object, and the label of the object that had this key at the time of the
+    /// event. If no object had the key, the label is that of a symbol that begins at this address.
     Object(u64, Option<&'a str>),
     /// A number and its name in the schema.
     Enum(u64, Option<&'a str>),
@@ -283,7 +284,7 @@ pub enum ArgumentValue<'a> {
     Text(&'a [u8]),
     /// Bytes, shown in hexadecimal.
     Bytes(&'a [u8]),
-    /// Several values, each with its own type.
+    /// Several values, each with a type of its own.
     List(Vec<ListItem<'a>>),
     /// A structure or an array, as list items: see [`ListItem`].
     Nested(Vec<ListItem<'a>>),

@@ -1,6 +1,6 @@
-//! The event ids that occurred in a trace.
+//! Stores which event ids occurred in a trace.
 
-/// A set of event ids below [`EventIds::LIMIT`]. Schemas define no larger ids.
+/// A set of event ids below [`EventIds::LIMIT`]. Schemas do not define larger ids.
 ///
 /// ```
 /// use tracewell::model::EventIds;
@@ -29,7 +29,7 @@ impl EventIds {
     /// Ids below this number are stored.
     pub const LIMIT: u32 = 1 << 16;
 
-    /// Adds an id. For an id at or above the limit, stores only that there is one.
+    /// Adds an id. If the id is at or above the limit, stores only that there is such an id.
     pub fn insert(&mut self, id: u32) {
         match self.bits.get_mut(id as usize / 64) {
             Some(bits) => *bits |= 1 << (id % 64),
@@ -37,8 +37,8 @@ impl EventIds {
         }
     }
 
-    /// Returns true if an id is in the set. Returns true for all ids at or above the limit if any
-    /// such id was added.
+    /// Returns true if an id is in the set. If any id at or above the limit was added, returns true
+    /// for all such ids.
     pub fn contains(&self, id: u32) -> bool {
         let bits = self.bits.get(id as usize / 64);
         bits.map_or(self.has_larger, |bits| bits >> (id % 64) & 1 == 1)

@@ -4,7 +4,7 @@
 //! not get the name of the later object. Each creation begins a life. The lives of a key and kind
 //! are assigned to the objects that the source names. The last life of a key is assigned first,
 //! because a source keeps the latest names. A life is never assigned to an object whose parameters
-//! differ from those of the creation. A life without an object has no name.
+//! contradict those of the creation. A life without an object has no name.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 use super::schema::{ArgumentKind, EventType, Schema};
 use super::{Lifetime, Meaning, Object, ObjectId, Objects, PayloadLayout};
 
-/// A key of one kind of objects.
+/// A key together with a kind of objects.
 type Named = (u64, u32);
 
 /// The collected creations and deletions, by key and kind.
@@ -41,8 +41,8 @@ struct Creation {
 /// A change of the object that a key names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyBinding {
-    /// The position that the caller passed to `note`, or `None` for the state before the first
-    /// event.
+    /// The position that the caller passed to `note`, or `None` if the change applies before the
+    /// first event.
     pub place: Option<usize>,
     /// Ticks of that position since the first event.
     pub ticks: u64,
@@ -54,8 +54,8 @@ pub struct KeyBinding {
     pub object: Option<ObjectId>,
 }
 
-/// Returns, for each event id up to the last creation or deletion, true if the id is a creation or
-/// a deletion.
+/// Returns a list with one entry for each event id, up to the highest id of a creation or deletion.
+/// An entry is true if the id is a creation or a deletion.
 pub fn births_and_deaths(schema: &Schema) -> Vec<bool> {
     let mut relevant = Vec::new();
     for event in schema.events().iter().filter(|event| subject(event).is_some()) {
@@ -107,8 +107,8 @@ impl Lifetimes {
     }
 
     /// Assigns the lives to the objects that the source names, in the order of the source. From the
-    /// beginning of each life, its key names the assigned object. For lives without a name, creates
-    /// objects of the kind `made_up`. `from` is the tick of the first position.
+    /// beginning of each life, the key names the object that is assigned to it. For lives without a
+    /// name, `made_up` creates objects. `from` is the tick of the first position.
     pub fn settle(
         mut self,
         schema: &Schema,
@@ -126,8 +126,8 @@ impl Lifetimes {
             });
             known.push(*id);
         }
-        // Keys that the source does not name come last, sorted, because the order of a hash map
-        // would change the output from run to run.
+        // Keys that the source does not name come last. They are sorted, because the order of a
+        // hash map would change the output from run to run.
         let mut others: Vec<_> =
             self.lives.keys().filter(|named| !slots.contains_key(*named)).copied().collect();
         others.sort_unstable();
@@ -180,16 +180,16 @@ struct Given<'a> {
     objects: &'a Objects,
     /// The unassigned objects, in the order of the source.
     slots: Vec<ObjectId>,
-    /// The object that the key named before the first of these lives.
+    /// The object that the key named before the first of the lives.
     before: Option<ObjectId>,
     /// True if the source no longer names this object.
     is_gone: bool,
 }
 
 impl Given<'_> {
-    /// Returns the lives in time order, each with its object. At first, the source filled the slots
-    /// of a key in order. If there are at least as many slots as lives, the last slots belong to
-    /// these lives. If there are fewer slots than lives, some lives shared a slot, and the first
+    /// Returns the lives in time order, each with its object. Initially, the source filled the
+    /// slots of a key in order. If there are at least as many slots as lives, the last slots belong
+    /// to these lives. If there are fewer slots than lives, some lives shared a slot, and the first
     /// slots are assigned first.
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
@@ -234,7 +234,7 @@ impl Given<'_> {
         match position {
             // If an object's parameters changed after its creation, the object does not fit the
             // recorded creation. So for a life that has not ended, take an object that is alive,
-            // even if it does not fit.
+            // even if the object does not fit.
             Some(position) => Some(self.slots.remove(position)),
             None => self.take(life, false),
         }
@@ -248,8 +248,8 @@ impl Given<'_> {
         position.map(|position| self.slots.remove(position))
     }
 
-    /// Returns the object whose life was in progress at the beginning of the trace; `alone` is true
-    /// if no other life follows.
+    /// Returns the object that was alive at the beginning of the trace; `alone` is true if no other
+    /// life follows.
     fn first(&self, alone: bool) -> Option<ObjectId> {
         let alive = || self.slots.iter().copied().find(|id| self.is_alive(*id));
         match self.before {
@@ -281,7 +281,8 @@ impl Given<'_> {
         parameters
             .map(|(name, value)| (argument(name), Some(*value)))
             .chain([(argument("priority"), priority)])
-            // A parameter that only the event or only the object has is not a contradiction.
+            // A parameter that exists only in the event or only in the object is not a
+            // contradiction.
             .all(|(said, is)| said.is_none() || is.is_none() || said == is)
     }
 }

@@ -1,4 +1,4 @@
-//! Lines of source code of the recorded program, by address. This module only looks them up;
+//! Lines of source code of the recorded program, by address. This module only looks lines up;
 //! `input::lines` reads them from the program's debug information.
 
 /// A line of the program's source.
@@ -28,16 +28,16 @@ pub struct Lines {
     files: Vec<String>,
     /// Sorted by address after [`finish`](Self::finish).
     rows: Vec<Row>,
-    /// Why lines are missing, if the debug information could not be read completely.
+    /// The reason why lines are missing, if the debug information could not be read completely.
     pub damage: Option<String>,
 }
 
-/// The line of all addresses from one up to that of the next row.
+/// The line of all addresses from `from` up to the address of the next row.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     from: u64,
     file: u32,
-    /// 0 if the addresses have no line.
+    /// The number of the line; 0 if the addresses have no line.
     line: u32,
 }
 
@@ -48,7 +48,7 @@ impl Lines {
         (self.files.len() - 1) as u32
     }
 
-    /// Adds the file and the line of all addresses from `address` up to the next one that is added.
+    /// Adds the file and the line of all addresses from `address` up to the next added address.
     /// `None` says that these addresses have no line.
     pub fn add(&mut self, address: u64, place: Option<(u32, u32)>) {
         let (file, line) = place.unwrap_or_default();
@@ -60,7 +60,7 @@ impl Lines {
 
     /// Sorts what was added. Call this once before [`find`](Self::find).
     pub fn finish(&mut self) {
-        // The end of one function can be the start of the next: the start has priority.
+        // The end of one function can be the start of the next, and then the start has priority.
         self.rows.sort_by_key(|row| (row.from, row.line != 0));
         self.rows.shrink_to_fit();
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub enum LossCause {
     /// A ring wrapped: newer events overwrote older ones.
     Overwritten,
-    /// The input ends before its records do.
+    /// The input ends before the end of its records.
     Truncated,
     /// A record exists but is not valid in its dialect.
     Damaged,
@@ -70,12 +70,12 @@ pub struct Losses {
     by_cause: BTreeMap<LossCause, LossCount>,
 }
 
-/// The losses of one cause.
+/// The losses that have the same cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LossCount {
     /// Number of gaps with this cause.
     pub gaps: u64,
-    /// Number of events that are missing in all gaps of known size.
+    /// Total number of events that are missing in the gaps of known size.
     pub events: u64,
     /// Number of gaps of unknown size.
     pub unknown: u64,
@@ -102,8 +102,8 @@ impl Losses {
         self.by_cause.iter().map(|(cause, count)| (*cause, *count))
     }
 
-    /// Returns the number of missing events over all causes, or `None` if the size of a gap is
-    /// unknown.
+    /// Returns the number of missing events for all causes together, or `None` if the size of any
+    /// gap is unknown.
     pub fn events(&self) -> Option<u64> {
         self.iter().try_fold(0_u64, |sum, (_, count)| {
             (count.unknown == 0).then(|| sum.saturating_add(count.events))

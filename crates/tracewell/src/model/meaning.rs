@@ -1,12 +1,12 @@
-//! The meanings of events for scheduling, independent of the traced system.
+//! The meanings of events for scheduling, which do not depend on the traced system.
 //!
 //! Analyses use only meanings, so each works for every dialect. Events that are unrelated to
 //! scheduling have no meaning.
 
 /// The meaning of an event for scheduling.
 ///
-/// The *subject* is the context that the event concerns: the context that the schema's argument
-/// names, or by default the context that recorded the event. The *object*, *next* and *value* are
+/// The *subject* is the context that the event concerns. An argument given by the schema names it;
+/// by default it is the context that recorded the event. The *object*, *next* and *value* are
 /// arguments.
 ///
 /// ```
@@ -34,7 +34,7 @@ pub enum Meaning {
     Blocks,
     /// The subject's time slice expired.
     SliceExpired,
-    /// The subject yielded to others of its priority.
+    /// The subject yielded to other contexts of the same priority.
     Yields,
     /// An interrupt service routine began; the value is its number.
     InterruptEnter,
@@ -45,9 +45,9 @@ pub enum Meaning {
     Lock,
     /// The subject releases the object.
     Unlock,
-    /// The subject waits for the object: a count, flags, a message, memory.
+    /// The subject waits for something from the object: a count, flags, a message or memory.
     Wait,
-    /// The subject signals the object that others wait for.
+    /// The subject signals the object, for which others may wait.
     Post,
     /// The subject puts a message into the object.
     Send,
@@ -78,7 +78,7 @@ pub enum Meaning {
     /// The scheduler chose the subject. The *next* context runs on behalf of the subject. It is the
     /// subject itself, or the owner of the resource for which the subject waits.
     Schedule,
-    /// The subject runs with the urgency of another context.
+    /// The subject begins to run with the urgency of another context.
     Inherit,
     /// The system starts. All earlier activity has ended.
     Boot,
@@ -106,7 +106,7 @@ pub enum Meaning {
     BudgetReclaimed,
     /// A server (the object) used an amount (the value) of reclaimed budget.
     ReclaimedUsed,
-    /// A server (the object) has work. The subject, if recorded, is the source of the work.
+    /// A server (the object) has work. The subject, if it is recorded, is the source of the work.
     ServerActive,
     /// A timer of the kernel was set.
     TimerSet,
@@ -150,11 +150,11 @@ pub enum Meaning {
     Mark,
     /// The application recorded a number (the value).
     Value,
-    /// A filter was set. If the value is 0, the events of some kind are recorded again; otherwise
-    /// these events are no longer recorded.
+    /// A filter was set. If the value is 0, events of some kind are recorded again; otherwise they
+    /// are no longer recorded.
     Hides,
     /// Events are missing from here on.
     Lost,
-    /// Events are missing up to here.
+    /// Events are missing from an earlier point up to here.
     LostEnd,
 }

@@ -1,7 +1,7 @@
 //! The events of batches whose records have a fixed size and whose payloads are rows of numbers.
 //!
-//! Text outputs write such events without a check for each argument. All other batches take
-//! [`Batch::events`].
+//! Text outputs write such events without checking each argument. They use [`Batch::events`] for
+//! all other batches.
 
 use tracewell_wire::ByteOrder;
 
@@ -100,8 +100,8 @@ impl<'a> NumberRows<'a> {
         self.batch.first + row.row as u64
     }
 
-    /// Returns all rows in order. The compiler checks no index of the columns, because the loop
-    /// over slices of the same length has only one.
+    /// Returns all rows in order. The loop needs no bounds check for each column, because all
+    /// slices have the same length and share one index.
     #[inline(always)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = NumberRow<'a>> + use<'a> {
         let columns = self.batch.columns;
@@ -110,7 +110,8 @@ impl<'a> NumberRows<'a> {
         rows.zip(self.bytes.chunks_exact(self.size)).enumerate().map(NumberRow::of)
     }
 
-    /// Returns the arguments of an event, followed by zeros. Returns `None` if one is missing.
+    /// Returns the arguments of an event, followed by zeros. Returns `None` if an argument is
+    /// missing.
     #[inline(always)]
     pub(crate) fn numbers(&self, row: &NumberRow<'_>) -> Option<[u64; MAX_NUMBERS]> {
         let payload = row.record.get(self.payload..)?;

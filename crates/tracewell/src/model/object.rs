@@ -1,4 +1,4 @@
-//! Objects that events act on. An address can name several objects in turn. Each key has a list of
+//! Objects on which events act. An address can name several objects in turn. Each key has a list of
 //! bindings: a binding is an object and the tick from which the key names it. A key has one list
 //! for each kind of object, and one list for all kinds together. A lookup takes logarithmic time in
 //! the number of bindings of the key.
@@ -52,14 +52,14 @@ pub struct Object {
 #[derive(Clone, Copy, Debug)]
 struct Binding {
     from: u64,
-    /// `None` if the key names no known object.
+    /// `None` if the key names no known object from this tick on.
     object: Option<ObjectId>,
     /// Number of times that the key got another name, up to this binding.
     renamed: usize,
 }
 
-/// The objects that a key names, in event order. Ticks never decrease, even if the clock was set
-/// back.
+/// The objects that a key names, in event order. The ticks of bindings never decrease, even if the
+/// clock was set back.
 #[derive(Debug, Default)]
 struct Bindings(OneOrMany<Binding>);
 
@@ -104,10 +104,10 @@ impl Bindings {
         self.0.iter().rev().find_map(|binding| binding.object)
     }
 
-    /// Lets the key name an object from a tick on.
+    /// Makes the key name an object from a tick on.
     fn begin(&mut self, from: u64, object: ObjectId, list: &[Object]) {
         // If an object ends at a tick, the key names no object from the next tick on. If another
-        // object begins at the same tick, its binding replaces this later binding.
+        // object begins at the same tick, that object's binding replaces the one for the next tick.
         while self.0.last().is_some_and(|last| last.object.is_none() && last.from > from) {
             self.0.pop();
         }
@@ -133,10 +133,10 @@ impl Bindings {
         }
     }
 
-    /// From a tick on, makes the key name another object in place of the last object.
+    /// From a tick on, makes the key name another object in place of the latest object.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
-        // Remove all last bindings that name the replaced object or no object.
+        // Remove the last bindings as long as they name the replaced object or no object.
         let mut renamed = self.0.last().map_or(0, |last| last.renamed);
         while self.0.last().is_some_and(is_its) {
             self.0.pop();
@@ -147,7 +147,7 @@ impl Bindings {
     }
 }
 
-/// The object that a key names at a tick, and the time span in which this holds.
+/// The object that a key names at a tick, and the span of time in which it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedAt {
     /// The object, or `None` if no known object has the key.
@@ -163,7 +163,7 @@ pub struct NamedAt {
 struct KeyHistory {
     /// The objects, in the order of the source.
     ids: OneOrMany<ObjectId>,
-    /// The objects that the key names over time, of any kind.
+    /// The objects of any kind that the key names over time.
     bindings: Bindings,
 }
 
@@ -196,7 +196,7 @@ pub struct Objects {
     list: Vec<Object>,
     by_key: HashMap<u64, KeyHistory, RandomState>,
     by_kind: HashMap<(u64, u32), Bindings, RandomState>,
-    /// True for dialects in which a symbol names a key for all kinds of objects.
+    /// True for dialects in which a symbol names a key, whatever the kind of the object.
     kinds_share_names: bool,
     /// True if some key was renamed.
     has_renamed: bool,
@@ -206,8 +206,8 @@ pub struct Objects {
 impl Objects {
     /// Adds an object. Its key refers to it after its creation. If this is the first object with
     /// its key and kind, the key also refers to it before the creation, because
-    /// earlier events can only refer to this object. An object with unknown creation does not
-    /// displace another object from its key.
+    /// earlier events can only refer to this object. An object with an unknown creation time does
+    /// not displace another object from its key.
     pub fn add(&mut self, object: Object) -> ObjectId {
         let (key, kind, from) = (object.key, object.kind, object.lifetime.from);
         let id = self.add_unnamed(object);
@@ -247,7 +247,7 @@ impl Objects {
     pub fn bind(&mut self, id: ObjectId, ticks: u64) {
         let Some(Object { key, kind, .. }) = self.list.get(id.0 as usize) else { return };
         let bindings = self.by_kind.entry((*key, *kind)).or_default();
-        // A repeated record of the same object is no change.
+        // A repeated record of the same object changes nothing.
         if bindings.0.last().is_some_and(|last| last.object == Some(id)) {
             return;
         }
@@ -275,7 +275,7 @@ impl Objects {
         self.name_nothing(object.key, object.kind, ticks.saturating_add(1));
     }
 
-    /// Removes a key's object of this kind from a tick on.
+    /// From a tick on, makes a key name no object of this kind.
     pub fn name_nothing(&mut self, key: u64, kind: u32, ticks: u64) {
         let bindings = self.by_kind.entry((key, kind)).or_default();
         match bindings.0.last().map(|last| last.object) {
@@ -323,8 +323,8 @@ impl Objects {
         }
     }
 
-    /// Lets kinds of objects share names: if a key names no object of the wanted kind, but an
-    /// object of another kind, lookups return this object.
+    /// Makes kinds of objects share names: if a key names no object of the wanted kind but one of
+    /// another kind, lookups return that object.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;
     }
@@ -361,8 +361,8 @@ impl Objects {
             Some(named) if named.object.is_some() || !self.kinds_share_names => named,
             Some(named) => {
                 let any = of_any();
-                // The name from another kind is valid only while no object of the wanted kind has
-                // the key.
+                // A name from another kind is valid only as long as no object of the wanted kind
+                // has the key.
                 let (from, until) = (any.from.max(named.from), any.until.min(named.until));
                 NamedAt { from, until, ..any }
             }
@@ -466,8 +466,8 @@ mod tests {
         objects.end(first, 10);
         assert_eq!(label(&objects, 10, Some(1)), Some("first"));
         assert_eq!(label(&objects, 11, Some(1)), None);
-        // A restarting target can give the key to another object at the tick at which the first one
-        // ended.
+        // A target that restarts can give the key to another object at the same tick at which the
+        // first one ended.
         objects.add(object(7, 1, "second", Some(10)));
         assert_eq!(label(&objects, 10, Some(1)), Some("second"));
         assert_eq!(label(&objects, 9, Some(1)), Some("first"));

@@ -1,9 +1,9 @@
 //! The spans of instrumented programs: units of work with a name, a beginning and an end.
 //!
 //! The decoder adds spans while it reads, and events look up the name of a span by its number. A
-//! program may begin millions of spans, so memory is bounded. The table keeps the open spans, up to
-//! a limit, and the spans that ended last. A span has no name if its beginning was not recorded or
-//! was lost, or if the table removed the span.
+//! program may begin millions of spans, so memory is bounded. The table keeps open spans up to a
+//! limit, and the most recently ended spans. A span has no name if its beginning was not recorded
+//! or was lost, or if the table removed the span.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +19,7 @@ const MAX_OPEN: usize = 1 << 16;
 /// span that ends within the batch.
 const MAX_ENDED: usize = 1 << 14;
 
-/// A process and the number of a span in it.
+/// A process, and the number of a span in this process.
 type Key = (u32, u64);
 
 /// A span of a program.
@@ -35,7 +35,7 @@ pub struct ProgramSpan {
     pub until: Option<u64>,
 }
 
-/// The open spans of a trace, and those that ended last.
+/// The open spans of a trace, and the spans that ended most recently.
 ///
 /// ```
 /// use tracewell::model::schema::SpanRole;
@@ -57,11 +57,11 @@ pub struct ProgramSpans {
     processes: Vec<u32>,
     /// The role of each event id that begins or ends spans.
     roles: Vec<Option<SpanRole>>,
-    /// The spans of each number and their serial numbers, in order of their beginnings. Only the
-    /// last one can be open.
+    /// The spans that have each number, with their serial numbers, in order of their beginnings.
+    /// Only the last span of a list can be open.
     by_number: HashMap<Key, VecDeque<(u64, ProgramSpan)>, RandomState>,
-    /// The keys and serial numbers of spans, in order of their beginnings. Those of ended spans
-    /// stay until the next clean-up.
+    /// The keys and serial numbers of spans, in order of their beginnings. The entries of ended
+    /// spans stay until the next clean-up.
     begun: VecDeque<(Key, u64)>,
     /// The same for ended spans, in order of their ends.
     ended: VecDeque<(Key, u64)>,
@@ -103,8 +103,8 @@ impl ProgramSpans {
         self.roles.get(usize::from(id)).copied().flatten()
     }
 
-    /// Begins a span at a tick, with an event of the id `begun_by`. Ends an open span with the same
-    /// number.
+    /// Begins a span at a tick, with an event that has the id `begun_by`. If a span with the same
+    /// number is open, ends it.
     pub fn begin(&mut self, context: ContextId, number: u64, (from, begun_by): (u64, u32)) {
         self.end(context, number, from);
         let key = (self.process(context), number);
@@ -162,7 +162,8 @@ impl ProgramSpans {
         last.is_some_and(|(last, span)| *last == serial && span.until.is_none())
     }
 
-    /// Removes a span. It is the first of its number if it has ended, and the last if it is open.
+    /// Removes a span. The span is the first with its number if it has ended, and the last if it is
+    /// open.
     fn remove(&mut self, key: Key, serial: u64) {
         let Some(spans) = self.by_number.get_mut(&key) else { return };
         if let Ok(place) = spans.binary_search_by_key(&serial, |(serial, _)| *serial) {
@@ -223,7 +224,7 @@ mod tests {
         assert!(spans.at(THREAD, 2, 700_000).is_none());
         assert_eq!(spans.by_number.len(), MAX_ENDED + 1);
         assert!(spans.begun.len() <= 2 * MAX_OPEN && spans.removed() == 0);
-        // Spans without ends, as if their ends were lost.
+        // Begin spans that never end, as if their ends were lost.
         for number in 1_000_000..1_000_000 + MAX_OPEN as u64 {
             spans.begin(THREAD, number, (number, 3));
         }

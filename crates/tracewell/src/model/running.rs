@@ -18,7 +18,7 @@ use super::ContextId;
 pub struct MaybeContext(u32);
 
 impl MaybeContext {
-    /// The value for no context, and for an unknown context.
+    /// The value that means no context or an unknown context.
     pub const NONE: Self = Self(0);
 
     /// Returns the context, or `None` if there is none.
@@ -27,7 +27,7 @@ impl MaybeContext {
         self.0.checked_sub(1).map(ContextId)
     }
 
-    /// Returns this context, or `other` if this is no context.
+    /// Returns this context, or `other` if this value means no context.
     #[inline]
     fn or(self, other: Self) -> Self {
         if self == Self::NONE { other } else { self }
@@ -49,13 +49,13 @@ impl From<Option<ContextId>> for MaybeContext {
     }
 }
 
-/// A scheduler's choice: the context that runs. Some types that implement this trait contain
-/// further data.
+/// A choice of the scheduler. It contains the context that runs; some types that implement this
+/// trait contain further data.
 pub trait Choice: Copy + PartialEq + Default {
     /// Returns the choice of a task that runs on its own behalf.
     fn of(task: MaybeContext) -> Self;
 
-    /// Returns the context that runs. The default choice of the type has no context.
+    /// Returns the context that runs. The default value of the type contains no context.
     fn runs(self) -> MaybeContext;
 }
 
@@ -71,7 +71,7 @@ impl Choice for MaybeContext {
     }
 }
 
-/// The context that runs, and the context on whose behalf it runs. The two are the same context,
+/// The context that runs and the context on whose behalf it runs. The two are the same context,
 /// unless the first one holds a resource for which the second one waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OnBehalf {
@@ -100,7 +100,8 @@ pub struct Running<C> {
     pub(crate) now: C,
     /// The last choice within the interrupt that is being served.
     pub(crate) chosen: C,
-    /// Number of interrupts that are being served; wide enough even if every event begins one.
+    /// Number of interrupts that are being served. The type is wide enough even if every event
+    /// begins an interrupt.
     pub(crate) depth: u64,
     /// True if the trace records the scheduler's choices.
     pub(crate) choices_recorded: bool,
@@ -121,7 +122,7 @@ impl<C: Choice> Running<C> {
     }
 
     /// Returns the task that will run next: the task that the scheduler chose within the current
-    /// interrupt, or, without such a choice, the running task.
+    /// interrupt or, if there is no such choice, the running task.
     pub fn coming(&self) -> Option<ContextId> {
         self.chosen.runs().or(self.now.runs()).get()
     }
@@ -152,7 +153,7 @@ impl<C: Choice> Running<C> {
 
     /// Handles the beginning of an interrupt.
     pub fn enter(&mut self) {
-        // A choice from before the interrupt is already in `now`.
+        // If the scheduler made its choice before the interrupt, the choice is already in `now`.
         if !self.in_interrupt() {
             self.chosen = C::default();
         }

@@ -1,4 +1,4 @@
-//! Sinks: receivers of the events of a trace, and their reasons for stopping.
+//! Sinks, which receive the events of a trace, and the reasons why they stop.
 
 use std::error::Error;
 use std::fmt;
@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 
 use super::{Batch, Loss, Slices, Trace};
 
-/// The result of a sink: continue, or break with a reason. After `Break` the decoder does not call
-/// it again.
+/// The result of a sink: continue, or break with a reason. After `Break`, the decoder does not call
+/// the sink again.
 pub type Flow<T = ()> = ControlFlow<Stop, T>;
 
-/// The reason why a sink stops the reading.
+/// The reason why a sink stops the reader.
 #[derive(Debug)]
 pub enum Stop {
     /// The sink has all it needs, for example the first ten events.
@@ -71,15 +71,16 @@ pub trait Sink {
         Flow::Continue(())
     }
 
-    /// Returns true if this sink receives the next events with [`Sink::slices`], if the decoder can
-    /// pass them so. It has received at least one batch before. By default, sinks receive batches.
+    /// Returns true if this sink receives the next events with [`Sink::slices`], provided that the
+    /// decoder can deliver slices. Before that, the sink has received at least one batch. By
+    /// default, sinks receive batches.
     fn takes_slices(&self, _trace: &Trace) -> bool {
         false
     }
 
-    /// Receives events that any thread can decode, in place of calls of [`Sink::events`]. Called
-    /// only if [`Sink::takes_slices`] returned true. The number of events of the trace does not
-    /// include these events yet.
+    /// Receives events that any thread can decode. These events are not passed to [`Sink::events`].
+    /// The decoder calls this only if [`Sink::takes_slices`] returned true. The trace's number of
+    /// events does not include these events yet.
     fn slices(&mut self, _trace: &Trace, _slices: &dyn Slices) -> Flow {
         Flow::Continue(())
     }
@@ -93,7 +94,7 @@ pub trait Sink {
     }
 
     /// Ends the output after the last event. `trace` is complete, unless the sink stopped early.
-    /// Called once, and not after a failure of the sink or the decoder.
+    /// The caller calls this once, and not after a failure of the sink or the decoder.
     ///
     /// # Errors
     /// Returns an error if writing fails, or if the trace lacks requested data.

@@ -1,12 +1,13 @@
-//! Parts of a trace that threads decode independently.
+//! Parts of a trace that several threads decode independently of each other.
 //!
-//! A decoder whose records have a fixed size and lie in memory can decode the events of a part
-//! without those before it. It passes such events as [`Slices`] to a sink that accepts them; all
-//! other events are passed in batches. The sink decodes and formats the slices on several threads.
+//! If records have a fixed size and are in memory, a decoder can decode the events of a part
+//! without those before it. The decoder passes such events as [`Slices`] to a sink that accepts
+//! slices, and passes all other events in batches. The sink decodes and formats the slices on
+//! several threads.
 
 use super::{Batch, Columns, ContextId, Trace};
 
-/// The state after an event, which the line of the next event may depend on.
+/// The state after an event, on which the line for the next event may depend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Before {
     /// Ticks of the event.
@@ -17,8 +18,8 @@ pub struct Before {
 
 /// Consecutive events in slices, each of which can be decoded by any thread.
 ///
-/// No name, context or other fact of the trace changes from the first to the last of these events,
-/// and no events are missing between them.
+/// From the first to the last of these events, no name, context or other fact of the trace changes,
+/// and no events are missing.
 pub trait Slices: Sync {
     /// Returns the number of slices.
     fn count(&self) -> usize;
@@ -27,7 +28,7 @@ pub trait Slices: Sync {
     fn threads(&self) -> usize;
 
     /// Returns the event before a slice. If `slice` is the number of slices, returns the last
-    /// event. There is always an event before the first slice.
+    /// event. An event always precedes the first slice.
     fn before(&self, trace: &Trace, slice: usize) -> Before;
 
     /// Decodes a slice. The batch borrows `columns`.

@@ -7,7 +7,7 @@ pub(crate) fn folded(name: &str) -> String {
     name.chars().map(|c| if c == '_' { ' ' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the name, followed by `_2`, `_3`, … if it is used.
+/// Returns the name. If it is already used, appends `_2`, `_3`, ….
 pub(crate) fn unique(name: &str, is_used: impl Fn(&str) -> bool) -> String {
     let mut candidate = name.to_owned();
     let mut number = 2;
@@ -30,18 +30,18 @@ pub fn nearest<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) ->
     let word = folded(word);
     let length = |text: &str| text.chars().count();
     let most = 1 + length(&word) / 5;
-    // Names with a very different length cannot be similar. This check avoids most comparisons.
+    // Names whose lengths differ greatly cannot be similar. This check avoids most comparisons.
     let may_be_near = |name: &N| length(name.as_ref()).abs_diff(length(&word)) <= most;
     let distance = |name: &N| strsim::osa_distance(&word, &folded(name.as_ref()));
     let near = names.into_iter().filter(may_be_near).map(|name| (distance(&name), name));
     let near = near.filter(|(distance, _)| *distance <= most);
-    // Of equally similar names, use the first in alphabetical order, so that the order of `names`
-    // does not matter.
+    // If several names are equally similar, use the first in alphabetical order, so that the order
+    // of `names` does not matter.
     let near = near.min_by(|(a, x), (b, y)| (a, x.as_ref()).cmp(&(b, y.as_ref())));
     near.map(|(_, name)| name)
 }
 
-/// Returns the end of a message about an unknown name: a suggestion, or nothing.
+/// Returns the end of a message about an unknown name: a suggestion, or an empty text.
 ///
 /// ```
 /// use tracewell::model::{did_you_mean, nearest};

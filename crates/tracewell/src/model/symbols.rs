@@ -1,5 +1,5 @@
-//! Symbols of the recorded program: names for the addresses in a trace. This module only looks them
-//! up; `input::elf` reads them from a file.
+//! Symbols of the recorded program, which give names to the addresses in a trace. This module only
+//! looks symbols up; `input::elf` reads them from a file.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Symbol {
     pub address: u64,
     /// Its size in bytes; 0 if it is unknown. A symbol of unknown size names only its own address.
     pub size: u64,
-    /// Its name as the source of the program spells it.
+    /// Its name, spelled as in the source of the program.
     pub name: String,
     /// True for a function.
     pub is_code: bool,
@@ -25,11 +25,11 @@ pub struct Program {
     pub path: String,
     /// Number of bits of an address: 32 or 64.
     pub bits: usize,
-    /// True if bit 0 of an address of code is a mode of the processor (ARM's Thumb bit) and not a
-    /// part of the address.
+    /// True if bit 0 of a code address selects a mode of the processor (ARM's Thumb bit) and is not
+    /// a part of the address.
     pub has_thumb: bool,
-    /// True if the system chooses the addresses when it loads the program. The addresses in the
-    /// trace may then differ from those in the file.
+    /// True if the system chooses the addresses when it loads the program. In this case, the
+    /// addresses in the trace may differ from those in the file.
     pub is_movable: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct SymbolTable {
     lines: Lines,
 }
 
-/// Addresses that belong to one symbol.
+/// A range of addresses that belong to one symbol.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     from: u64,
@@ -94,8 +94,9 @@ impl SymbolTable {
     /// begins last, then to the smallest, then to the first in `symbols`. A symbol of unknown size
     /// names its address only if no other symbol contains it.
     pub fn new(program: Program, mut symbols: Vec<Symbol>) -> Self {
-        // At equal addresses, the smallest symbol comes last, because the last one has priority.
-        // The stable sort of the reversed list puts the first of equal symbols last.
+        // Of the symbols at the same address, the smallest one comes last, because the last one has
+        // priority. Because the list was reversed and the sort is stable, the first of equal
+        // symbols comes last.
         symbols.reverse();
         symbols.sort_by_key(|symbol| (symbol.address, std::cmp::Reverse(symbol.size)));
         let mut ranges = sized_ranges(&symbols);
@@ -142,14 +143,14 @@ impl SymbolTable {
         self.symbols.is_empty()
     }
 
-    /// Returns the symbol that contains an address of a trace whose addresses have `digits`
+    /// Returns the symbol that contains an address from a trace in which addresses have `digits`
     /// hexadecimal digits. Returns `None` if the addresses of the program are wider.
     pub fn find_in(&self, address: u64, digits: usize) -> Option<SymbolAt<'_>> {
         (self.program.bits <= 4 * digits).then(|| self.find(address))?
     }
 
     /// Returns the symbol that contains an address. Address 0 belongs to no symbol, because traces
-    /// write 0 for the absence of an address.
+    /// contain 0 where there is no address.
     ///
     /// Takes logarithmic time in the number of symbols.
     pub fn find(&self, address: u64) -> Option<SymbolAt<'_>> {
@@ -184,7 +185,7 @@ fn sized_ranges(symbols: &[Symbol]) -> Vec<Range> {
             let end = limit.map_or(to, |limit| to.min(limit - 1));
             if *from <= end {
                 ranges.push(Range { from: *from, to: end, symbol });
-                // No address follows the last one.
+                // There is no address after the last one.
                 let Some(next) = end.checked_add(1) else { return };
                 *from = next;
             }
@@ -195,7 +196,7 @@ fn sized_ranges(symbols: &[Symbol]) -> Vec<Range> {
         }
     };
     for (index, symbol) in symbols.iter().enumerate().filter(|(_, symbol)| symbol.size > 0) {
-        // No address is below 0.
+        // There is no address below 0.
         if symbol.address > 0 {
             close(&mut open, &mut from, Some(symbol.address));
         }
@@ -289,7 +290,7 @@ mod tests {
                 let holds = |s: &&Symbol| (s.address..s.address + s.size).contains(&address);
                 let start = symbols.iter().filter(holds).map(|s| s.address).max();
                 let same = symbols.iter().filter(holds).filter(|s| Some(s.address) == start);
-                // `min_by_key` returns the first of equal symbols.
+                // If symbols are equal, `min_by_key` returns the first one.
                 let expected = same.min_by_key(|s| s.size);
                 let expected = expected.map(|s| (s.name.as_str(), address - s.address));
                 prop_assert_eq!(table.find(address).map(|f| (f.name, f.offset)), expected);

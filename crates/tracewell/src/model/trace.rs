@@ -11,7 +11,7 @@ use super::{
     SymbolTable, WallClock, values,
 };
 
-/// The display form of a fact.
+/// The form in which a fact is displayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactForm {
     /// As a decimal number.
@@ -50,10 +50,10 @@ pub enum PayloadLayout {
     Words {
         /// Byte order of a word.
         order: ByteOrder,
-        /// Bytes of a word: 4 or 8.
+        /// Number of bytes in a word: 4 or 8.
         bytes: u8,
     },
-    /// Little-endian numbers of at most 32 bits at fixed offsets of the payload.
+    /// Little-endian numbers of at most 32 bits, each at a fixed offset in the payload.
     Fields(&'static [Field]),
     /// A row of values that the decoder wrote; see [`values`].
     Values {
@@ -107,8 +107,8 @@ impl PayloadLayout {
     }
 
     /// Returns the bytes of argument number `index`, which is a string, bytes or a list. In a row
-    /// of words, the argument is the number of bytes. The bytes follow this number and fill the
-    /// rest of the payload.
+    /// of words, the argument contains the number of bytes. The bytes follow this number and fill
+    /// the rest of the payload.
     pub fn bytes(self, payload: &[u8], index: usize) -> &[u8] {
         match self {
             Self::Words { bytes, .. } => {
@@ -166,10 +166,10 @@ pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
 /// A property of the context that recorded an event, besides its priority.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ContextDetail {
-    /// Preemption threshold of a thread, if it differs from its priority: only threads more urgent
-    /// than this preempt it.
+    /// Preemption threshold of a thread, if it differs from the thread's priority. Only threads
+    /// that are more urgent than the threshold preempt the thread.
     PreemptionThreshold(u16),
-    /// Key of the thread that an interrupt interrupted.
+    /// Key of the interrupted thread, if an interrupt recorded the event.
     Interrupted(u64),
 }
 
@@ -179,12 +179,12 @@ pub trait RecordedDetails: std::fmt::Debug + Send + Sync {
     fn detail(&self, record: &[u8]) -> Option<ContextDetail>;
 }
 
-/// The information of a trace about the use of the processor.
+/// The facts that a trace shows about the use of the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Processor {
     /// The trace shows when each task gets and loses the processor.
     Switches,
-    /// The trace shows only which context recorded an event. The contexts that ran between events
+    /// The trace shows only which context recorded each event. The contexts that ran between events
     /// are unknown.
     Recorders {
         /// The events that the trace would have to record to show the use of the processor.
@@ -193,7 +193,7 @@ pub enum Processor {
     },
 }
 
-/// Error for dates of events that are not known.
+/// Error for a trace in which the dates of events are not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoDates {
     /// The trace does not contain a wall-clock time.
@@ -215,12 +215,13 @@ pub enum NoDates {
 pub struct Trace {
     /// Name of the source's format.
     pub format: &'static str,
-    /// The source's own properties, in the order of the source.
+    /// Properties that the source itself contains, in the order of the source.
     pub facts: Vec<Fact>,
     /// The source's own texts, such as the name of the system, in the order of the source.
     pub texts: Vec<(&'static str, String)>,
-    /// The dialect's own header. The dialect's folder in `format` defines its type and gives access
-    /// to it. The fields `facts` and `texts` repeat the content of the header for output.
+    /// The dialect's own header. The dialect's folder in `format` defines the type of the header
+    /// and gives access to the header. The fields `facts` and `texts` repeat the content of the
+    /// header for output.
     pub dialect: Option<Box<dyn Any + Send + Sync>>,
     /// The names, arguments and meanings of event ids.
     pub schema: Arc<Schema>,
@@ -229,7 +230,8 @@ pub struct Trace {
     /// Finds the recorded bytes of arguments, if payloads are decoded. It can change with each
     /// batch.
     pub recorded: Option<Box<dyn RecordedArguments>>,
-    /// Finds details of a record's context, besides the priority, if the dialect records them.
+    /// Finds further details of a record's context, besides the priority, if the dialect records
+    /// them.
     pub details: Option<Box<dyn RecordedDetails>>,
     /// The clock, which converts timestamps to ticks and ticks to time.
     pub clock: Clock,
@@ -239,9 +241,9 @@ pub struct Trace {
     pub contexts: Contexts,
     /// The information about the use of the processor. A decoder can refine it while reading.
     pub processor: Processor,
-    /// True if a task with a larger priority is more urgent. The default is that it is less urgent.
+    /// True if a larger priority number is more urgent. By default, a larger number is less urgent.
     pub larger_is_urgent: bool,
-    /// The objects that events act on.
+    /// The objects on which events act.
     pub objects: Objects,
     /// The symbols of the recorded program, if the user gave its file.
     pub symbols: Option<Arc<SymbolTable>>,
@@ -254,7 +256,7 @@ pub struct Trace {
     /// The highest core number so far, plus one. It can grow with each batch.
     pub cpus: u16,
     /// The event ids that occurred. An input that [notes them](crate::input::Input::note_ids) sets
-    /// this after it has read the whole trace.
+    /// this field after reading the whole trace.
     pub ids: Option<EventIds>,
     /// Events read so far.
     pub events: u64,
@@ -311,21 +313,21 @@ impl Trace {
         object.parameters.get(process).copied()
     }
 
-    /// Returns the symbol that contains an address. Returns `None` without symbols, and if their
-    /// addresses are wider than those of the trace.
+    /// Returns the symbol that contains an address. Returns `None` if there are no symbols, or if
+    /// their addresses are wider than those of the trace.
     pub fn symbol(&self, address: u64) -> Option<SymbolAt<'_>> {
         self.symbols.as_deref()?.find_in(address, self.payload.digits())
     }
 
-    /// Returns the symbol of the object that an argument of this type refers to. Returns `None` if
+    /// Returns the symbol of the object to which an argument of this type refers. Returns `None` if
     /// arguments of this type are not addresses.
     pub fn object_symbol(&self, kind: Option<u32>, argument: u64) -> Option<SymbolAt<'_>> {
         let kind = kind.and_then(|code| self.schema.object_kind(code));
         if kind.is_some_and(|kind| kind.numbered) { None } else { self.symbol(argument) }
     }
 
-    /// Returns the nanoseconds since 1970 of an event, if the trace contains a wall-clock time and
-    /// the clock's rate.
+    /// Returns the time of an event in nanoseconds since 1970, if the trace contains a wall-clock
+    /// time and the clock's rate.
     pub fn wall_clock_ns(&self, ticks: u64) -> Option<u64> {
         let WallClock { ns, stamp, .. } = self.wall_clock?;
         let of_event = self.clock.first_stamp.checked_add(ticks)?;
@@ -338,7 +340,8 @@ impl Trace {
     /// Checks that the dates of events are known.
     ///
     /// # Errors
-    /// Returns an error if the trace has no wall clock, or if its clock has no known rate.
+    /// Returns an error if the trace contains no wall-clock time, or if the rate of its clock is
+    /// unknown.
     pub fn check_dates(&self) -> Result<(), NoDates> {
         match self.wall_clock {
             None => Err(NoDates::WallClock { format: self.format }),
@@ -347,7 +350,7 @@ impl Trace {
         }
     }
 
-    /// Replaces the property of the source that has the name of `fact`, if there is one.
+    /// If the source has a property with the name of `fact`, replaces this property.
     pub fn replace_fact(&mut self, fact: Fact) {
         if let Some(known) = self.facts.iter_mut().find(|known| known.name == fact.name) {
             *known = fact;

@@ -1,8 +1,8 @@
-//! Decoded payloads: a row of values, followed by their bytes.
+//! Decoded payloads, each of which is a row of values and the bytes of these values.
 //!
 //! Some dialects pack their records: settings determine sizes, bytes are escaped, or strings
 //! precede other arguments. The decoders of such dialects write each event's arguments in this form
-//! once. So consumers can find argument `i` independently of the dialect.
+//! once. So consumers can find argument `i` without knowledge of the dialect.
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -13,26 +13,28 @@
 //!
 //! All numbers are little-endian. The form exists only in memory and is never stored.
 
-/// Bytes before the first slot.
+/// Number of bytes before the first slot.
 pub const HEAD: usize = 8;
 
 /// Maximum number of slots of a row. Each slot has one bit in the header.
 pub const MAX_SLOTS: usize = 32;
 
-/// Returns the first word of a row: the bits of filled slots, and the number of slots.
+/// Returns the first word of a row, which contains the bits of filled slots and the number of
+/// slots.
 #[inline]
 pub const fn head(present: u32, slots: u32) -> u64 {
     present as u64 | (slots as u64) << 32
 }
 
-/// Returns the slot of a string, of bytes, or of a list: the start in the row, and the length.
+/// Returns the slot of a string, of bytes or of a list. The slot contains the start in the row, and
+/// the length.
 #[inline]
 pub const fn place(start: u32, length: u32) -> u64 {
     start as u64 | (length as u64) << 32
 }
 
-/// Appends a row to `out`: the bits of filled slots, the slots, and the bytes that slots refer to.
-/// Pads the row to a multiple of 8 bytes.
+/// Appends a row to `out`: the bits of filled slots, the slots, and the bytes to which the slots
+/// refer. Pads the row to a multiple of 8 bytes.
 pub fn put(out: &mut Vec<u8>, present: u32, slots: &[u64], bytes: &[u8]) {
     out.extend(head(present, slots.len() as u32).to_le_bytes());
     out.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
@@ -55,7 +57,7 @@ pub(super) fn slots(row: &[u8]) -> usize {
     word(row, 0).map_or(0, |head| (head >> 32) as usize)
 }
 
-/// Returns the bytes that a slot refers to.
+/// Returns the bytes to which a slot refers.
 #[inline]
 pub fn bytes(row: &[u8], slot: u64) -> &[u8] {
     let (start, length) = (slot as u32 as usize, (slot >> 32) as usize);
@@ -107,7 +109,7 @@ pub enum ListItem<'a> {
     Object(u64, u8),
     /// The bits of a number with a fraction.
     Float(u64),
-    /// A field that the record lacks.
+    /// A field that the record does not contain.
     Absent,
     /// The name of the next value.
     Name(&'a [u8]),
@@ -147,8 +149,8 @@ pub fn list_items(bytes: &[u8]) -> impl Iterator<Item = ListItem<'_>> {
         let ([kind, detail], after) = rest.split_first_chunk()?;
         let (value, after) = after.split_first_chunk()?;
         let value = u64::from_le_bytes(*value);
-        // Only strings, bytes and names have content after their value. The value is the length of
-        // the content.
+        // Only for strings, bytes and names, content follows the value. The value is then the
+        // length of the content.
         let inline = if matches!(kind, 3 | 4 | 8) { usize::try_from(value).ok()? } else { 0 };
         let (inline, after) = after.split_at_checked(inline)?;
         rest = after;
@@ -191,7 +193,7 @@ const fn nesting(detail: u8) -> Nesting {
 pub fn value_at<'l>(list: &'l [u8], path: &[impl AsRef<str>]) -> Option<ListItem<'l>> {
     let mut path = path.iter().map(AsRef::as_ref);
     let mut wanted = path.next();
-    // The depth at which the next name is searched, and the depth of the current item.
+    // The depth at which to search for the next name, and the depth of the current item.
     let (mut inside, mut depth) = (0, 0);
     let (mut is_named, mut index) = (false, 0_u64);
     for item in list_items(list) {

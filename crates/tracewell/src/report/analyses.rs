@@ -121,9 +121,9 @@ impl Analyses {
         Self { why: Some((question, Explainer::default())), ..self }
     }
 
-    /// Returns the figures of `sections` as text. Without sections, returns the wanted explanation,
-    /// or a summary of the most important figures that fits on a screen. `trace` is the trace after
-    /// the last event.
+    /// Returns the figures of `sections` as text. Without sections, returns the requested
+    /// explanation, or a summary of the most important figures, which fits on a screen. `trace` is
+    /// the trace after the last event.
     pub fn text(self, trace: &Trace, sections: Option<&[Section]>, layout: Layout) -> String {
         let results = self.finish(trace);
         let Results { figures, machines, spans: all_spans, wanted, .. } = &results;
@@ -228,7 +228,7 @@ struct Results {
 }
 
 impl Results {
-    /// Returns the options without effect, except those that `scheduling` reports.
+    /// Returns the options that have no effect, except those that `scheduling` reports.
     fn without_effect(&self, has_no_times: bool) -> Vec<WithoutEffect> {
         let histogram = (self.histograms && has_no_times).then(|| WithoutEffect {
             option: "--histogram".to_owned(),

@@ -15,7 +15,7 @@ pub(super) struct Columns {
     pub(super) cpu: usize,
     pub(super) context: usize,
     pub(super) priority: usize,
-    /// The column of levels. Its cells are written with the event.
+    /// The column of levels. This column's cells are written with the event.
     pub(super) level: usize,
     pub(super) event: usize,
     timed: bool,
@@ -55,7 +55,7 @@ impl Columns {
         }
     }
 
-    /// Returns the widths for a screen. `batch` has the first events.
+    /// Returns the widths for a screen. `batch` contains the first events.
     pub(super) fn of_screen(trace: &Trace, batch: Option<&Batch<'_>>) -> Self {
         let names = trace.contexts.iter().map(|(_, context)| display_width(&context.name));
         let labels = trace.schema.events().iter().map(|event| display_width(&event.label));
@@ -147,7 +147,7 @@ impl Columns {
     }
 }
 
-/// Width in cells of the mark for a context that took over its core.
+/// Width, in cells, of the mark for a context that took over its core.
 const MARK: usize = 3;
 /// Blanks before an event.
 pub(super) const GAP: usize = 2;

@@ -96,8 +96,8 @@ impl<W: Write> DocumentWriter<W> {
     }
 }
 
-/// Indents all lines except the first as far as the traces in a document. Line ends of JSON are
-/// never within strings.
+/// Indents all lines except the first, as far as traces are indented in a document. JSON strings
+/// never contain line ends.
 struct Indented<'a, W>(&'a mut W);
 
 impl<W: Write> Write for Indented<'_, W> {

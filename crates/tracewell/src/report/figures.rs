@@ -6,8 +6,8 @@ use crate::analysis::Range;
 use crate::model::Trace;
 use crate::text::{counted, spoken_time};
 
-/// Returns true if the clock has one known rate, so that durations can be shown in time units and
-/// not in ticks.
+/// Returns true if the clock has one known rate, so that durations can be shown in units of time
+/// instead of ticks.
 pub(super) fn has_time(trace: &Trace) -> bool {
     // With several rates, the same number of ticks may have different durations.
     trace.clock.rate.is_some() && trace.clock.changes.len() < 2
@@ -58,7 +58,7 @@ pub(super) fn share(part: u64, whole: u64) -> Cell {
     Cell::Share(u64::try_from(hundredths).unwrap_or(u64::MAX))
 }
 
-/// Hundredths of a percent in a whole.
+/// The number of hundredths of a percent in a whole.
 const WHOLE: u128 = 10_000;
 
 /// Returns the shares of parts that make up a whole. They are rounded so that they add up to
@@ -74,8 +74,8 @@ pub(super) fn shares(parts: &[u64]) -> Vec<Cell> {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|index| std::cmp::Reverse(remainders[*index]));
     let missing = WHOLE - rounded.iter().sum::<u128>();
-    // Rounding down took less than one unit from each part, so fewer units are missing than there
-    // are parts.
+    // Rounding down removed less than one unit from each part, so the number of missing units is
+    // below the number of parts.
     order.into_iter().zip(0..missing).for_each(|(index, _)| rounded[index] += 1);
     rounded.into_iter().map(|share| Cell::Share(share as u64)).collect()
 }

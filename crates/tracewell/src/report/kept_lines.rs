@@ -1,6 +1,6 @@
-//! Writes the lines of events whose arguments are numbers. The parts of a line are kept as text:
-//! context and priority of each context, the label of each event id, and name and value of each
-//! argument. [`Report::line`] writes the same line without kept texts, and all other lines.
+//! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
+//! each context its name and priority, for each event id its label, and for each argument its name
+//! and value. [`Report::line`] writes the same line without kept texts, and all other lines.
 
 use std::io::Write;
 
@@ -63,7 +63,7 @@ impl<W: Write> Report<W> {
         Flow::Continue(())
     }
 
-    /// Writes the line of an event. Returns false if this is not possible; nothing is written then.
+    /// Writes the line of an event. Returns false and writes nothing if this is not possible.
     #[inline(always)]
     fn kept_line(&mut self, rows: &NumberRows<'_>, row: NumberRow<'_>) -> bool {
         let Some(numbers) = rows.numbers(&row) else { return false };

@@ -13,8 +13,8 @@
 //! | EVENT | label of the event |
 //! | ARGUMENTS | decoded arguments |
 //!
-//! If an event takes a message from a queue, `rt` is the time in ticks that the message waited
-//! there, and `nseq` its number among the messages to the same receiver.
+//! If an event takes a message from a queue, `rt` is the time in ticks for which the message waited
+//! in the queue, and `nseq` is its number among the messages to the same receiver.
 //!
 //! For a screen ([`Layout::width`]), columns are narrow, columns without content are left
 //! out, and arguments that do not fit continue below their event.
@@ -164,13 +164,13 @@ impl<W: Write> Report<W> {
         self.lines.into_inner()
     }
 
-    /// Checks that the trace has the data that the report shows and selects by.
+    /// Checks that the trace has the data that the report and its selection need.
     fn check(&self, trace: &Trace) -> Result<(), SinkError> {
         self.options.times.check(trace).map_err(SinkError::not_possible)?;
         self.lines.check(trace)
     }
 
-    /// Writes title and column names if they have not been written yet. `batch` has the first
+    /// Writes title and column names if they have not been written yet. `batch` contains the first
     /// events.
     fn begin(&mut self, trace: &Trace, batch: Option<&Batch<'_>>) -> io::Result<()> {
         if self.columns.is_some() {
@@ -209,7 +209,7 @@ impl<W: Write> Report<W> {
         let Some((columns, _)) = &self.columns else { return Ok(()) };
         let screen = self.options.layout.width.map(|width| Screen::new(width, columns));
         let names = styled(&columns.names(), HEADING, self.options.layout.color);
-        // The escape sequence before the names has bytes, but no width.
+        // The escape sequence before the names occupies bytes, but no width.
         let style = names.find('m').filter(|_| self.options.layout.color).map_or(0, |end| end + 1);
         let event = style + columns.before_event();
         let out = self.lines.buffer();
@@ -433,7 +433,7 @@ fn key_width(trace: &Trace) -> usize {
 /// Returns the mark of a loss.
 fn loss_line(loss: &Loss) -> String {
     let how_many = match (loss.events, loss.cause) {
-        // The sequence numbers of the source already count these missing events.
+        // The sequence numbers of the source already include these missing events.
         (Some(0), _) => "a record".to_owned(),
         (Some(events), _) => counted(events, "event"),
         (None, LossCause::Overwritten) => "earlier events".to_owned(),

@@ -9,7 +9,7 @@ pub(super) struct Screen {
     width: usize,
     /// Number of cells before the event of a line.
     before_event: usize,
-    /// True if the event has a line of its own, because the columns before it leave no room.
+    /// True if the event is on a separate line, because the columns before it leave no room.
     is_below: bool,
 }
 

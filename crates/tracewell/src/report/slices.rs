@@ -8,7 +8,7 @@ use crate::model::{Columns, Sink, Slices, Trace};
 use crate::select::{Listing, Selection};
 use crate::text::{TextBuffer, write_in_order};
 
-/// The report of one thread. Its lines go to the report of the trace.
+/// The report of one thread. The report of the trace receives this thread's lines.
 struct Part {
     report: Report<io::Sink>,
     columns: Columns,

@@ -1,4 +1,4 @@
-//! The summary of all figures: what a person looks at first, on one screen. `scheduling` and
+//! The summary of all figures on one screen, for a first overview. `scheduling` and
 //! `machines` print all figures.
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use crate::analysis::scheduling::{Figures, Stack, Waited, Wanted};
 use crate::analysis::spans::AllSpans;
 use crate::model::Trace;
 
-/// Maximum number of tasks and cores with a row of their own.
+/// Maximum number of tasks and cores with separate rows.
 const MOST_TASKS: usize = 8;
 /// Maximum number of rows of the other tables.
 const MOST_ROWS: usize = 5;
@@ -161,7 +161,7 @@ fn misses(trace: &Trace, figures: &Figures) -> Option<String> {
     listed("missed deadlines", of_each.collect(), missed.len())
 }
 
-/// Returns a line with the first findings, and the number of those that are left out.
+/// Returns a line with the first findings, and the number of findings that the line leaves out.
 fn listed(what: &str, mut findings: Vec<String>, all: usize) -> Option<String> {
     let more = all.saturating_sub(findings.len());
     findings.extend((more > 0).then(|| format!("{more} more")));

@@ -1,8 +1,8 @@
 //! Draws tables of figures. `figures` makes their cells.
 //!
-//! A column has one unit, which its largest value selects, and is as wide as its cells. Columns
-//! without figures are left out. On a screen, a table that is too wide is split: each part has the
-//! first column again.
+//! Each column has one unit, which depends on its largest value, and is as wide as its cells.
+//! Columns without figures are left out. On a screen, a table that is too wide is split: each part
+//! has the first column again.
 
 use anstyle::Style;
 
@@ -96,7 +96,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 struct Unit {
     name: &'static str,
     nanoseconds: u64,
-    /// A column has this unit if its largest time is this number of nanoseconds or more.
+    /// A column has this unit if its largest time is at least this number of nanoseconds.
     least: u64,
 }
 
@@ -205,7 +205,7 @@ fn max_width(layout: Layout) -> usize {
 /// Appends a table after a blank line, unless it has no rows.
 ///
 /// Calls `rows` once to compute the widths, and again to write the lines of each part. So memory
-/// holds a table of a million rows only as text.
+/// holds only the text of a table, even if the table has a million rows.
 pub(super) fn table<const N: usize>(
     text: &mut String,
     layout: Layout,

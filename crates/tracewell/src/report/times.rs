@@ -96,7 +96,8 @@ impl Times {
     ) -> Reservation<'a> {
         let (width, delta_width) = self.widths;
         let time = trace.clock.nanoseconds(ticks);
-        // A clock that runs backwards within a source causes a difference of 0, not a negative one.
+        // A clock that runs backwards within a source causes a difference of 0, not a negative
+        // difference.
         let (before, time_before) = self.before.replace((ticks, time)).unwrap_or((ticks, time));
         match time {
             None => {

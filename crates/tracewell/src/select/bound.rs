@@ -19,9 +19,9 @@ use crate::text::calendar::{DateError, Zone};
 pub enum Bound {
     /// Ticks since the first event.
     Ticks(u64),
-    /// Nanoseconds since the first event. Needs a clock of known rate.
+    /// Nanoseconds since the first event. Requires a clock of known rate.
     Nanoseconds(u64),
-    /// Nanoseconds since 1970. Needs a trace with a wall clock.
+    /// Nanoseconds since 1970. Requires a trace with a wall clock.
     WallClock(u64),
 }
 
@@ -40,7 +40,8 @@ impl Bound {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the text is neither a time nor a date, or if the date is not one moment.
+    /// Returns an error if the text is neither a time nor a date, or if the date does not stand for
+    /// exactly one moment.
     pub fn parse_in(text: &str, zone: &Zone) -> Result<Self, MomentError> {
         if let Ok(time) = text.parse() {
             return Ok(time);
@@ -91,7 +92,7 @@ pub enum MomentError {
         /// The text.
         found: String,
     },
-    /// The date is not one moment.
+    /// The date does not stand for exactly one moment.
     #[error(transparent)]
     Date(#[from] DateError),
 }

@@ -1,4 +1,4 @@
-//! Writes the lines of selected events, either all of them or only the last ones.
+//! Writes the lines of selected events: all lines, or only the last lines.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -46,7 +46,7 @@ impl<W: Write> Listing<W> {
         self.selection.check(trace).map_err(SinkError::not_possible)
     }
 
-    /// Returns true if an event is selected. Breaks if no later event can be selected.
+    /// Returns true if an event is selected. Returns a break if no later event can be selected.
     #[inline]
     pub fn takes(&mut self, event: Event<'_>) -> Flow<bool> {
         match &mut self.selector {

@@ -40,7 +40,7 @@ pub use share::{Share, ShareError};
 pub(crate) use unknown_names::{event_id, has_event, nearest_event, trailing_id};
 pub(crate) use unknown_values::unknown_values;
 
-/// The events that a user wants. Empty lists and absent bounds select everything.
+/// The events that a user selects. Empty lists and absent bounds select everything.
 ///
 /// ```
 /// use tracewell::report::{Report, ReportOptions};
@@ -131,7 +131,7 @@ impl Selection {
         lists.iter().any(|list| !list.is_empty()) || !self.expressions.is_empty()
     }
 
-    /// Returns true if the selection names events, or has ids of events.
+    /// Returns true if the selection contains names or ids of events.
     pub fn has_events(&self) -> bool {
         !(self.events.is_empty() && self.ids.is_empty() && self.without_ids.is_empty())
     }
@@ -139,8 +139,8 @@ impl Selection {
     /// Checks that a trace has the data that the selection needs.
     ///
     /// # Errors
-    /// Returns an error if the selection has times but the clock has no known rate, or if it has
-    /// dates but the trace has no wall clock.
+    /// Returns an error if the selection contains times but the clock has no known rate, or if it
+    /// contains dates but the trace has no wall clock.
     pub fn check(&self, trace: &Trace) -> Result<(), SelectionError> {
         let timed = |bound: Option<Bound>| matches!(bound, Some(Bound::Nanoseconds(_)));
         if trace.clock.rate.is_none() && (timed(self.from) || timed(self.to)) {
@@ -187,7 +187,7 @@ impl Selector {
         }
     }
 
-    /// Returns true if the event is selected. Breaks if no later event can be selected.
+    /// Returns true if the event is selected. Returns a break if no later event can be selected.
     #[inline]
     pub fn takes(&mut self, event: Event<'_>) -> Flow<bool> {
         let Event { trace, row } = event;

@@ -52,7 +52,7 @@ impl EventNames {
         }
     }
 
-    /// Looks up the names that may match an event id, and returns their numbers in this index. May
+    /// Returns the numbers, in this index, of the names that may match an event id. May
     /// return a number twice. Use [`is_event`] to test each name.
     pub(crate) fn of(&self, schema: &Schema, id: u32) -> impl Iterator<Item = u32> {
         let event = schema.event(id);

@@ -19,11 +19,11 @@ pub trait CountsInRange: Sink {
 pub struct Covered {
     /// The first tick of the range.
     pub from: u64,
-    /// The tick after the last one of the range; `None` for the end of the trace.
+    /// The first tick after the range; `None` if the range extends to the end of the trace.
     pub until: Option<u64>,
     /// Number of events before the range. They only determine the state at its beginning.
     pub before: u64,
-    /// Number of events that were ignored, because the selection leaves them out.
+    /// Number of events within the range that the selection leaves out.
     pub not_selected: u64,
 }
 
@@ -168,8 +168,8 @@ impl<S: CountsInRange> Sink for Ranged<S> {
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
         self.selection.check(trace).map_err(SinkError::not_possible)?;
-        // If no event began the range, it begins after the last event, at the end of the trace at
-        // the latest.
+        // If no event began the range, it begins after the last event, and not later than the end
+        // of the trace.
         self.begin(trace, trace.span);
         self.receiver.sink.end(self.covered);
         self.receiver.sink.finish(trace)

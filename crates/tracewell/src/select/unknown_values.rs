@@ -85,7 +85,7 @@ fn known_names<'t>(
             let kinds: Vec<_> = places.map(|argument| argument.kind).collect();
             let all = |is: fn(&ArgumentKind) -> bool| !kinds.is_empty() && kinds.iter().all(is);
             if all(|kind| matches!(kind, ArgumentKind::Object(_))) {
-                // An argument may refer to no object. Its text is then its number.
+                // An argument may refer to no object. In that case its text is its number.
                 return Some(("object", objects().chain(contexts()).collect()));
             }
             if !all(|kind| matches!(kind, ArgumentKind::Enum(_))) {

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-/// Asserts that a list for the editor grammars has exactly these words, one per line: a kind, a tab
-/// and the word. `BLESS=1` writes the list. Does nothing in a package, which has no such list.
+/// Asserts that a list for the editor grammars contains exactly these words. A line of the list is
+/// a kind, a tab and a word. `BLESS=1` writes the list. Does nothing in a published package, which
+/// does not contain the lists.
 pub(crate) fn assert_words(list: &str, words: &[(&str, String)]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = root.join("editors/vscode/test/words");

@@ -4,7 +4,7 @@
 use super::{Source, Span};
 use crate::text::{display_width, fold, is_plain, shown};
 
-/// Maximum number of findings per text. Reading stops at this number, because the text is then
+/// Maximum number of findings per text. Reading stops at this number, because such a text is
 /// probably not of the expected kind, and each finding needs more memory than the byte that causes
 /// it.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -125,7 +125,7 @@ impl Excerpt {
     }
 }
 
-/// Returns the character if it still fits into `most` cells.
+/// Returns the character if it fits into the rest of `most` cells.
 fn taken(filled: &mut usize, c: char, most: usize) -> Option<char> {
     *filled += display_width(c.encode_utf8(&mut [0; 4]));
     (*filled <= most).then_some(c)

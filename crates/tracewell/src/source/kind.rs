@@ -1,5 +1,5 @@
-//! Rejects bytes that are not text. If a user passes a picture or a program as a template, one
-//! message appears instead of many.
+//! Rejects bytes that are not text. So if a user passes a picture or a program as a template, the
+//! user gets one message instead of many.
 
 /// Error for bytes that are not text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -7,7 +7,7 @@ pub enum NotText {
     /// The bytes begin with the byte order mark of UTF-16.
     #[error("expected UTF-8, found UTF-16: save the file as UTF-8")]
     Utf16,
-    /// The bytes include some that do not occur in text.
+    /// Some of the bytes do not occur in text.
     #[error("not a text file: at byte {offset}: found byte {byte:02X}")]
     Binary {
         /// Offset of the first such byte.

@@ -28,7 +28,8 @@ use crate::text::{Literal, Reservation, ShortText, shown_lines};
 /// ```
 #[derive(Debug)]
 pub struct Compiled {
-    /// All stanzas without errors. If several stanzas are for the same event, the last one is used.
+    /// All stanzas without errors. If several stanzas are for the same event, the last stanza is
+    /// used.
     pub program: Program,
     /// Errors and warnings, each with the index of its file.
     pub findings: Vec<(usize, Finding)>,
@@ -129,7 +130,7 @@ impl Compiler {
         });
     }
 
-    /// Returns the index of the next operation. First emits pending text, so that no text moves
+    /// Returns the index of the next operation. Emits pending text first, so that no text moves
     /// across a jump target.
     fn here(&mut self) -> u32 {
         self.end_fields();
@@ -212,8 +213,8 @@ impl Compiler {
         }
         let slots = &mut self.program.slots;
         // Slot numbers have 16 bits, to keep operations small. If there are more names than slots,
-        // the remaining names share the last slot. No real file has even a tenth of this number of
-        // names.
+        // the remaining names share the last slot. Real files have less than a tenth of this number
+        // of names.
         let number = u16::try_from(slots.len()).unwrap_or(u16::MAX);
         if slots.len() <= usize::from(number) {
             slots.push(name.to_owned());
@@ -426,7 +427,7 @@ fn added<T>(table: &mut Vec<T>, entries: Vec<T>) -> Row {
 /// Returns a table of results for the values 0, 1, 2, …; its last entry is for all other values.
 /// Returns an empty table if it would be much longer than the list of cases.
 fn choices(cases: &[Case]) -> Vec<Then> {
-    // Cases after one that matches everything are never reached.
+    // Cases after a case that matches every value are never reached.
     let any = cases.iter().position(|case| case.pattern == Pattern::Any);
     let (numbers, others) = cases.split_at(any.unwrap_or(cases.len()));
     let otherwise = others.first().map_or(Then::Nothing, |case| case.then);
@@ -442,9 +443,9 @@ fn choices(cases: &[Case]) -> Vec<Then> {
         return Vec::new();
     };
     let mut choices = vec![otherwise; length + 1];
-    // Of two cases with the same value, the first one is used.
+    // Of two cases with the same value, the first is used.
     for (value, case) in values.into_iter().zip(numbers).rev() {
-        // Go through the cases in reverse order, so that the first one is written last.
+        // Iterate over the cases in reverse order, so that the first case is written last.
         choices[value] = case.then;
     }
     choices
@@ -471,7 +472,7 @@ pub(super) fn each_definition<'a>(items: &'a [Item], visit: &mut dyn FnMut(&'a s
     }
 }
 
-/// Returns the action of a macro that has no value.
+/// Returns the effect of a macro that has no value.
 pub(super) fn action(name: &str) -> Option<Action> {
     Some(match name {
         "BREAK" => Action::Break,

@@ -1,5 +1,5 @@
 //! The event that a template formats: its bytes, the content of its hook word, and other facts
-//! about it.
+//! about the event.
 
 use tracewell_wire::ByteOrder;
 

@@ -1,6 +1,7 @@
 //! Templates: text files that define how events are printed in a report.
 //!
-//! The language is that of AIX's trace format files, implemented completely and for every dialect:
+//! The language is the language of AIX's trace format files, implemented completely and for every
+//! dialect:
 //!
 //! ```text
 //! text ──> lexer ──> parser ──> syntax tree ──> compiler ──> Program ──> Machine ──> lines
@@ -8,9 +9,10 @@
 //!                                    └ layout: the canonical form
 //! ```
 //!
-//! A file is compiled once. Running its [`Program`] on an event looks up no names and allocates
-//! nothing. This module does not depend on the source of events. An [`Entry`] has the bytes of one
-//! event and the content of its hook word. [`EventContext`] has the other facts about the event.
+//! A file is compiled once. To run its [`Program`] on an event, the machine looks up no names and
+//! allocates no memory. This module does not depend on the source of events. An [`Entry`] contains
+//! the bytes of one event and the content of its hook word. [`EventContext`] contains the other
+//! facts about the event.
 //!
 //! ```
 //! use tracewell::template::{EventContext, Entry, Machine, Program, Source};

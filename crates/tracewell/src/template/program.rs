@@ -1,5 +1,5 @@
 //! The compiled form of templates: a sequence of operations, and tables of strings, cases and
-//! flags. At run time, nothing is looked up by name.
+//! flags. At run time, the machine looks up no names.
 
 use std::collections::HashMap;
 
@@ -63,7 +63,7 @@ pub struct Template {
     pub label: String,
     /// First operation, which prints the label.
     pub(super) start: u32,
-    /// First operation after the label, for templates that call this one.
+    /// First operation after the label, for templates that call this template.
     pub(super) body: u32,
 }
 
@@ -221,7 +221,7 @@ pub(super) struct Number {
     pub(super) size: Size,
 }
 
-/// The source of a number. Three kinds can be distinguished by comparisons. More would need a jump
+/// The source of a number. Comparisons can distinguish three kinds. More kinds would need a jump
 /// table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
@@ -264,7 +264,7 @@ impl Number {
 }
 
 impl Source {
-    /// Returns the source of the value of a macro, if the macro is a common one.
+    /// Returns the source of a macro's value, if the macro is a common macro.
     pub(super) fn of(quantity: Quantity) -> Option<Self> {
         Some(match quantity {
             Quantity::Word(index) => Self::Word(index),
@@ -409,14 +409,14 @@ pub(super) enum Operation {
     Divide,
     Negate,
     Store(Target),
-    /// Compares a common number with the cases of this row and runs the matching one.
+    /// Compares a common number with the cases of this row and runs the matching case.
     SwitchNumber(Number, u32),
-    /// Compares the data at the pointer with the cases of this row and runs the matching one.
+    /// Compares the data at the pointer with the cases of this row and runs the matching case.
     SwitchRead(Code, u32),
-    /// Compares the value of a macro with the cases of this row and runs the matching one.
+    /// Compares the value of a macro with the cases of this row and runs the matching case.
     SwitchLoad(Quantity, u32),
     /// Compares the value of a macro, reduced to the size of a code, with the cases of this row and
-    /// runs the matching one.
+    /// runs the matching case.
     SwitchLoadAs(Quantity, Code, u32),
     Jump(u32),
     /// Pops a count. Jumps to the target if the count is 0 or less.

@@ -1,14 +1,14 @@
-//! Appends numbers in blocks of fixed size, to any space that takes such blocks.
+//! Appends numbers in blocks of fixed size, to any space that accepts such blocks.
 //!
 //! To copy a few bytes with their exact length, the compiler calls a function, which takes longer
 //! than the copy. So strings are copied in blocks of fixed size, with a load and a store. The end
-//! moves by the actual length, and the next string overwrites the excess. Numbers are converted
-//! eight digits at a time in one register.
+//! advances by the actual length only, and the next string overwrites the excess. Numbers are
+//! converted eight digits at a time in one register.
 
 use super::conversion::{ASCII_ZEROS, DIGIT_BITS, eight_digits, eight_hexadecimal, length};
 use super::literal::{BLANKS, BLOCK, ShortText};
 
-/// Numbers from this one on have more than eight digits.
+/// Numbers of at least this value have more than eight digits.
 const NINE_DIGITS: u64 = 100_000_000;
 
 /// Space after a text. The functions for numbers are always inlined, so that the position in the
@@ -23,10 +23,10 @@ pub(super) trait Blocks {
         self.put(text.block, usize::from(text.length));
     }
 
-    /// Appends as many blanks as `count` says.
+    /// Appends `count` blanks.
     #[inline(always)]
     fn put_blanks(&mut self, mut count: usize) {
-        // The copy after the loop adds the remaining blanks, up to a whole block.
+        // The copy after the loop adds the remaining blanks, at most a whole block.
         while count > BLOCK {
             self.put(BLANKS, BLOCK);
             count -= BLOCK;

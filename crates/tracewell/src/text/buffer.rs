@@ -134,7 +134,7 @@ impl TextBuffer {
         self.room(literal.length).literal(literal).done();
     }
 
-    /// Appends as many blanks as `count` says.
+    /// Appends `count` blanks.
     #[inline]
     pub fn blanks(&mut self, count: usize) {
         self.room(count).blanks(count).done();

@@ -49,8 +49,8 @@ impl Zone {
         Self(TimeZone::UTC)
     }
 
-    /// Returns the system's zone: that of the environment variable TZ, or the configured one. As
-    /// in C, it is UTC if the system has none.
+    /// Returns the system's zone: the zone of the environment variable TZ, or else the configured
+    /// zone. As in C, it is UTC if the system has none.
     ///
     /// # Errors
     /// Returns an error if TZ names no known zone.
@@ -63,7 +63,7 @@ impl Zone {
         }
     }
 
-    /// Returns the zone of a name such as `Europe/Berlin`, or of a difference from UTC such as
+    /// Returns the zone with a name such as `Europe/Berlin`, or with a difference from UTC such as
     /// `+02:00`.
     ///
     /// # Errors
@@ -112,7 +112,8 @@ impl Zone {
         let pieces = DateTimeParser::new().parse_pieces(text).map_err(|_| no_date())?;
         let zone = pieces.to_time_zone().map_err(|_| no_date())?;
         let moment = match (pieces.to_numeric_offset(), zone) {
-            // Both: the text may contradict itself, which the parser for such dates notices.
+            // The text contains a zone and a difference from UTC, which may contradict each other.
+            // The parser for such dates notices this.
             (Some(_), Some(_)) => text.parse::<jiff::Zoned>().map_err(|_| no_date())?.timestamp(),
             (Some(offset), None) => {
                 let date = pieces.date().to_datetime(pieces.time().unwrap_or_default());
@@ -154,13 +155,13 @@ fn difference(offset: jiff::tz::Offset) -> String {
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// Returns seconds since 1970 as a moment; the last second of the year 9999 if they exceed it.
+/// Returns the moment of a number of seconds since 1970, at most the last second of the year 9999.
 fn timestamp(seconds: u64) -> Timestamp {
     let seconds = i64::try_from(seconds).ok();
     seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or(Timestamp::MAX)
 }
 
-/// Error for text that is not a date, or not one moment.
+/// Error for text that is not a date, or that does not stand for exactly one moment.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DateError {
     /// The text is not a date of ISO 8601.

@@ -11,8 +11,8 @@ pub(super) const DIGIT_BITS: u64 = 0x1010_1010_1010_1010;
 /// next strings while it still converts the digits.
 #[inline]
 pub(super) fn length(value: u64) -> usize {
-    // Numbers with the same highest bit have one of two lengths. If the number is at least the
-    // power of ten between them, the sum carries into the upper half.
+    // Numbers with the same highest bit have at most two different lengths. If the number is at
+    // least the power of ten between them, the sum carries into the upper half.
     let bits = (value as u32 | 1).ilog2() as usize;
     ((value + LENGTHS[bits]) >> 32) as usize
 }
@@ -22,8 +22,8 @@ const LENGTHS: [u64; 32] = {
     let mut lengths = [0; 32];
     let mut bit = 0;
     while bit < 32 {
-        // The smallest number with this highest bit has `digits` digits. Numbers from 10^`digits`
-        // on have one digit more.
+        // The smallest number with this highest bit has `digits` digits. Numbers of at least
+        // 10^`digits` have one digit more.
         let digits = (1_u64 << bit).ilog10() as u64 + 1;
         lengths[bit] = ((digits + 1) << 32) - 10_u64.pow(digits as u32);
         bit += 1;

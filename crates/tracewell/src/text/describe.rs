@@ -36,9 +36,9 @@ pub struct Describer {
 #[derive(Debug)]
 struct ArgumentPlan {
     value: Value,
-    /// The name and `=`, for the first argument that is present.
+    /// The name and `=`, if this argument is the first present one.
     first: Literal,
-    /// `, `, the name and `=`, for all later arguments.
+    /// `, `, the name and `=`, if another argument precedes this one.
     later: Literal,
 }
 
@@ -97,7 +97,7 @@ impl Value {
     fn is_constant(&self, names: &Names, ticks: u64, number: u64) -> bool {
         use ArgumentKind::{Bool, Float, Ipv4, Signed};
         match self.form {
-            // The text has the value of another argument.
+            // The text contains the value of another argument.
             _ if self.has_zero && number == 0 => false,
             Form::Decimal | Form::Hexadecimal | Form::Address => true,
             Form::Name(what) => names.is_constant(what, number, ticks),
@@ -182,9 +182,9 @@ impl Describer {
         is_number.then(|| plans.iter().map(|plan| plan.value.index).collect())
     }
 
-    /// Appends the argument at a place of the list that [`Describer::numbers`] returns, with its
-    /// name. The events have all arguments of the list. Returns true if the text of this number is
-    /// the same at all times.
+    /// Appends an argument with its name. `place` is an index in the list that
+    /// [`Describer::numbers`] returns. The events have all arguments of the list. Returns true if
+    /// the text of this number is the same at all times.
     pub(super) fn put_number(
         &mut self,
         out: &mut TextBuffer,
@@ -270,7 +270,7 @@ fn put_zero(out: &mut TextBuffer, names: &mut impl NameCache, event: Event<'_>, 
     out.text(format!(" ({})", zero.note));
 }
 
-/// Appends a value that has none of the common forms, or whose name is not in the cache.
+/// Appends a value if it has none of the common forms, or if its name is not in the cache.
 #[inline(never)]
 fn put_argument(
     out: &mut TextBuffer,
@@ -500,8 +500,8 @@ fn put_list(out: &mut TextBuffer, names: &mut impl NameCache, at: (&Trace, u64),
     }
 }
 
-/// Appends the label of the object that had this key at a time. Caches the label. It is valid as
-/// long as the key refers to that object.
+/// Appends the label of the object that had this key at a time. Caches the label. The cached label
+/// is valid as long as the key refers to that object.
 fn put_object(
     out: &mut TextBuffer,
     names: &mut impl NameCache,

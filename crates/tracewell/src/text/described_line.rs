@@ -1,4 +1,4 @@
-//! Appends decoded arguments to a line of limited length, with the text of each argument kept for
+//! Appends decoded arguments to a line of limited length. Keeps the text of each argument, for
 //! numbers that occur again. [`Describer`] makes the texts.
 
 use std::sync::Arc;

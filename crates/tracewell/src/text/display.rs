@@ -34,7 +34,7 @@ pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{:blanks$}", "")
 }
 
-/// Returns a text that fills at most `width` cells: `…` marks a cut end.
+/// Returns a text that fills at most `width` cells. `…` marks the end of a text that was cut.
 ///
 /// ```
 /// use tracewell::text::shortened;
@@ -57,8 +57,8 @@ pub fn shortened(text: &str, width: usize) -> Cow<'_, str> {
 /// Folds a line into lines of at most `width` cells. The lines after the first begin with `indent`
 /// blanks, at most half of the width.
 ///
-/// Breaks after a comma if the line has one in the second half, otherwise at a blank, otherwise
-/// within a word.
+/// Breaks the line after a comma in its second half if there is one, otherwise at a blank, and
+/// otherwise within a word.
 ///
 /// ```
 /// use tracewell::text::fold;
@@ -101,7 +101,8 @@ fn end_of_line(line: &str, room: usize) -> usize {
         }
         is_indent &= c == ' ';
         if filled + width > room && (c != ' ' || is_indent) {
-            // One character is taken even if it is wider than the room.
+            // The part contains at least one character, even if the character is wider than the
+            // room.
             let whole = if start > 0 { start } else { c.len_utf8() };
             return comma.or(blank).unwrap_or(whole);
         }

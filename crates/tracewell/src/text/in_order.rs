@@ -7,10 +7,10 @@ use std::thread::{self, Builder};
 
 use super::TextBuffer;
 
-/// Maximum number of texts per thread that are made or wait to be written.
+/// Maximum number of texts per thread that are being made or wait to be written.
 const TEXTS_PER_THREAD: usize = 4;
 
-/// Maximum number of threads. No machine can use more.
+/// Maximum number of threads. No machine benefits from more threads.
 pub const MAX_THREADS: usize = 256;
 
 /// Returns the number of threads for a number that a user chose; 0 means one per processor.
@@ -28,7 +28,7 @@ pub fn thread_count(chosen: usize) -> usize {
 /// the text with a number to an empty buffer. The caller's thread uses the first maker, and calls
 /// `write`. At most four texts per thread are in memory.
 ///
-/// If the system has too few threads, the existing ones make all texts.
+/// If the system cannot create enough threads, the existing threads make all texts.
 ///
 /// ```
 /// use tracewell::text::write_in_order;
@@ -100,7 +100,7 @@ enum Step {
 /// The texts that the threads share.
 struct Shared {
     count: usize,
-    /// Maximum number of texts that are made or wait to be written.
+    /// Maximum number of texts that are being made or wait to be written.
     ahead: usize,
     state: Mutex<State>,
     changed: Condvar,
@@ -129,7 +129,7 @@ impl Shared {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next text to make, unless too many texts wait.
+    /// Returns the number of the next text to make and a buffer, unless too many texts wait.
     fn take(&self, state: &mut State) -> Option<(usize, TextBuffer)> {
         let number = state.next;
         if number >= self.count || number >= state.written + self.ahead {

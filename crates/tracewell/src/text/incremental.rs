@@ -17,7 +17,7 @@ impl CachedPrefix {
         Self { from: 0, text: ShortText::new(text).unwrap_or(ShortText::EMPTY) }
     }
 
-    /// Returns `value - from`. First updates `from` and the digits if they do not fit the value.
+    /// Returns `value - from`. If `from` and the digits do not fit the value, updates them first.
     #[inline(always)]
     fn rest(&mut self, value: u64, unit: u64, text: impl FnOnce(u64) -> String) -> u64 {
         if value.wrapping_sub(self.from) >= unit {
@@ -32,7 +32,7 @@ impl CachedPrefix {
     }
 }
 
-/// Appends numbers in decimal, each slightly larger than the previous one.
+/// Appends numbers in decimal, each slightly larger than the previous number.
 #[derive(Debug)]
 pub struct IncrementalDecimal(CachedPrefix);
 
@@ -71,9 +71,9 @@ impl IncrementalDecimal {
 /// Number of values of eight digits.
 const EIGHT_DIGITS: u64 = 100_000_000;
 
-/// Appends numbers right-aligned in a field, each slightly larger than the previous one. With a
-/// width of 0, they are not aligned. `DIGITS` last digits, two or eight, are converted for each
-/// number.
+/// Appends numbers right-aligned in a field, each slightly larger than the previous number. With a
+/// width of 0, they are not aligned. For each number, only the last `DIGITS` digits, two or eight,
+/// are converted.
 #[derive(Debug)]
 pub(crate) struct IncrementalRight<const DIGITS: u32> {
     prefix: CachedPrefix,

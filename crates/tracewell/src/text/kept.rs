@@ -1,7 +1,7 @@
 //! Keeps the texts of numbers, so that a number that occurs again is copied instead of converted.
 //!
 //! Each argument of an event id has few values in most traces, such as the addresses of some
-//! objects. So a small table for each argument, indexed directly by a hash of the value, has most
+//! objects. So a small table for each argument, indexed by a hash of the value, contains most
 //! texts: name and value together, with all escapes.
 
 use super::{LineWindow, TextBuffer};
@@ -12,7 +12,7 @@ pub(crate) struct KeptTexts {
     slots: Box<[Slot; SLOTS]>,
     hits: u64,
     misses: u64,
-    /// True if most numbers were not in the table. Then no text is kept.
+    /// True if most numbers were not in the table. In that case, no text is kept.
     given_up: bool,
 }
 
@@ -40,8 +40,8 @@ impl Default for KeptTexts {
     }
 }
 
-/// The empty table. No number is in a slot of another number, so an empty slot has a number that
-/// belongs to another slot.
+/// The empty table. Each number is in its own slot only, so a number that belongs to another slot
+/// marks an empty slot.
 const EMPTY: [Slot; SLOTS] = {
     let mut slots = [Slot { number: 0, length: 0, text: [b' '; MAX_KEPT] }; SLOTS];
     slots[slot_of(0)].number = 1;

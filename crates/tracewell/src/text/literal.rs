@@ -7,7 +7,7 @@ use super::padded;
 #[derive(Clone, Debug)]
 pub struct Literal {
     pub(super) head: [u8; BLOCK],
-    /// Length of the string in bytes. `rest` has the part that does not fit into the block.
+    /// Length of the string in bytes. `rest` contains the part that does not fit into the block.
     pub(super) length: usize,
     pub(super) rest: Box<[u8]>,
 }

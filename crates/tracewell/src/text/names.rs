@@ -1,8 +1,8 @@
 //! A cache for the names of numbers: labels of objects, names in enumerations, sets of flags.
 //!
 //! Traces with many objects spend most of their time waiting for memory. So a lookup usually
-//! touches a single cache line: a slot of 64 bytes has a number with its name. The number of slots
-//! grows with the number of objects.
+//! touches a single cache line: a slot of 64 bytes contains a number with its name. The number of
+//! slots grows with the number of objects.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Reservation, ShortText};
 use crate::model::Trace;
 use crate::model::schema::{ArgumentKind, Schema, TableId};
 
-/// The kind of name that a number has: the type of an object, or a table of the schema.
+/// The kind of a number's name: the type of an object, or a table of the schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NameKey(u32);
 
@@ -68,7 +68,8 @@ pub(super) struct Names {
     objects: u64,
     /// The current epoch. Labels of objects from other epochs are invalid.
     epoch: u16,
-    /// Number of strings that replaced another one. It determines the slot of the next one.
+    /// Number of strings that replaced another string. This number determines the slot of the next
+    /// such string.
     replaced: usize,
     schema: Option<Arc<Schema>>,
 }
@@ -90,7 +91,7 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
-/// Number of slots in which a string may be.
+/// Number of slots that may contain a given string.
 const GROUP: usize = 4;
 const MIN_SLOTS: usize = 1 << 10;
 /// With this number of slots, the cache occupies 4 MiB.
@@ -172,8 +173,8 @@ impl Names {
         if what.is_object() { self.epoch } else { 0 }
     }
 
-    /// Returns the index of the first slot in which a string may be. The other slots of its group
-    /// have the same index except for the lowest bits.
+    /// Returns the index of the first slot that may contain a given string. The other slots of its
+    /// group have the same index except for the lowest bits.
     #[inline(always)]
     fn slot(&self, what: NameKey, key: u64) -> usize {
         hash(what, key) as usize & (self.slots.len() - 1)

@@ -1,4 +1,4 @@
-//! Space for several strings that is reserved once.
+//! Space that is reserved once for several strings.
 
 use super::blocks::Blocks;
 use super::conversion::{ASCII_ZEROS, eight_digits, eight_hexadecimal};
@@ -80,7 +80,7 @@ impl Reservation<'_> {
         self
     }
 
-    /// Appends as many blanks as `count` says.
+    /// Appends `count` blanks.
     #[inline(always)]
     pub fn blanks(mut self, count: usize) -> Self {
         self.put_blanks(count);
@@ -125,7 +125,7 @@ impl Reservation<'_> {
     /// Appends the low `bytes` (1 to 8) of a number in upper-case hexadecimal, two digits each.
     #[inline(always)]
     pub fn hexadecimal_bytes(mut self, value: u64, bytes: usize) -> Self {
-        // The wanted digits are at the start of the block. The next string overwrites the other
+        // The digits to append are at the start of the block. The next string overwrites the other
         // digits.
         let value = value << (64 - 8 * bytes);
         self.put(eight_hexadecimal((value >> 32) as u32), (2 * bytes).min(8));

@@ -106,7 +106,7 @@ pub(crate) fn put_shown(out: &mut TextBuffer, text: &[u8]) {
     out.text(shown(text).as_bytes());
 }
 
-/// Escapes every character for which `stays` is false.
+/// Escapes every character for which `stays` returns false.
 fn escaped(text: &[u8], stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(text)
         // Nearly every string is ASCII. For ASCII, the first test is much faster.

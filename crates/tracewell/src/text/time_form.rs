@@ -11,7 +11,7 @@ pub enum TimeForm {
     Relative,
     /// The time since the previous event that is shown.
     Delta,
-    /// The date in a time zone. Needs a trace with a wall clock and a clock of known rate.
+    /// The date in a time zone. Requires a trace with a wall clock and a clock of known rate.
     Absolute(Zone),
 }
 
@@ -19,7 +19,7 @@ impl TimeForm {
     /// Checks that a trace has the data for this form.
     ///
     /// # Errors
-    /// Returns an error if the form is that of dates, and the dates of events are not known.
+    /// Returns an error if the form shows dates, and the dates of events are not known.
     pub fn check(&self, trace: &Trace) -> Result<(), NoDates> {
         match self {
             Self::Absolute(_) => trace.check_dates(),

@@ -41,8 +41,8 @@ pub fn metadata_files(folder: &Path) -> Vec<PathBuf> {
 
 /// The text of the types of a trace.
 pub struct Types {
-    /// True if the text has all facts: headers, alignments, byte orders and roles. False if it has
-    /// those that Babeltrace prints.
+    /// True if the text has all facts: headers, alignments, byte orders and roles. False if it
+    /// contains only the facts that Babeltrace prints.
     pub is_full: bool,
     text: String,
 }

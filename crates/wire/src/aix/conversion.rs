@@ -1,4 +1,4 @@
-//! The factor from ticks to nanoseconds: the buffer of hook 00A, sub-hook 25C.
+//! The factor from ticks to nanoseconds, which is in the buffer of hook 00A, sub-hook 25C.
 //!
 //! | offset | content |
 //! |---|---|

@@ -16,7 +16,7 @@ use core::fmt;
 
 use super::hook::{Env, HookId, HookType, HookWord, HookWord32, HookWord64};
 
-/// Maximum length of variable data in bytes, as the trace calls accept it. Documented.
+/// Maximum length in bytes of the variable data that the trace calls accept. Documented.
 pub const MAX_DATA_LENGTH: usize = 4096;
 
 /// Error for bytes that are not an entry, or for an entry that cannot be written.
@@ -42,7 +42,8 @@ pub enum EntryError {
         /// True if the flags mark the entry as generic.
         generic: bool,
     },
-    /// A generic hook word was given for an entry without variable data. Never returned by reading.
+    /// The caller passed a generic hook word for an entry without variable data. Never returned by
+    /// reading.
     Generic,
     /// More variable data than [`MAX_DATA_LENGTH`]. Never returned by reading.
     DataTooLong {
@@ -200,9 +201,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns the low 16 bits of the hook word. A 64-bit entry has the sub-hook there. A 32-bit
-    /// entry has the hook data, or, if the entry is generic, the length of the variable data in
-    /// bytes.
+    /// Returns the low 16 bits of the hook word. In a 64-bit entry, these are the sub-hook. In a
+    /// 32-bit entry, they are the hook data, or, if the entry is generic, the length of the
+    /// variable data in bytes.
     pub const fn hook_data(&self) -> u16 {
         match self.hook {
             HookWord::Bits32(word) => word.data(),

@@ -123,13 +123,13 @@ pub enum HookType {
     /// Up to five data words. The entry does not contain a count, so an entry of this type always
     /// holds five words (our decision).
     Trchkg = 0x6,
-    /// As [`HookType::Trcgen`], with a timestamp.
+    /// Like [`HookType::Trcgen`], with a timestamp.
     Trcgent = 0x8,
-    /// As [`HookType::Trchk`], with a timestamp.
+    /// Like [`HookType::Trchk`], with a timestamp.
     Trchkt = 0x9,
-    /// As [`HookType::Trchkl`], with a timestamp.
+    /// Like [`HookType::Trchkl`], with a timestamp.
     Trchklt = 0xA,
-    /// As [`HookType::Trchkg`], with a timestamp.
+    /// Like [`HookType::Trchkg`], with a timestamp.
     Trchkgt = 0xE,
 }
 
@@ -224,7 +224,7 @@ pub struct HookWord32(
 
 impl HookWord32 {
     /// Creates a hook word from id, type and hook data. Drops the last digit of the id, because the
-    /// hook word has no room for it.
+    /// hook word has no room for this digit.
     #[inline]
     pub const fn new(id: HookId, hook_type: HookType, data: u16) -> Self {
         let id = (id.0 as u32 & 0xFFF0) << 16;

@@ -26,7 +26,7 @@ pub const TIME_CONVERSION: u16 = 0x25C;
 
 /// A thread was dispatched: data word 1 is the thread that starts to run, data word 2 its process.
 pub const DISPATCH: HookId = HookId::short(0x106);
-/// The idle thread was dispatched; words as for [`DISPATCH`].
+/// The idle thread was dispatched; the words are the same as for [`DISPATCH`].
 pub const DISPATCH_IDLE: HookId = HookId::short(0x10C);
 /// A process executes another program. The entry is generic. Data word 1 is the process. The
 /// variable data are the thread (one word of 4 or 8 bytes) and the path with a final NUL.

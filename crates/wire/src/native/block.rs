@@ -6,8 +6,8 @@
 //! | 1 | length of the block in bytes, a multiple of 8 (low half); checksum (high half) |
 //! | 2 | number of the block in its log, from 0 |
 //!
-//! The length includes the header. The checksum is the CRC-32C of the block with the checksum field
-//! set to 0.
+//! The length of a block includes its header. The checksum is the CRC-32C of the block with the
+//! checksum field set to 0.
 //!
 //! | kind | number | body |
 //! |---|---|---|
@@ -90,7 +90,7 @@ pub enum Lookup<'a> {
     Block(Block<'a>),
     /// The bytes can be the start of a block. The reader needs at least this many bytes to decide.
     Incomplete(usize),
-    /// Not a block, or a damaged one.
+    /// Not a block, or a damaged block.
     Damaged,
 }
 
@@ -182,8 +182,8 @@ impl Start {
 /// The body of a status block: the state of the stream after all earlier blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StatusWords {
-    /// Every record with an earlier timestamp is in an earlier block, unless its thread was delayed
-    /// between reading the clock and storing the record.
+    /// Every record with an earlier timestamp is in an earlier block, unless the thread was delayed
+    /// after it read the clock and before it stored the record.
     pub complete_before: u64,
     /// State of the stream: the code of a [`State`](super::image::State).
     pub state: u64,
@@ -233,7 +233,7 @@ impl StatusWords {
 /// Decodes the body of a type block: event id, family and definition. Returns `None` if the body is
 /// too short.
 pub fn event_type(body: &[u8]) -> Option<(u16, u16, &[u8])> {
-    // The first word has the same layout as in an image. It holds the event id in place of the
+    // The first word has the same layout as in an image. It holds the event id instead of the
     // state.
     let head = TypeHeader::unpack(word(body, 0)?);
     Some((head.state, head.family, body.get(WORD..)?.get(..head.length as usize)?))

@@ -6,13 +6,14 @@
 //!
 //! Names of families and fields consist of `A-Z a-z 0-9 _ - .`. An event name can contain any
 //! character except `(`, NUL and line ends. Only the last field can be of kind `text` or `bytes`.
-//! The word of such a field is a length in bytes. The following words hold the bytes, padded with
+//! The word of such a field contains a length in bytes. The following words hold the bytes, padded
+//! with
 //! 0.
 //!
-//! A record can contain several texts: the bytes of all of them are in its last field. Each field
-//! of kind `part` directly before a last field of kind `text` is the length of one text. The first
-//! text has the first bytes of the last field, and the second text the bytes after them. The text
-//! of the last field itself has the remaining bytes.
+//! A record can contain several texts: the bytes of all of them are in its last field. Fields of
+//! kind `part` directly precede a last field of kind `text`. Each of them is the length of one
+//! text. The first text consists of the first bytes of the last field, and the second text of the
+//! bytes after them. The text of the last field itself consists of the remaining bytes.
 
 use core::fmt;
 

@@ -194,7 +194,7 @@ pub enum State {
     Suspended,
     /// Started: events are recorded.
     Running,
-    /// The stream is full, and stopped itself for that reason.
+    /// The stream stopped itself, because it is full.
     Full,
 }
 
@@ -415,8 +415,8 @@ impl ImageHeader {
         // The limits on the sizes keep the sums below from overflowing.
         let geometry = geometry.checked().ok_or(ImageError::Word(3))?;
         let policy = FullPolicy::of_code(u64::from(policy)).ok_or(ImageError::Word(4))?;
-        // The geometry determines these words. A writer and a reader that computed different
-        // positions would corrupt each other's memory, so check every word.
+        // The geometry determines these words. Check every word, because a writer and a reader that
+        // computed different positions would corrupt each other's memory.
         let expected = [
             (1, join(version, header), join(VERSION, HEADER as u32)),
             (2, words[2], geometry.total() as u64),
@@ -441,7 +441,7 @@ mod tests {
     fn the_longest_record_fits_in_a_packet_and_its_length_in_16_bits() {
         let longest =
             |packet_words| Geometry { lanes: 1, packets: 2, packet_words }.max_record_words();
-        // A packet also has its header and a rebase record of two words.
+        // In addition, a packet contains its header and a rebase record of two words.
         assert_eq!(longest(512), 512 - PacketHeader::WORDS - 2);
         assert_eq!(longest(1 << 17), 0xFFFF);
     }

@@ -1,15 +1,16 @@
 //! Event types with which a kernel or an executor records what it does. Readers know their
 //! meanings.
 //!
-//! The events are those of the compact stream for small targets ([`crate::target::Described`]).
-//! Each has an event type of the family `kernel`, whose first field is the core:
+//! The events are the same as in the compact stream for small targets
+//! ([`crate::target::Described`]). Each has an event type of the family `kernel`, whose first field
+//! is the core:
 //!
 //! ```text
 //! kernel/queue_send(core:u64,queue:u64,messages:u64)
 //! ```
 //!
-//! Cores have the numbers 0 to 31. A larger number means that a thread recorded the event that is
-//! no core of the kernel ([`OUTSIDE`]).
+//! Cores have the numbers 0 to 31. A larger number means that the event comes from a thread that is
+//! not a core of the kernel ([`OUTSIDE`]).
 //!
 //! Names of tasks and objects are event types of the family `kernel.definition` without fields. A
 //! stream never overwrites its event types, so names survive. The name of the event type consists
@@ -21,7 +22,7 @@
 //!
 //! [`crate::target::definition`] describes the numbers. In the name, `%XX` is a byte in
 //! hexadecimal. The first definition of a task or object applies from the beginning of the stream.
-//! A later one applies from a record of its event type on.
+//! A later definition applies from the first record of its event type on.
 
 use core::fmt::{self, Write};
 
@@ -38,11 +39,11 @@ pub const DEFINITION_FAMILY: &str = "kernel.definition";
 /// First field of the event types for events.
 pub const CORE_FIELD: &str = "core";
 
-/// The core of events that a thread records which is no core of the kernel.
+/// The core number of events from a thread that is not a core of the kernel.
 pub const OUTSIDE: u8 = 255;
 
 /// Number of the family of the first group ([`group`]). The numbers of the other groups follow. The
-/// last number is that of events that belong to no group, and of names.
+/// last number is the family of names, and of events that belong to no group.
 pub const FIRST_FAMILY: u16 = 48;
 
 /// Maximum number of bytes of a name. Longer names are cut.
@@ -56,7 +57,7 @@ pub const fn family_of(id: u8) -> u16 {
     }
 }
 
-/// Returns the core of an event, or `None` if the thread is no core.
+/// Returns the core of an event, or `None` if the thread is not a core.
 pub fn core_of(field: u64) -> Option<u8> {
     u8::try_from(field).ok().filter(|core| *core < MAX_CORES)
 }

@@ -95,7 +95,8 @@ pub const fn split(word: u64) -> (u32, u32) {
 /// The source of a stream's timestamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClockKind {
-    /// The processor's cycle counter. Power states do not change its rate.
+    /// The processor's cycle counter. Power states of the processor do not change the counter's
+    /// rate.
     Counter,
     /// The operating system's monotonic clock, in nanoseconds.
     Monotonic,

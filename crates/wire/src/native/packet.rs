@@ -1,4 +1,4 @@
-//! The header of a packet. A reader needs nothing else to decode the packet's records.
+//! The header of a packet. A reader needs only this header to decode the packet's records.
 //!
 //! | word | content |
 //! |---|---|

@@ -35,7 +35,7 @@
 //! | 2 | number of slots in use |
 //! | 8 | slots of [`NAME_SLOT`] words: length of the name in bytes; the name |
 //!
-//! A reference is a file `s.NN` of five words. It locates a stream's memory:
+//! A reference is a file `s.NN` with five words. It locates a stream's memory:
 //!
 //! | word | content |
 //! |---|---|

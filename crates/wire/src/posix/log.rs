@@ -15,8 +15,8 @@
 //! With the policies until-full and append, all blocks follow each other, and the name of an event
 //! type precedes the first records of that type.
 //!
-//! With the policy loop, `slots` slots of `slot_bytes` bytes follow the header block. Each slot
-//! holds one record block or nothing. If a block is flushed several times, it alternates between
+//! With the policy loop, `slots` slots of `slot_bytes` bytes follow the header block. A slot holds
+//! one record block, or is empty. If a block is flushed several times, it alternates between
 //! two slots. If two blocks have the same number, the longer block is newer. (In version 1, block
 //! `n` is always in slot `n` modulo `slots`.) The other blocks begin at `tail`. If some slots were
 //! never used, closing the log moves `tail` to the end of the last records.

@@ -12,7 +12,7 @@
 //! | `log` | the blocks of a log file |
 //!
 //! `tracewell_record::posix` defines who can store which word, and when. The standard names the
-//! constants and leaves their values to the implementation. Our values are those of `trace.h`.
+//! constants and leaves their values to the implementation. Our values are the values in `trace.h`.
 
 pub mod area;
 pub mod log;
@@ -47,7 +47,7 @@ pub const STOP: u32 = 3;
 pub const OVERFLOW: u32 = 4;
 /// System event: the stream no longer loses events.
 pub const RESUME: u32 = 5;
-/// System event: the filter changed. Data: the old set and the new one.
+/// System event: the filter changed. Data: the old set and the new set.
 pub const FILTER: u32 = 6;
 /// System event: a flush began.
 pub const FLUSH_START: u32 = 7;

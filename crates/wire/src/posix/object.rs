@@ -119,8 +119,9 @@ pub const TAKING: u64 = u64::MAX;
 pub const MEMBERS: usize = 256;
 /// Length of a stream's name in words.
 pub const NAME_WORDS: usize = 8;
-/// Number of packets in addition to the packets for the guaranteed records. Some threads own one
-/// additional packet each. Every other thread takes an additional packet while it stores a record.
+/// Number of packets in addition to the packets for the guaranteed records. Some threads own an
+/// additional packet permanently. Every other thread takes an additional packet while it stores a
+/// record.
 pub const EXTRA_PACKETS: u32 = 256;
 
 /// Returns the word that identifies a writer; never 0.
@@ -153,7 +154,7 @@ pub enum State {
     Suspended = 0,
     /// Started: events are recorded.
     Running = 1,
-    /// The stream is full, and suspended itself for that reason.
+    /// The stream suspended itself, because it is full.
     Full = 2,
 }
 

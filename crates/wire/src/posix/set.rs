@@ -76,7 +76,7 @@ impl EventSet {
     }
 
     /// Returns the word (as in [`EventSet::words`]) and the bit of an id, or `None` if no set can
-    /// hold it.
+    /// contain the id.
     #[inline]
     pub const fn place(id: u32) -> Option<(usize, u32)> {
         if Self::is_possible(id) { Some((id as usize / 64, id % 64)) } else { None }

@@ -15,8 +15,8 @@
 //! thirteen:  u16 ver  u32 f sig|stamp  ptr|ntimer  nblock|nelem  0|esize  bsize|max pools  u16 hz
 //! ```
 //!
-//! No form contains the size of ids or of function addresses. The target truncates the tick rate to
-//! 16 bits. More than 15 event pools corrupt the block size in the same byte. Source:
+//! No form contains the size of ids or of function addresses. Targets truncate the tick rate to 16
+//! bits. More than 15 event pools corrupt the block size in the same byte. Source:
 //! `rkh_trc_tcfg` and `RKH_TRC_TCFG` in the tags named above.
 
 use super::{Dialect, Settings, checksum, ids};
@@ -142,8 +142,8 @@ impl Form {
 impl Configuration {
     /// Decodes a frame (without escapes, checksum included) if it is a configuration record.
     ///
-    /// The caller need not know the settings. The record must describe its own layout correctly. A
-    /// record that announces checksums must end with a valid checksum.
+    /// The caller does not need to know the settings. The record must describe its own layout
+    /// correctly. A record that announces checksums must end with a valid checksum.
     #[inline]
     pub fn recognise(frame: &[u8]) -> Option<Self> {
         // The first byte rules out nearly all other frames.
@@ -302,7 +302,7 @@ impl Configuration {
         );
         // Two sizes share a byte, as in the framework's macro.
         let both = |high: u8, low: u8| high << 4 | low & 15;
-        // All forms have these three bytes. The letters are those of the table above.
+        // All forms have these three bytes. The letters refer to the table above.
         let [a, b, c] = [
             both(s.signal, self.stamp_size),
             both(s.pointer, s.timer_ticks),

@@ -19,8 +19,8 @@ pub struct Cut {
 
 /// Iterates over the frames in `bytes`. The first byte must be the first byte of a frame.
 ///
-/// Skips empty frames (two flags in a row). Bytes after the last flag are an incomplete frame;
-/// [`Cutter::rest`] returns the index of the first of them.
+/// Skips empty frames (two flags in a row). Bytes after the last flag are an incomplete frame.
+/// [`Cutter::rest`] returns the index of its first byte.
 ///
 /// ```
 /// use tracewell_wire::rkh::Cutter;
@@ -164,6 +164,6 @@ pub(super) const fn equal(word: u64, byte: u8) -> u64 {
 /// must be 0.
 #[inline]
 const fn gather(low_bits: u64) -> u64 {
-    // The product of bits 8i and 56-7i is bit 56+i. No other product reaches the top byte.
+    // The product of bit 8i and bit 56-7i is bit 56+i. No other product reaches the top byte.
     low_bits.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

@@ -102,7 +102,8 @@ impl<'a> Items<'a> {
             kind @ (code::I8 | code::I16 | code::I32) => {
                 let bytes = 1 << (kind >> 1);
                 let (value, rest) = number(bytes)?;
-                // A left shift and an arithmetic right shift copy the sign into the unused bits.
+                // A left shift, followed by an arithmetic right shift, copies the sign into the
+                // unused bits.
                 let unused = 32 - 8 * u32::from(bytes);
                 let value = (value << unused).cast_signed() >> unused;
                 (Item::Signed { value, bytes, width }, rest)

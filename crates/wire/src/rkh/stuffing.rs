@@ -52,8 +52,8 @@ pub fn unstuff_in_place(bytes: &mut [u8]) -> Unstuffed {
     let Some(first) = bytes.iter().position(|byte| *byte == ESCAPE) else {
         return Unstuffed::Frame(bytes.len());
     };
-    // Bytes before the first escape are already in place. From the first escape on, `to` never
-    // passes `from`.
+    // Bytes before the first escape are already in place. After the first escape, `to` is always
+    // less than `from`.
     let (mut from, mut to) = (first, first);
     while let Some(&byte) = bytes.get(from) {
         let byte = if byte == ESCAPE {

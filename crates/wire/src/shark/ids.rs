@@ -176,7 +176,7 @@ pub mod flag {
     pub const FULL: u8 = 0x02;
     /// The bits that hold the mode.
     pub const MODE: u8 = 0x0C;
-    /// Mode: wrap to the first slot. This mode has no bit: it is in effect if no other mode is set.
+    /// Mode: wrap to the first slot. This mode has no bit: it is active if no other mode is set.
     pub const CYCLIC: u8 = 0x00;
     /// Mode: continue in the linked chunk.
     pub const JUMP_TO_NEXT: u8 = 0x04;

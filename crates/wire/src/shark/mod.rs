@@ -8,10 +8,10 @@
 //!
 //! The target is a 32-bit little-endian machine. An area is an array of 16-byte [`Record`]s. A slot
 //! with the code word 0 was never written. The disk writer stores the used slots of both areas in
-//! memory order, one file per chunk (`0NAME`, `1NAME`, … in the order of sending). The UDP sender
-//! puts the same records into datagrams, numbered across all chunks. If a chunk has the compression
-//! flag, its area contains [packed](Packer) records. Files and datagrams never contain packed
-//! records.
+//! memory order. It writes one file per chunk: `0NAME`, `1NAME`, … in the order of sending. The UDP
+//! sender puts the same records into datagrams, numbered across all chunks. If a chunk has the
+//! compression flag, its area contains [packed](Packer) records. Files and datagrams never contain
+//! packed records.
 //!
 //! Source: the public S.Ha.R.K. source tree, `tracer/newtrace/FTrace*.c` and
 //! `tracer/include/FTrace*.h`. If the user manual (volume V) differs, we follow the source.

@@ -2,7 +2,7 @@
 
 /// A packet without meaning. Two zero bytes of a sync or of unused memory have the same form.
 pub const NOP: u32 = 0;
-/// The recorder can store packets again; the parameter counts the dropped ones.
+/// The recorder can store packets again; the parameter counts the dropped packets.
 pub const OVERFLOW: u32 = 1;
 /// An interrupt service routine begins.
 pub const ISR_ENTER: u32 = 2;

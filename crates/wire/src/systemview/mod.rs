@@ -21,8 +21,8 @@
 //! | `packet` | packets |
 //! | `short` | the most frequent packets |
 //!
-//! The meanings of events, the texts in which a target describes itself, and the head of files are
-//! in the decoder. The facts come from the public recorders; `docs/systemview.md` lists the
+//! The decoder handles the meanings of events, the texts in which a target describes itself, and
+//! the head of files. The facts come from the public recorders; `docs/systemview.md` lists the
 //! sources.
 
 pub mod ids;

@@ -25,8 +25,8 @@ pub fn read(bytes: &[u8]) -> Result<(u32, usize), Fault> {
     }
 }
 
-/// Reads a number that is incomplete or has several bytes. Eight bytes contain it, if they are
-/// there.
+/// Reads a number that is incomplete or has several bytes. Eight bytes contain the number, if that
+/// many bytes are available.
 #[inline]
 fn read_long(bytes: &[u8]) -> Result<(u32, usize), Fault> {
     match bytes.first_chunk() {
@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn numbers_within_a_word_are_those_that_are_read_byte_by_byte() {
-        // Pseudo-random bytes, in which a number of each length and long numbers are frequent.
+        // Pseudo-random bytes, in which numbers of every length, including too long ones, are
+        // frequent.
         let mut seed = 1_u64;
         let mut seen = [0; MAX_BYTES + 2];
         for _ in 0..100_000 {

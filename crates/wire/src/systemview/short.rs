@@ -1,7 +1,7 @@
 //! Short packets: an id of one byte, at most two numbers, and no length. Most packets of a stream
 //! are short. Reading them this way needs no slice for each parameter.
 //!
-//! [`Packet::read`](super::Packet::read) reads all packets. It also finds the faults.
+//! [`Packet::read`](super::Packet::read) reads all packets. `Packet` also finds the faults.
 
 use super::ids::SHAPES;
 use super::number;
@@ -30,7 +30,7 @@ pub struct ShortPacket {
 }
 
 impl ShortPacket {
-    /// Number of bytes that reading a packet needs. They can extend beyond its end.
+    /// Number of bytes that the reader of a packet needs. They can extend beyond its end.
     pub const WINDOW: usize = 1 + 2 * number::MAX_BYTES + 8;
 
     /// Reads the packet at the start of `bytes`, whose ids do not contain cores. Returns `None` for
@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn short_packets_are_those_that_the_general_way_reads() {
-        // Pseudo-random packets, in which each length of a number and long numbers are frequent.
+        // Pseudo-random packets, in which numbers of every length, including too long ones, are
+        // frequent.
         let mut seed = 1_u64;
         let mut next = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

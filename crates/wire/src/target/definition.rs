@@ -40,13 +40,13 @@ pub const ENTRY: usize = 32;
 /// Bytes of the name in one entry.
 pub const NAME: usize = 20;
 
-/// The flag of an entry whose task or object is deleted.
+/// Flag: the task or object of the entry is deleted.
 pub const DELETED: u8 = 1;
 
-/// The flag of a system in which larger priorities are more urgent.
+/// Flag: a larger number means a more urgent priority.
 pub const LARGER_IS_URGENT: u8 = 2;
 
-/// The flag of an idle task: a task that runs if no other task is ready. Its time is idle time.
+/// Flag: the task is an idle task, which runs if no other task is ready. Its time is idle time.
 pub const IDLE: u8 = 4;
 
 /// The kinds of definitions.
@@ -72,7 +72,7 @@ pub enum DefinitionKind {
     Timer = 9,
     /// An event of the application.
     Event = 10,
-    /// A mark, section or channel of the application.
+    /// A mark, a section or a channel of the application.
     Channel = 11,
 }
 

@@ -1,4 +1,4 @@
-//! The ids of events. `schemas/target.toml` of the crate `tracewell` has their meanings.
+//! The ids of events. `schemas/target.toml` of the crate `tracewell` defines their meanings.
 //!
 //! The kernel or the recorder gives tasks and objects their numbers. Small numbers need fewer
 //! bytes. Each kind has its own numbers: mutex 3 and queue 3 are different objects.
@@ -97,11 +97,11 @@ pub const SEMAPHORE_TAKE: u8 = 0x84;
 pub const QUEUE_SEND: u8 = 0x85;
 /// A message is sent to the front. Arguments: queue, messages before.
 pub const QUEUE_SEND_FIRST: u8 = 0x86;
-/// A message replaces the one in a queue. Arguments: queue, messages before.
+/// A message replaces the message in a queue. Arguments: queue, messages before.
 pub const QUEUE_OVERWRITE: u8 = 0x87;
 /// A message is received. Arguments: queue, messages before.
 pub const QUEUE_RECEIVE: u8 = 0x88;
-/// A message is read and stays. Arguments: queue, messages.
+/// A message is read and stays in the queue. Arguments: queue, messages.
 pub const QUEUE_PEEK: u8 = 0x89;
 /// The running task begins to wait for bits. Arguments: event group, bits.
 pub const GROUP_WAIT: u8 = 0x8A;

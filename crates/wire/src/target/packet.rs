@@ -14,10 +14,10 @@
 //! | 24 | 2 | bytes of the payload: at most 4,068 |
 //! | 26 | 2 | checksum of bytes 0 to 23 and of the payload |
 //!
-//! The checksum is CRC-16/IBM-3740: polynomial 0x1021, initial value 0xFFFF, not reflected. It does
-//! not cover the length directly, but a wrong length makes it cover the wrong bytes. A recorder can
-//! therefore continue the checksum with each event and store both fields as one word of 32 bits.
-//! The packet in RAM is then valid after each event, before it is complete.
+//! The checksum is CRC-16/IBM-3740: polynomial 0x1021, initial value 0xFFFF, not reflected. The
+//! checksum does not cover the length itself, but a wrong length makes the checksum cover the wrong
+//! bytes. A recorder can therefore continue the checksum with each event and store both fields as
+//! one word of 32 bits. The packet in RAM is then valid after each event, before it is complete.
 
 use super::{DEFINITIONS, MAX_CORES, VERSION, u16_at, u32_at};
 
@@ -60,7 +60,7 @@ pub struct Header {
     /// Time of the first event in ticks.
     pub time: u64,
     /// Number of events that the recorder refused between the previous packet and this one; 65,535
-    /// stands for this number and all larger ones.
+    /// stands for this number and all larger numbers.
     pub refused: u16,
     /// Number of restarts that the memory of the recorder survived.
     pub session: u8,
@@ -140,7 +140,7 @@ pub enum Lookup<'a> {
     Packet(Packet<'a>),
     /// The bytes can be the start of a packet. The reader needs at least this many bytes to decide.
     Incomplete(usize),
-    /// Not a packet, or a damaged one.
+    /// Not a packet, or a damaged packet.
     No,
 }
 

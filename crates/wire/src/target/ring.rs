@@ -107,7 +107,7 @@ impl Control {
     /// Returns the offset of the slots of a core.
     pub fn slots_at(&self, core: u8) -> usize {
         let each = usize::from(self.slot) * usize::from(self.slots);
-        // Also on a host of 32 bits, whose memory is smaller than such a ring.
+        // Saturate, because the memory of a 32-bit host can be smaller than such a ring.
         (CONTROL + usize::from(self.entries) * ENTRY)
             .saturating_add(usize::from(core).saturating_mul(each))
     }

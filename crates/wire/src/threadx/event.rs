@@ -54,8 +54,8 @@ pub enum PriorityWord {
         /// Preemption threshold; `None` in dumps of kernels that did not record it.
         threshold: Option<u16>,
     },
-    /// Recorded in an interrupt: the address of the interrupted thread. 0 if the system was idle;
-    /// old kernels always record 0.
+    /// Recorded in an interrupt: the address of the interrupted thread, or 0 if the system was
+    /// idle. Old kernels always record 0.
     Interrupted(u64),
     /// Recorded during initialization, without meaning.
     Initialization,

@@ -44,7 +44,7 @@ pub struct Header {
     /// Target address of the slot to be written next. In a full ring that slot holds the oldest
     /// event.
     pub buffer_current: u64,
-    /// The half word after `registry_start`. Kernels write 0.
+    /// The second half of the word after `registry_start`. Kernels write 0.
     pub reserved1: u16,
     /// The last three words. Kernels write [`Header::RESERVED`].
     pub reserved: [u64; 3],
@@ -84,7 +84,7 @@ impl core::error::Error for HeaderError {}
 
 impl Header {
     /// The first word of every image: the bytes `TXTB` on a *big*-endian target, `BTXT` on a
-    /// little-endian one.
+    /// little-endian target.
     pub const ID: u32 = 0x5458_5442;
 
     /// The values that kernels write to the three reserved words at the end.

@@ -1,7 +1,7 @@
 //! Event ids that the recorder uses itself, object types, and filter classes.
 //!
-//! `schemas/threadx.toml` lists all 651 event ids with names and arguments. This module has only
-//! the ids with special recording rules.
+//! `schemas/threadx.toml` lists all 651 event ids with names and arguments. This module defines
+//! only the ids with special recording rules.
 
 /// A thread became ready (`TX_TRACE_THREAD_RESUME`).
 pub const THREAD_RESUME: u16 = 1;

@@ -31,7 +31,8 @@ impl Width {
     }
 }
 
-/// Everything needed to read the parts of an image after its header. [`Header::read`] returns it.
+/// The facts that are needed to read the parts of an image after its header. [`Header::read`]
+/// returns it.
 ///
 /// ```
 /// use tracewell_wire::ByteOrder;

@@ -82,7 +82,7 @@ fn print(program: &Program, values: &[Words], rows: usize) -> ArrayRef {
     let mut bytes = Vec::new();
     for row in 0..rows {
         bytes.clear();
-        // The place of a hook word.
+        // The placeholder for a hook word.
         bytes.extend_from_slice(&[0; 8]);
         if values.iter().any(|value| !value.put(row, &mut bytes)) {
             texts.append_null();
@@ -150,7 +150,7 @@ impl Words {
         let word = match self {
             Self::Unsigned(array) => array.as_primitive::<UInt64Type>().value(row),
             Self::Signed(array) => array.as_primitive::<Int64Type>().value(row).cast_unsigned(),
-            // The columns of this type have numbers of 64 bits, with or without a sign.
+            // Columns of this type contain numbers of 64 bits, with or without a sign.
             Self::Decimal(array) => array.as_primitive::<Decimal128Type>().value(row) as u64,
             Self::Float(array) => array.as_primitive::<Float64Type>().value(row).to_bits(),
             Self::Flag(array) => u64::from(array.as_boolean().value(row)),

@@ -7,9 +7,9 @@ use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Volatility, create_udf};
 
-/// Returns the function `ticks_to_ns(ticks, rate)`: nanoseconds of ticks at a rate in ticks per
-/// second, rounded down; null if the rate is null or not positive, or if the result exceeds 64
-/// bits.
+/// Returns the function `ticks_to_ns(ticks, rate)`, which converts ticks to nanoseconds, rounded
+/// down, at a rate in ticks per second. The result is null if the rate is null or not positive, or
+/// if the result exceeds 64 bits.
 pub(super) fn ticks_to_ns() -> ScalarUDF {
     let types = vec![DataType::Int64, DataType::Float64];
     let function = |args: &[ColumnarValue]| -> Result<ColumnarValue> {

@@ -28,7 +28,7 @@ use crate::sources::Sources;
 pub(super) struct Added {
     /// Number of traces.
     pub(super) traces: usize,
-    /// Number of traces that the lake had already.
+    /// Number of traces that the lake already contained.
     pub(super) known: usize,
     /// Number of rows in all tables.
     pub(super) rows: u64,
@@ -45,9 +45,9 @@ impl AddAssign for Added {
     }
 }
 
-/// How to write the traces of a commit.
+/// Options for the traces of a commit.
 pub(super) struct Batch<'a> {
-    /// The folder of their labels, which ends with a slash unless it is empty.
+    /// The folder for the labels of the traces; it ends with a slash unless it is empty.
     pub(super) folder: &'a str,
     pub(super) tables: &'a [Table],
     pub(super) keep_raw: bool,
@@ -159,7 +159,7 @@ fn hashed(traces: Vec<Arc<TraceFile>>, sources: &Sources) -> Result<Vec<Hashed>,
     Ok(opened.into_iter().flatten().collect())
 }
 
-/// Removes the traces that the lake has, and all but the first of equal ones.
+/// Removes the traces that the lake already contains, and all but the first of equal traces.
 fn take_new(traces: &mut Vec<Hashed>, lake: &Lake) {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     traces.retain(|Hashed { trace, hash, .. }| {
@@ -178,7 +178,7 @@ fn take_new(traces: &mut Vec<Hashed>, lake: &Lake) {
     });
 }
 
-/// Returns the columns that not all files of the table have, with their types.
+/// Returns the columns that some files of the table lack, with their types.
 fn more_columns(written: &Written) -> Result<BTreeMap<String, String>, Failure> {
     let fixed = lake_fields(written.table);
     let is_fixed = |name: &str| fixed.iter().any(|field| field.name() == name);
@@ -202,7 +202,7 @@ async fn keep(source: &Source, hash: &str, place: &Place) -> Result<(), Failure>
     Ok(())
 }
 
-/// Puts the content of a file into the storage, where it appears whole.
+/// Puts the content of a file into the storage, where the file appears only when it is complete.
 async fn put(place: &Place, key: &str, file: &File) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::storage(format!("{}/{key}: {error}", place.name));
     let store: Arc<dyn ObjectStore> = Arc::clone(&place.store);

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// The version of the layout of lakes.
 const VERSION: u32 = 1;
 
-/// Name of the file that makes a folder a lake.
+/// Name of the file that marks a folder as a lake.
 pub(super) const MARK: &str = "lake.json";
 
 /// Number of commits that are read at the same time.
@@ -60,11 +60,11 @@ pub(crate) struct DataFile {
     pub(crate) rows: u64,
     /// Size in bytes.
     pub(crate) bytes: u64,
-    /// Names and types of the columns that not all files have: arguments, labels and `text`.
+    /// Names and types of the columns that some files lack: arguments, labels and `text`.
     pub(crate) columns: BTreeMap<String, String>,
 }
 
-/// A lake, as of the last commit that was read.
+/// The state of a lake after the last commit that was read.
 #[derive(Debug)]
 pub(crate) struct Lake {
     pub(crate) place: Place,
@@ -81,12 +81,12 @@ pub(crate) struct Lake {
 pub(crate) enum Appended {
     /// The commit is part of the lake.
     Done,
-    /// Another writer added some of the traces meanwhile.
+    /// Another writer added some of the traces in the meantime.
     Conflict,
 }
 
 impl Lake {
-    /// Opens a lake, or returns `None` if the place has none.
+    /// Opens a lake, or returns `None` if the place contains no lake.
     ///
     /// # Errors
     ///
@@ -109,18 +109,18 @@ impl Lake {
         Ok(Some(lake))
     }
 
-    /// Opens a lake. If the place has none, it becomes an empty lake.
+    /// Opens a lake. If the place contains no lake, it becomes an empty lake.
     ///
     /// # Errors
     ///
-    /// Fails as [`Lake::open`], or if the place has other files.
+    /// Fails like [`Lake::open`], and if the place contains other files.
     pub(crate) async fn open_or_create(place: Place) -> Result<Self, Failure> {
         if let Some(lake) = Self::open(place.clone()).await? {
             return Ok(lake);
         }
         let found = place.store.list(None).next().await.transpose();
         if let Some(found) = found.map_err(|error| place.failure(&error))? {
-            // Another writer can have made it meanwhile.
+            // Another writer may have created it in the meantime.
             if let Some(lake) = Self::open(place.clone()).await? {
                 return Ok(lake);
             }
@@ -137,7 +137,7 @@ impl Lake {
         })
     }
 
-    /// Reads the commits since the last one that was read.
+    /// Reads the commits after the last commit that was read.
     pub(crate) async fn refresh(&mut self) -> Result<(), Failure> {
         let from = Key::from(name_of(self.last));
         let folder = Key::from("log");
@@ -164,7 +164,7 @@ impl Lake {
         self.files.extend(commit.files);
     }
 
-    /// Returns the path of a trace with this hash, if the lake has it.
+    /// Returns the path of the trace with this hash, if the lake contains it.
     pub(crate) fn path_of(&self, hash: &str) -> Option<&str> {
         self.traces.get(hash).map(String::as_str)
     }
@@ -184,7 +184,7 @@ impl Lake {
         self.files.iter().filter(move |file| file.table == table.name())
     }
 
-    /// Appends a commit after the last one, unless another writer added one of its traces.
+    /// Appends a commit after the last commit, unless another writer added one of its traces.
     pub(crate) async fn append(&mut self, commit: &Commit) -> Result<Appended, Failure> {
         loop {
             if commit.traces.iter().any(|trace| self.traces.contains_key(&trace.hash)) {
@@ -200,7 +200,8 @@ impl Lake {
     }
 }
 
-/// Returns the key of a commit. Keys have one length, so that their order is that of the numbers.
+/// Returns the key of a commit. All keys have the same length, so that their order is the order of
+/// the numbers.
 fn name_of(number: u64) -> String {
     format!("log/{number:020}.json")
 }

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A writer first writes data under names that no other writer uses. Then it creates the next file
-//! of the log, which fails if that file exists: of two writers, one comes first, and the other
-//! reads what was added before it tries the next number. A file that no commit names is not part
-//! of the lake, so a writer can be stopped at any time.
+//! of the log, which fails if that file exists. So of two writers, one succeeds, and the other
+//! reads the new commit before it tries the next number. A file that no commit names is not part of
+//! the lake, so a writer may stop at any time.
 //!
 //! `place` finds the storage, `log` reads and appends commits, and `table` makes the tables of a
 //! query.
@@ -37,7 +37,7 @@ pub(crate) fn is_lake(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Fails if the storage fails, or if it has no lake.
+/// Fails if the storage fails, or if it contains no lake.
 pub(crate) async fn open(name: &str) -> Result<LakeTables, Failure> {
     match Lake::open(Place::find(name)?).await? {
         Some(lake) => Ok(LakeTables::new(lake)),

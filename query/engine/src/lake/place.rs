@@ -28,7 +28,7 @@ pub(crate) struct Place {
     pub(crate) name: String,
     /// The storage, whose keys begin at the lake.
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The address of `store`, by which the engine finds it.
+    /// The address by which the engine finds `store`.
     pub(crate) url: Url,
 }
 

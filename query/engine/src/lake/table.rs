@@ -32,7 +32,7 @@ impl LakeTables {
         Self { lake }
     }
 
-    /// Makes the engine find the storage.
+    /// Registers the storage with the engine.
     pub(crate) fn register(&self, engine: &RuntimeEnv) {
         let Place { url, store, .. } = &self.lake.place;
         let _ = engine.register_object_store(url, Arc::clone(store));
@@ -74,8 +74,8 @@ impl LakeTables {
     }
 }
 
-/// A table of a lake. Its files and their sizes are known from the log, so that a query asks the
-/// storage only for what it reads.
+/// A table of a lake. The log contains the files and their sizes, so a query requests from the
+/// storage only the data that it reads.
 #[derive(Debug)]
 struct LakeTable {
     schema: SchemaRef,
@@ -98,7 +98,8 @@ impl TableProvider for LakeTable {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        // The statistics of files and of their parts decide which ones are read.
+        // From the statistics of files and of their parts, the engine decides which of them to
+        // read.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 

@@ -1,4 +1,5 @@
-//! An output file that appears when it is complete. Pipes and devices are written to directly.
+//! An output file that appears when it is complete. For pipes and devices, the program writes to
+//! them directly.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -70,7 +71,7 @@ fn partial(path: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The mask of the process still restricts them, as for any new file.
+        // The mask of the process still restricts the permissions, as for any new file.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder.unwrap_or(Path::new(".")))

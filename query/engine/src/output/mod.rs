@@ -42,7 +42,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the form for the extension of a path, if one has it.
+    /// Returns the form that the extension of a path selects, if there is one.
     pub fn of_path(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "csv" => Some(Self::Csv),
@@ -72,7 +72,7 @@ impl Output {
     /// # Errors
     ///
     /// Fails if the query fails, if the output cannot be written, or if it would replace an input.
-    /// Then an existing file is kept.
+    /// After a failure, an existing file is kept.
     pub async fn write(
         &self,
         rows: SendableRecordBatchStream,

@@ -12,7 +12,7 @@ use tracewell::text::{display_width, shown};
 /// Number of rows that determine the widths of columns.
 const MEASURED_ROWS: usize = 10_000;
 
-/// Text for a value that does not exist.
+/// The text for a null.
 const NULL: &str = "-";
 
 /// A writer of aligned columns.

@@ -1,7 +1,7 @@
 //! The simulated system: a control thread that responds to bytes from a UART, a sensor that is
 //! sampled over a bus, a telemetry thread that condenses the samples, and a logger.
 //!
-//! Two mutexes demonstrate what happens if an urgent thread waits for a less urgent owner. `bus`
+//! Two mutexes demonstrate how an urgent thread waits for a less urgent owner. `bus`
 //! uses priority inheritance, so the sensor waits only for the logger. The mutex `log file` has no
 //! priority inheritance. While the logger owns this mutex and the control thread waits for it, the
 //! sensor and telemetry threads preempt the logger. So the most urgent thread also waits for

@@ -1,8 +1,8 @@
 //! The simulated kernel: time, threads, interrupts, and the scheduler.
 //!
 //! The kernel is one loop: the most urgent ready thread gets the processor, and a due interrupt
-//! preempts it. Otherwise the thread works until the next interrupt, or makes its next call. The
-//! kernel is independent of the application.
+//! preempts it. Without a due interrupt, the thread works until the next interrupt, or makes its
+//! next call. The kernel is independent of the application.
 
 use tracewell_record::clock::Clock;
 use tracewell_record::threadx::{Context, Isr, Little32, Object, Options, Trace};
@@ -95,7 +95,7 @@ pub(super) struct Thread {
     user_events: u64,
 }
 
-/// The kind of code that runs, which determines the context of events.
+/// The running code, which determines the context of events.
 enum Mode {
     Initialization,
     Threads,

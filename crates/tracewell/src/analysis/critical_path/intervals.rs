@@ -86,7 +86,7 @@ fn shortest(intervals: &[Interval], is_meant: impl Fn(&Interval) -> bool) -> Opt
     meant.min_by_key(|interval| (interval.ticks(), interval.from)).copied()
 }
 
-/// Returns all responses and waits whose end is in the trace.
+/// Returns all responses and waits that end within the trace.
 fn all(tracks: &Tracks) -> Vec<Interval> {
     let responses = tracks.jobs.iter().filter_map(|job| {
         let (context, kind) = (job.context, Explained::Response);
@@ -100,7 +100,7 @@ fn all(tracks: &Tracks) -> Vec<Interval> {
     intervals
 }
 
-/// Returns the waits for a mutex or a semaphore, from the request until the context continues.
+/// Returns the waits for mutexes and semaphores, each from the request until the context continues.
 fn requests(lock: &LockTrack) -> impl Iterator<Item = Interval> + '_ {
     let request = Some(if lock.is_mutex { Meaning::Lock } else { Meaning::Wait });
     lock.waits.iter().filter_map(move |wait| {
@@ -111,13 +111,13 @@ fn requests(lock: &LockTrack) -> impl Iterator<Item = Interval> + '_ {
     })
 }
 
-/// Returns the waits of a context for other objects, from the loss of the processor until the
+/// Returns a context's waits for other objects, each from the loss of the processor until the
 /// context runs again.
 fn blocked<'a>(tracks: &'a Tracks, context: ContextId) -> impl Iterator<Item = Interval> + 'a {
     let changes = tracks.context(context).map_or(&[][..], |row| row.changes());
     let mut began = None;
-    // `requests` returns all waits for mutexes and semaphores. If a context with such a reason is
-    // in none of them, it got the object and lost the processor for another reason.
+    // `requests` returns all waits for mutexes and semaphores. If a context has such a reason
+    // outside of these waits, it already has the object and lost the processor for another reason.
     let is_request =
         |reason: &Reason| matches!(reason.request, Some(Meaning::Lock | Meaning::Wait));
     changes.iter().filter_map(move |change| match change.state {

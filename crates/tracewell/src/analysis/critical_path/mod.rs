@@ -7,7 +7,7 @@
 //! | `intervals` | finds the responses and waits of a trace |
 //! | `walk` | divides an interval into parts |
 //!
-//! All facts come from [`super::tracks`]. A part shows the activity of the last context of its
+//! All facts come from [`super::tracks`]. Each part shows the activity of the last context in its
 //! chain. While a context waits for a mutex, the chain continues with the holder. While it waits
 //! for something else, the chain continues with the context that wakes it. Both may wait for other
 //! contexts. If the last context of a chain is ready, the part shows which context has the
@@ -47,17 +47,17 @@ pub const MAX_LINKS: usize = 16;
 pub struct CriticalPath {
     /// The task whose time is explained.
     pub context: ContextId,
-    /// Kind of the explained time.
+    /// The kind of the explained time.
     pub kind: Explained,
-    /// The event with which it began.
+    /// The event at which it began.
     pub from: Position,
-    /// The event with which it ended.
+    /// The event at which it ended.
     pub until: Position,
     /// Its parts in order of time, without gaps.
     pub parts: Vec<Part>,
     /// Number of parts beyond [`MAX_PARTS`], and their ticks.
     pub more: (u64, u64),
-    /// The reasons for which contexts were blocked. [`Link::reason`] and [`State::Blocked`] are
+    /// The reasons why contexts were blocked. [`Link::reason`] and [`State::Blocked`] are
     /// indices into this list.
     pub reasons: Vec<Reason>,
 }
@@ -72,7 +72,7 @@ impl CriticalPath {
 /// Kind of an explained time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Explained {
-    /// From the release of a job to its completion.
+    /// The time from the release of a job to its completion.
     Response,
     /// A wait, from the request or the loss of the processor until the task continues.
     Wait(Reason),
@@ -81,12 +81,12 @@ pub enum Explained {
 /// A part of an explained time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// The event with which it began.
+    /// The event at which it began.
     pub from: Position,
     /// Ticks of its end.
     pub until: u64,
-    /// The contexts that wait for each other, beginning with the explained task; empty while the
-    /// task itself does not wait.
+    /// The contexts that wait for each other, beginning with the explained task; empty if the task
+    /// itself does not wait.
     pub chain: Vec<Link>,
     /// The last context of the chain, or the task itself.
     pub context: ContextId,
@@ -121,9 +121,9 @@ pub enum Activity {
     Runs,
     /// It was ready or had the processor, but the core served an interrupt with this number.
     Interrupt(Option<u32>),
-    /// It was ready, but this context had the processor.
+    /// It was ready, but this other context had the processor.
     Delayed(ContextId),
-    /// It was ready, and the trace does not show that a task or an interrupt ran.
+    /// It was ready, but the trace does not show any task or interrupt that ran instead.
     Ready,
     /// It waited for an interrupt with this number, which woke it.
     WokenByInterrupt(Option<u32>),
@@ -148,7 +148,7 @@ impl Default for Explainer {
 }
 
 impl Explainer {
-    /// Begins a range at a tick: only times that end in the range can be the longest ones.
+    /// Begins a range at a tick: only times that end in the range are candidates for the longest.
     pub fn begin(&mut self, from: u64) {
         self.from = from;
     }

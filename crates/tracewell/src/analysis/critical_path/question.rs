@@ -1,4 +1,5 @@
-//! Questions for the explanation of a response or a wait, and errors for those without an answer.
+//! Questions that select the response or wait to explain, and errors for questions without an
+//! answer.
 
 use std::str::FromStr;
 
@@ -20,13 +21,14 @@ use crate::select::Bound;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// The longest one that ends with the event of this number. If there is none, the longest that
-    /// begins with it; otherwise the shortest that contains it.
+    /// The longest one that ends with the event that has this number. If none ends with it, the
+    /// longest that begins with it; if there is none either, the shortest that contains it.
     Event(u64),
     /// The shortest one that contains this time.
     Time(Bound),
-    /// The longest response of the task with this name, or whose context has this key. If the task
-    /// has no responses, its longest wait for a mutex; otherwise its longest wait.
+    /// The longest response of the task that has this name, or whose context has this key. If the
+    /// task has no responses, its longest wait for a mutex; if it has none of these either, its
+    /// longest wait.
     Worst(String),
 }
 
@@ -97,13 +99,13 @@ pub enum NoPath {
         /// A suggestion, or an empty text.
         hint: String,
     },
-    /// The task did not wait, and no job of it was released and completed.
+    /// The task did not wait, and it has no job that was released and completed.
     #[error("the trace shows no completed job and no completed wait of task '{name}'")]
     NothingOfTask {
         /// The name that the user typed.
         name: String,
     },
-    /// No response and no wait contains the event or the time.
+    /// The event or the time is not within any response or wait.
     #[error("no completed job and no completed wait contains it")]
     NothingThere,
     /// The trace ends before the time, or the rate of its clock is unknown.

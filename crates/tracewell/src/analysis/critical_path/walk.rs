@@ -62,20 +62,20 @@ pub(super) fn explain(tracks: &Tracks, interval: Interval) -> CriticalPath {
 
 struct Walk<'a> {
     tracks: &'a Tracks,
-    /// The wake-ups. The key is the context that is woken and the event that wakes it.
+    /// The wake-ups. The key consists of the woken context and the event that wakes it.
     wake_ups: HashMap<(ContextId, Position), &'a Arrow, RandomState>,
     /// The holders of mutexes by key.
     mutexes: HashMap<u64, &'a Row<Holder>, RandomState>,
     chain: Vec<Link>,
     /// True if the explained task has a job during the whole time. It is then ready even if its row
-    /// has the state `Done` of an earlier job.
+    /// still shows the state `Done` from an earlier job.
     has_job: bool,
     parts: Vec<Part>,
     more: (u64, u64),
 }
 
 impl Walk<'_> {
-    /// Adds the parts of a time of the last context of the chain.
+    /// Divides a time according to the last context in the chain, and adds the parts.
     fn follow(&mut self, context: ContextId, time: Time) {
         let row = self.tracks.context(context);
         for piece in pieces(self.tracks, row, time) {
@@ -108,8 +108,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the core for which a context waited in a time: the core that it got at the end, or
-    /// else the core that it had before, or else the first core.
+    /// Returns the core for which a context waited: the core that it got at the end of the time. If
+    /// there is none, the core that it had before; otherwise the first core.
     fn core(&self, context: ContextId, piece: Piece<State>) -> Option<&Row<Occupant>> {
         let cores = &self.tracks.cores;
         let runs = |row: &&Row<Occupant>, at: Position| match at_position(row, at) {
@@ -117,12 +117,12 @@ impl Walk<'_> {
             _ => false,
         };
         let at_end = piece.ended.and_then(|at| cores.iter().find(|row| runs(row, at)));
-        // The context lost the core at the latest with the event that began this time.
+        // The context lost the core no later than at the event that began this time.
         let before = Position { seq: piece.from.seq.saturating_sub(1), ..piece.from };
         at_end.or_else(|| cores.iter().find(|row| runs(row, before))).or(cores.first())
     }
 
-    /// Adds the parts of a time in which a context is blocked for a reason.
+    /// Adds the parts of a time in which a context is blocked for a given reason.
     fn blocked(&mut self, context: ContextId, piece: Piece<State>, reason: u32) {
         let why = self.tracks.reasons.get(reason as usize).copied().unwrap_or_default();
         let mutex = why.key.filter(|_| why.request == Some(Meaning::Lock));
@@ -190,7 +190,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Adds a part, or extends the last part if its context, activity and chain are the same.
+    /// Adds a part. If the previous part has the same context, activity and chain, extends it
+    /// instead.
     fn add(&mut self, context: ContextId, time: Time, activity: Activity) {
         let Time { from, until } = time;
         if until <= from.ticks {

@@ -12,7 +12,7 @@ fn of(values: &[u64]) -> Distribution {
     distribution
 }
 
-/// Lists of numbers with any number of bits, and lists of numbers near a common mean.
+/// Generates lists of numbers with any number of bits, and lists of numbers near a common mean.
 fn values() -> impl Strategy<Value = Vec<u64>> {
     let any_length = (0..64_u32, any::<u64>()).prop_map(|(shift, number)| number >> shift);
     let close = 1_000_000_u64..1_000_500;

@@ -1,5 +1,5 @@
-//! Determines which analyses of this folder an event id concerns. All events of other ids are
-//! skipped without a look at their arguments.
+//! Determines which of this folder's analyses an event id concerns. Events with other ids are
+//! skipped, and their arguments are not read.
 
 use super::{levels, messages, states, timers};
 use crate::model::Meaning;

@@ -1,11 +1,11 @@
-//! Follows the exchange between threads through kernel objects: messages of queues, counts of
-//! semaphores.
+//! Follows items that threads exchange through kernel objects: the messages of queues and the
+//! counts of semaphores.
 //!
-//! A put adds an item to the object, and a get takes the oldest. If there is no item, the thread
-//! waits, and the next put is for the longest waiting thread. If an event contains the number of
-//! items before the call, this module trusts that number. If more items than this number are
-//! pending, the surplus was taken without a visible event. A thread that records another event no
-//! longer waits.
+//! A put adds an item to the object, and a get takes the oldest one. If there is no item, the
+//! thread waits, and the next item that is put goes to the thread that has waited longest. If an
+//! event contains the number of items before the call, this module trusts that number. If more
+//! items than this number are pending, the surplus was taken without a visible event. A thread that
+//! records another event no longer waits.
 //!
 //! If the events of a system name the receivers of messages, `sequence` uses these receivers
 //! instead of kernel objects.
@@ -30,7 +30,7 @@ const MAX_LEFT: usize = 4096;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     objects: HashMap<Named, Passing, RandomState>,
-    /// The object at which each thread waits.
+    /// The object for which each thread waits.
     waits: HashMap<ContextId, Named, RandomState>,
 }
 
@@ -44,7 +44,7 @@ struct Passing {
 /// The action of an event at an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Act {
-    /// Adds an item, in front of all others if `first`.
+    /// Adds an item; if `first` is true, in front of all others.
     Put { first: bool },
     /// Takes an item or waits for an item.
     Take,
@@ -72,7 +72,7 @@ impl Act {
     }
 }
 
-/// Returns true if the events of a system show which messages are sent.
+/// Returns true if a system's events show which messages are sent.
 pub(super) fn tells_messages(schema: &Schema) -> bool {
     schema.events().iter().filter_map(|event| event.means).any(|means| {
         matches!(means.meaning, Meaning::Send | Meaning::SendFirst) && means.value.is_some()
@@ -80,7 +80,7 @@ pub(super) fn tells_messages(schema: &Schema) -> bool {
 }
 
 impl Exchange {
-    /// Handles a put with this index in the sequence. Returns the thread that waits for it.
+    /// Handles a put with this index in the sequence. Returns the thread that waits for the item.
     pub(super) fn put(
         &mut self,
         sight: &Sight<'_>,

@@ -1,4 +1,4 @@
-//! Follows items of queues and semaphores: from the event that puts an item to the event that takes
+//! Follows each item of a queue or a semaphore from the event that puts it to the event that takes
 //! it. This is for systems whose events do not name the receivers of messages.
 
 use super::exchange::{Act, Exchange, tells_messages};
@@ -21,8 +21,8 @@ pub(in crate::analysis) struct Handovers {
 }
 
 impl Handovers {
-    /// Handles an event. If an item changes hands at this event, returns its put and its taking. If
-    /// a context waits for an item, it takes the item at the put.
+    /// Handles an event. If an item changes hands at this event, returns the positions of its put
+    /// and of its get. If a context waits for an item, it takes the item at the put.
     pub(in crate::analysis) fn take(&mut self, event: Event<'_>) -> Option<(Passed, Passed)> {
         let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
         if tells {
@@ -51,7 +51,7 @@ impl Handovers {
         }
     }
 
-    /// Handles missing events: the pending items are unknown after them.
+    /// Handles missing events: after the gap, the pending items are unknown.
     pub(in crate::analysis) fn gap(&mut self) {
         self.exchange.clear();
         self.puts.clear();

@@ -1,4 +1,4 @@
-//! Determines the fill levels of queues and pools.
+//! Determines how full queues and pools are over time.
 //!
 //! Events contain the level before a call. They do not show whether the call succeeded. Counts of
 //! free items are subtracted from the capacity, if it is known.
@@ -36,8 +36,8 @@ pub struct Level {
     pub least: Option<u64>,
     /// The low-water mark: the minimum number of free items as counted by the system itself.
     pub least_free: Option<u64>,
-    /// Ticks and level of each change. If there are too many changes, only the fuller sample of
-    /// each adjacent pair is kept.
+    /// Ticks and level of each change. If there are too many changes, only the sample with the
+    /// higher fill level remains of each adjacent pair.
     pub samples: Vec<(u64, u64)>,
     is_owner: bool,
 }
@@ -121,11 +121,10 @@ impl Levels {
     }
 }
 
-/// Returns the capacity of an object by its registered parameters.
+/// Returns the capacity of an object according to its registered parameters.
 fn registered(sight: &Sight<'_>, object: Named) -> Option<u64> {
     let (_, known) = sight.event.trace.objects.at(object.key, object.ticks, object.kind)?;
-    // Registered sizes are in words. The number of bytes in a word is half the number of its
-    // hexadecimal digits.
+    // Registered sizes are in words. A word has half as many bytes as hexadecimal digits.
     let word = sight.event.trace.payload.digits() as u64 / 2;
     sight.event.trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
 }
@@ -156,7 +155,7 @@ impl Level {
         }
     }
 
-    /// Handles an event. Returns the level if the event contains it. Keeps at most `samples`
+    /// Handles an event. Returns the level if the event contains it. Stores at most `samples`
     /// samples.
     fn take(&mut self, sight: &Sight<'_>, samples: usize) -> Option<u64> {
         let details = sight.details();
@@ -189,9 +188,9 @@ impl Level {
             return Some(used);
         }
         let free = sight.number(details.free)?;
-        // If the capacity is unknown when an event has a number of free items, this sample and all
-        // later ones are numbers of free items. A curve that mixes used and free items would be
-        // wrong.
+        // If the capacity is unknown when an event contains a number of free items, this sample and
+        // all later samples are numbers of free items. A curve that mixes used and free items would
+        // be wrong.
         self.counts_free |= self.capacity.is_none();
         Some(if self.counts_free { free } else { self.capacity?.saturating_sub(free) })
     }
@@ -208,7 +207,7 @@ impl Level {
         self.samples.push((ticks, level));
     }
 
-    /// Keeps the fuller sample of each adjacent pair.
+    /// From each pair of adjacent samples, keeps the one with the higher fill level.
     fn thin_out(&mut self) {
         let (pairs, rest) = self.samples.as_chunks::<2>();
         let fuller = |[a, b]: &[(u64, u64); 2]| if b.1 > a.1 { *b } else { *a };

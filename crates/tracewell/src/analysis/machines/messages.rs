@@ -1,9 +1,9 @@
-//! Follows messages between machines, which are posted, taken from the queue, dispatched and
+//! Follows messages between machines: each is posted, taken from the queue, dispatched and
 //! processed.
 //!
 //! A message is identified by receiver and signal, and a get takes the oldest pending message with
 //! this signal. Messages posted to the front are taken first. If the trace does not show the post
-//! of a message, its time is unknown.
+//! of a message, the time of the post is unknown.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::analysis::measured::{Distributions, Measure};
 use crate::model::Meaning;
 use crate::model::schema::Means;
 
-/// A message. Its times are in ticks, and `None` if the trace does not show them.
+/// A message. Its times are in ticks; a time is `None` if the trace does not show it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
     /// The sender; `None` if the event does not name it, for example for an interrupt.
@@ -89,7 +89,7 @@ pub(super) struct Messages {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     message: Message,
-    /// Its number among the listed messages, including those before the range.
+    /// The number of its row; messages that were listed before the range count too.
     kept: Option<usize>,
     /// The event that posted it.
     sent: Option<Passed>,
@@ -213,7 +213,7 @@ impl Messages {
         Some(message)
     }
 
-    /// Returns the oldest pending message of a signal at a receiver.
+    /// Returns the oldest pending message with this signal at a receiver.
     fn first(&mut self, receiver: Named, signal: Named) -> Open {
         let found = self.waiting.take(receiver, signal);
         found.unwrap_or_else(|| self.open(Message::new(receiver, signal)))

@@ -25,8 +25,8 @@
 //! of all machines together have at most `MAX_DETAILS` rows and `MAX_TRANSITIONS` transitions.
 //! Further messages and transitions are only counted.
 //!
-//! When events are missing or the system restarts, all pending messages, states and timers end.
-//! Their durations are not counted.
+//! When events are missing or the system restarts, pending messages are dropped, and the current
+//! states and timers end. Their durations are not counted.
 //!
 //! ```
 //! use tracewell::analysis::machines::Machines;
@@ -95,7 +95,8 @@ pub struct Machines<M = ()> {
     states: States,
     levels: Levels,
     timers: Timers,
-    /// The last event before the current batch, or the event at which everything in progress ends.
+    /// The last event before the current batch, or the event at which the analysis ends everything
+    /// in progress.
     last: Position,
     /// The tick after the range of the figures; `None` for the end of the trace.
     end: Option<u64>,
@@ -110,13 +111,14 @@ pub struct Figures {
     pub more_transitions: u64,
     /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages in the order of their posts, or of their gets if the post is unknown.
+    /// The first messages, in the order of their posts (of their gets if the posts are unknown).
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,
     /// The distributions of the times of messages, if requested.
     pub distributions: Vec<Measured<Route>>,
-    /// Number of times that no distribution contains, because there are too many distributions.
+    /// Number of measured times that no distribution contains, because there are too many
+    /// distributions.
     pub more_times: u64,
     /// Queues and pools, in the order in which the trace first names them.
     pub levels: Vec<Level>,
@@ -197,8 +199,8 @@ impl<M: MachineMoments> Machines<M> {
         if concerns.timers {
             self.timers.take(sight);
         }
-        // `states` needs the message of the step, even at the event that ends the step, so call
-        // `messages` first.
+        // Call `messages` first, because `states` needs the message of the step even at the event
+        // that ends the step.
         let open = if concerns.messages { self.messages.take(sight, moments) } else { None };
         if concerns.states {
             self.states.take(sight, open, moments);
@@ -252,7 +254,7 @@ impl<M: MachineMoments> Machines<M> {
     }
 }
 
-/// Rows by key, in the order of their first mention. There are at most [`MAX_ROWS`].
+/// Rows by key, in the order of their first mention. There are at most [`MAX_ROWS`] rows.
 #[derive(Clone, Debug)]
 struct Rows<K, T> {
     list: Vec<T>,
@@ -270,7 +272,7 @@ const MAX_DETAILS: usize = 1 << 16;
 /// need much memory.
 const MAX_TRANSITIONS: usize = 1 << 14;
 
-/// A limit on rows that several tables share.
+/// A limit on the number of rows, shared by several tables.
 #[derive(Clone, Debug)]
 struct Room {
     rows: usize,
@@ -283,7 +285,7 @@ impl Room {
         Self { rows, left_out: 0 }
     }
 
-    /// Takes the room of one row. Returns false if there is none.
+    /// Reserves room for one row. Returns false if there is no room.
     fn take(&mut self) -> bool {
         let fits = self.rows > 0;
         self.rows -= usize::from(fits);
@@ -317,7 +319,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         }
     }
 
-    /// Does the same for a table that shares its limit with others.
+    /// Does the same for a table that shares its limit with other tables.
     fn get_within(&mut self, key: K, room: &mut Room, make: impl FnOnce() -> T) -> Option<&mut T> {
         if !self.by_key.contains_key(&key) && !room.take() {
             return None;

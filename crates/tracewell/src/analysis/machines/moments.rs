@@ -27,10 +27,10 @@ pub trait MachineMoments {
     /// A machine began a step, or ended the step that it had begun.
     fn step(&mut self, _machine: Named, _begins: bool, _at: Position) {}
 
-    /// A message with a recorded post was taken or dispatched.
+    /// A message was taken or dispatched, and its post is recorded.
     fn message(&mut self, _sent: Passed, _taken: Passed) {}
 
-    /// Events are missing after this position, or the system starts here.
+    /// Events are missing after this position, or the system starts at it.
     fn gap(&mut self, _at: Position) {}
 }
 

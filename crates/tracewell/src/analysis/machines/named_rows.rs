@@ -1,15 +1,15 @@
 //! Rows of the things that events name, such as queues and machines.
 //!
-//! Events name few things again and again, and most keys have one name in the whole trace. So a row
-//! is usually found by its key in a slot, and the trace is searched for the name only after the
-//! objects changed.
+//! Events name the same few things again and again, and most keys have only one name in the whole
+//! trace. So a slot usually contains the row for a key, and the trace is searched for the name only
+//! after the objects have changed.
 
 use super::Rows;
 use super::sight::Named;
 use crate::analysis::key_slots::KeySlots;
 use crate::model::Objects;
 
-/// Rows by the thing that they describe, in the order of the first mention.
+/// Rows by the thing that they describe, in the order in which the trace first mentions the things.
 #[derive(Clone, Debug)]
 pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
@@ -25,13 +25,13 @@ struct NameSpan {
     is_named: bool,
     from: u64,
     until: u64,
-    /// The kind of objects and the state of the objects for which the span is valid.
+    /// The kind of the objects, and the state of the objects for which the span is valid.
     kind: Option<u32>,
     changes: u64,
 }
 
 impl NameSpan {
-    /// A span without any time.
+    /// A span that contains no time.
     const NONE: Self = Self { is_named: false, from: u64::MAX, until: 0, kind: None, changes: 0 };
 }
 
@@ -43,8 +43,8 @@ impl<T> Default for NamedRows<T> {
 
 impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
-    /// `name` returns the place of the thing in the row. If the thing has a name at this time,
-    /// stores the time there, so that look-ups find the current name.
+    /// `name` returns the field of the row that stores the thing. If the thing has a name at this
+    /// time, stores the time in this field, so that look-ups find the current name.
     #[inline]
     pub(super) fn get(
         &mut self,
@@ -86,7 +86,7 @@ impl<T> NamedRows<T> {
         self.rows.list.len()
     }
 
-    /// Returns all rows for a change.
+    /// Returns all rows as mutable references.
     pub(super) fn list_mut(&mut self) -> &mut [T] {
         &mut self.rows.list
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     proptest! {
-        /// The plain form searches the table and the objects at each event.
+        /// The plain implementation searches the table and the objects at each event.
         #[test]
         fn rows_and_names_agree_with_a_search_at_each_event(
             steps in prop::collection::vec((0..12_u8, 0..4_u64, 0..3_u32, 0..3_u8), 0..200),

@@ -1,4 +1,4 @@
-//! Numbers messages and measures their waiting times, which are available at the get. Trazer calls
+//! Numbers messages, and measures the waiting time of each when it is taken. Trazer calls
 //! these times response times.
 
 use std::collections::HashMap;

@@ -27,10 +27,10 @@ pub struct Occurrence {
 pub enum Happening {
     /// A message was posted.
     Sent {
-        /// The sender; `None` if the event does not name it.
+        /// The sender, or `None` if the event does not name it.
         sender: Option<Named>,
         /// The machine or thread that received the message, or a kernel object if no thread took
-        /// the item from it.
+        /// the item from the object.
         receiver: Named,
         /// The signal of the message, or the kernel object for an item that threads exchange.
         signal: Named,
@@ -50,7 +50,7 @@ pub enum Happening {
     Reached {
         /// The machine whose step is complete.
         machine: Named,
-        /// The state in which the step ended.
+        /// The state that the machine had when the step ended.
         state: Named,
     },
     /// A machine did not handle a message.
@@ -121,7 +121,7 @@ impl Sequence {
 
     fn event(&mut self, event: Event<'_>, selected: bool) {
         let sight = self.sights.of(event);
-        // Events without a meaning also show that their thread no longer waits.
+        // An event without a meaning also shows that its thread no longer waits.
         self.exchange.recorded(event.row.context, sight.map(|sight| sight.meaning));
         let Some(sight) = sight else { return };
         let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
@@ -146,7 +146,7 @@ impl Sequence {
         }
     }
 
-    /// Handles a put or get at a kernel object. A put with its get becomes a message from thread to
+    /// Handles a put or get at a kernel object. A put and its get become one message from thread to
     /// thread. A put without a get in the trace is a message to the object.
     fn exchanged(&mut self, sight: &Sight<'_>, act: Act, selected: bool) {
         let (Some(object), ticks) = (sight.object(), sight.ticks()) else { return };
@@ -202,7 +202,8 @@ impl Sequence {
         })
     }
 
-    /// Handles an event by which a receiver takes its oldest pending message with a signal.
+    /// Handles an event in which a receiver takes its oldest pending message with the event's
+    /// signal.
     fn taken(&mut self, sight: &Sight<'_>) {
         let (Some(receiver), Some(signal)) = (sight.subject(), sight.value()) else { return };
         if self.steps.len() >= MAX_ROWS {

@@ -9,7 +9,7 @@ use crate::model::{ContextKind, Event, Meaning, Trace};
 use crate::text::{TextBuffer, put_name};
 
 /// Something that an event names, such as a state, a signal or a queue. Two values are equal if
-/// they have the same key and the key was not renamed in between. A restarted target may run
+/// they have the same key and it was not renamed between them. A restarted target may run
 /// another program, which uses the same key for something else.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
@@ -60,7 +60,7 @@ impl Named {
     }
 }
 
-/// An argument that names something: a state, a signal, an object, a context.
+/// An argument that names something: a state, a signal, an object or a context.
 #[derive(Clone, Copy, Debug)]
 struct Role {
     argument: usize,
@@ -145,7 +145,7 @@ impl<'a> Sight<'a> {
         self.event.argument(role?)
     }
 
-    /// Returns the owner of the object.
+    /// Returns the owner of the event's object.
     pub(super) fn owner(&self) -> Option<Named> {
         let role = Role::of(&self.event.trace.schema, self.event.kind(), self.details().owner);
         self.named(role)

@@ -1,9 +1,9 @@
-//! Follows the states of state machines, the times in states, and transitions.
+//! Follows state machines: their states, the times in these states, and their transitions.
 //!
 //! If a machine's events show entries and exits, the time in a state lasts from its entry to its
 //! exit. A composite state stays active while its inner states change. If these events are
-//! switched off, the time in a state begins at the end of the step that reached the state. It ends
-//! at the end of the step that reaches another state.
+//! switched off, the time in a state begins at the end of the step that reached the state, and it
+//! ends at the end of the step that reaches another state.
 
 use super::messages::Message;
 use super::moments::MachineMoments;
@@ -37,7 +37,7 @@ pub struct Machine {
     pub state: Option<Named>,
 }
 
-/// A state and the time in it.
+/// A state and the time that the machine spent in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateTime {
     /// A state of the machine.
@@ -48,9 +48,9 @@ pub struct StateTime {
     pub left: u64,
     /// Durations of completed stays.
     pub stays: Range,
-    /// Ticks of all stays, including the last one up to the end of the trace.
+    /// Ticks of all stays, including a stay that lasts to the end of the trace.
     pub total: u64,
-    /// Ticks of the last entry, while the machine is in this state.
+    /// Ticks of the latest entry, while the machine is in this state.
     since: Option<u64>,
 }
 
@@ -63,7 +63,7 @@ pub struct Outcome {
     pub count: u64,
 }
 
-/// Messages that were not handled.
+/// Messages that a machine did not handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unhandled {
     /// The signal; `None` if it is unknown.
@@ -97,7 +97,7 @@ impl Default for States {
     }
 }
 
-/// One machine, the tables of its figures, and its step in progress.
+/// One machine, with the tables of its figures and its step in progress.
 #[derive(Clone, Debug)]
 struct Run {
     machine: Machine,
@@ -261,7 +261,7 @@ impl Run {
     fn change(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
         self.transitions.close(None, &mut room.transitions);
         let Some(from) = sight.object() else { return };
-        // Internal transitions have no target. Kernels record 0 for them.
+        // Internal transitions have no target. For these, kernels record 0 as the target.
         let target = sight.value().filter(|target| target.argument != 0);
         self.transitions.begin(from, signal, target);
     }

@@ -6,7 +6,8 @@ use crate::analysis::Range;
 use crate::model::Meaning;
 use crate::model::schema::{EventType, Means};
 
-/// A timer. Observed durations are in ticks of the trace, requested ones in ticks of the timer.
+/// A timer. Observed durations are in ticks of the trace, and requested durations are in ticks of
+/// the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timer {
     /// The timer that the figures are about.
@@ -19,7 +20,7 @@ pub struct Timer {
     pub starts: u64,
     /// Number of stops, including stops of a timer that was not running.
     pub stops: u64,
-    /// Number of expiries. A periodic timer has several per start.
+    /// Number of expiries. A periodic timer expires several times per start.
     pub expiries: u64,
     /// The last requested delay.
     pub delay: Option<u64>,

@@ -1,7 +1,7 @@
 //! The different transitions of a machine.
 //!
-//! A machine takes the same few transitions again and again. So the transition in progress is built
-//! in place, and is copied only if it is different from all earlier ones.
+//! Most machines take the same few transitions again and again. So the transition in progress is
+//! built in place, and is copied only if it is different from all earlier ones.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
@@ -35,7 +35,7 @@ pub struct Transition {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transitions {
     list: Vec<Transition>,
-    /// Index of the last transition with this hash.
+    /// Index of the newest transition with this hash.
     by_hash: HashMap<u64, usize, RandomState>,
     /// For each transition, an earlier one with the same hash.
     same_hash: Vec<Option<usize>>,
@@ -59,7 +59,7 @@ impl Transitions {
     /// Adds a vertex to the transition in progress.
     pub(super) fn come_through(&mut self, vertex: Named) {
         if let Some(open) = self.open.as_mut().filter(|_| self.is_open)
-            // The vertex of the first segment is the target that the transition named.
+            // The vertex of the first segment is the target that the event of the transition named.
             && open.way.last() != Some(&vertex)
             && open.way.len() < MAX_WAY
         {
@@ -102,7 +102,7 @@ impl Transitions {
         self.same_hash.clear();
     }
 
-    /// Returns all transitions, in the order of their first ends.
+    /// Returns all transitions, in the order in which each first ended.
     pub(super) fn finish(self) -> Vec<Transition> {
         self.list
     }

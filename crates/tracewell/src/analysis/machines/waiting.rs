@@ -1,8 +1,8 @@
 //! Keeps the pending messages of each receiver in the order in which they will be taken.
 //!
 //! A get names the signal of the message, and hundreds of other messages may be pending before it.
-//! So each signal has its own queue. Order numbers identify the oldest message in all queues of a
-//! receiver. If a receiver has too many messages, its oldest message is dropped.
+//! So each signal has its own queue. Order numbers show which message in all of a receiver's queues
+//! is the oldest. If a receiver has too many messages, its oldest message is dropped.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -22,7 +22,7 @@ const MAX_ALL: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct Waiting<T> {
     receivers: HashMap<u64, Receiver<T>, RandomState>,
-    /// Number of messages at all receivers.
+    /// Number of messages that are pending at all receivers.
     count: usize,
 }
 
@@ -31,9 +31,10 @@ pub(super) struct Waiting<T> {
 struct Receiver<T> {
     /// One queue per signal; some may be empty.
     queues: Vec<(Named, VecDeque<(i64, T)>)>,
-    /// Number of messages in all queues.
+    /// Number of messages in all queues of the receiver.
     count: usize,
-    /// The order numbers of the next message at the front and of the next message at the back.
+    /// The order number of the next message that is added at the front, and that of the next
+    /// message added at the back.
     ends: (i64, i64),
 }
 
@@ -50,12 +51,12 @@ impl<T> Default for Receiver<T> {
 }
 
 impl<T> Waiting<T> {
-    /// Adds a posted message. If `first` is true, it precedes the pending messages.
+    /// Adds a posted message. If `first` is true, the message precedes all pending messages.
     pub(super) fn post(&mut self, receiver: Named, signal: Named, message: T, first: bool) {
         if self.receivers.len() >= MAX_ROWS && !self.receivers.contains_key(&receiver.key) {
             return;
         }
-        // This only happens in a trace without gets.
+        // This happens only in a trace without gets.
         if self.count >= MAX_ALL {
             self.clear();
         }
@@ -68,7 +69,7 @@ impl<T> Waiting<T> {
         self.count += 1;
     }
 
-    /// Takes the first pending message of a signal at a receiver.
+    /// Takes the first pending message with this signal at a receiver.
     pub(super) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
         let waiting = self.receivers.get_mut(&receiver.key)?;
         let (_, message) = waiting.queue(signal)?.pop_front()?;
@@ -102,8 +103,8 @@ impl<T> Receiver<T> {
             Some(queue) if first => queue.push_front((place, message)),
             Some(queue) => queue.push_back((place, message)),
             None => {
-                // Empty queues are kept for the next message with their signal unless there are too
-                // many.
+                // An empty queue is kept for the next message with its signal, unless there are too
+                // many empty queues.
                 if self.queues.len() >= MAX_PER_RECEIVER {
                     self.queues.retain(|(_, queue)| !queue.is_empty());
                 }

@@ -1,9 +1,9 @@
 //! Keeps running totals of time. The parts of an interval are the differences of the totals at its
 //! ends.
 //!
-//! Every tick of a core is in exactly one total. In this tick, a task ran for itself, a task ran
-//! on behalf of another, an interrupt ran, or nothing known ran (the core was idle without an idle
-//! task, or the trace does not show what ran).
+//! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
+//! ran on behalf of another, an interrupt ran, or none of these ran. In the last of these cases,
+//! the core was idle without an idle task, or the trace does not show what ran.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use super::per::PerContext;
 use crate::analysis::total::{Total, total};
 use crate::model::{ContextId, OnBehalf, Running};
 
-/// Maximum number of tasks in a system for which the parts of jobs are determined. Systems have
-/// some hundreds of tasks; only damaged traces have more.
+/// Maximum number of tasks. If a system has more tasks, the parts of jobs are not determined.
+/// Systems have some hundreds of tasks; only damaged traces have more.
 const MAX_TASKS: usize = 4096;
 
 /// The totals of all tasks.
@@ -34,9 +34,10 @@ pub(super) struct Accounts {
 pub struct Split {
     /// Ticks in which the task ran.
     pub own: u64,
-    /// Ticks in which other tasks ran on behalf of the task. They hold an object that it waits for.
+    /// Ticks in which other tasks ran on behalf of the task. These tasks hold an object for which
+    /// it waits.
     pub blocking: u64,
-    /// Ticks in which others ran, but not on behalf of the task.
+    /// Ticks in which other tasks ran, but not on behalf of the task.
     pub interference: u64,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
@@ -75,7 +76,8 @@ impl Moment {
 pub struct Parts {
     /// Ticks in which the task ran for itself or on behalf of others.
     pub own: u64,
-    /// Ticks in which other tasks ran on behalf of the task. They hold an object that it waits for.
+    /// Ticks in which other tasks ran on behalf of the task. These tasks hold an object for which
+    /// it waits.
     pub blocking: u64,
     /// The contexts and ticks of other tasks that ran, in order of context ids, without zeros.
     pub others: Vec<(ContextId, u64)>,
@@ -123,7 +125,7 @@ impl Accounts {
         self.ran.get(task).copied().unwrap_or(0)
     }
 
-    /// Returns the ticks for which a task ran or another task ran on its behalf.
+    /// Returns the ticks for which a task ran, or for which another task ran on its behalf.
     pub(super) fn served(&self, task: ContextId) -> u64 {
         self.ran(task).saturating_add(self.blocked.get(task).copied().unwrap_or(0))
     }
@@ -135,13 +137,14 @@ impl Accounts {
         Split { own, blocking, interference: 0, interrupts, unattributed }
     }
 
-    /// Returns the parts of an interval of `ticks` ticks. `before` has the totals at its beginning.
+    /// Returns the parts of an interval of `ticks` ticks. `before` holds the totals at the
+    /// beginning of the interval.
     pub(super) fn split(&self, task: ContextId, before: Split, ticks: u64) -> Split {
         let now = self.totals(task);
         let (own, blocking) = (now.own - before.own, now.blocking - before.blocking);
         let (interrupts, unattributed) =
             (now.interrupts - before.interrupts, now.unattributed - before.unattributed);
-        // On several cores the parts can exceed the whole, because tasks ran at the same time.
+        // On several cores, the parts can exceed the whole, because tasks ran at the same time.
         let interference = ticks.saturating_sub(total([own, blocking, interrupts, unattributed]));
         Split { own, blocking, interference, interrupts, unattributed }
     }
@@ -169,7 +172,7 @@ impl Accounts {
         let behalf = self.behalf.get(task);
         for (index, ran) in self.ran.rows().iter().enumerate() {
             let other = ContextId(index as u32);
-            // A task without totals at `moment` had not run by then.
+            // If a task has no totals at `moment`, it had not run by then.
             let ran = ran - moment.ran.get(index).copied().unwrap_or(0);
             let for_it = behalf.and_then(|by| by.get(&other)).copied().unwrap_or(0);
             let for_it = for_it - moment.behalf.get(&other).copied().unwrap_or(0);

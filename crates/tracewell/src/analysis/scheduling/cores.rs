@@ -12,7 +12,7 @@ pub struct CoreTime {
     pub tasks: u64,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// Ticks in which no task was ready to run, according to an event. In a system with an idle
+    /// Ticks in which no task was ready to run, as an event reports. In a system with an idle
     /// task, these are ticks of that task.
     pub idle: u64,
     /// Ticks in which the running context is unknown.
@@ -27,7 +27,7 @@ pub(super) struct Core {
     pub(super) since: u64,
     /// Ticks up to which the accounts have been charged.
     accounted: u64,
-    /// True after an event whose meaning is that no task is ready to run.
+    /// True after an event that means that no task is ready to run.
     idle: bool,
     spent: CoreTime,
 }
@@ -54,13 +54,13 @@ impl Core {
     }
 
     /// Handles an event. `idles` is true if the event means that no task is ready to run. Returns
-    /// true if the core became idle or is no longer idle.
+    /// true if this changes whether the core is idle.
     pub(super) fn note_idle(&mut self, idles: bool) -> bool {
         let idle = (idles || self.idle) && self.running.task().is_none();
         std::mem::replace(&mut self.idle, idle) != idle
     }
 
-    /// Returns true if no task is ready to run, according to an event.
+    /// Returns true if an event has reported that no task is ready to run.
     pub(super) const fn is_idle(&self) -> bool {
         self.idle
     }

@@ -1,4 +1,5 @@
-//! The contexts of a trace: their kinds by number, and the numbers of the keys that events name.
+//! The contexts of a trace: the kind of each by number, and the number of each key that events
+//! name.
 
 use super::kinds::Kind;
 use crate::analysis::key_slots::KeySlots;

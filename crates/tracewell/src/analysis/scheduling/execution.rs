@@ -1,7 +1,7 @@
-//! Measures the execution time of tasks, including execution on behalf of others.
+//! Measures the execution time of tasks, including execution on behalf of other tasks.
 //!
-//! An interval of a task begins when the scheduler's choice takes effect, which is immediately or
-//! at the end of the outermost interrupt. It ends when another choice takes effect or an interrupt
+//! A task's interval begins when the scheduler's choice takes effect: immediately, or at the end of
+//! the outermost interrupt. It ends when another choice takes effect or an interrupt
 //! begins. A task may run because another task waits for something that the first task holds. This
 //! time is execution of the running task, and is also counted separately.
 
@@ -17,11 +17,11 @@ use crate::model::{ContextId, OnBehalf, Running, Trace};
 /// Execution of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Execution {
-    /// Ticks for which the task had the processor, without interrupts.
+    /// Ticks for which the task had the processor, excluding interrupts.
     pub ticks: u64,
     /// Nanoseconds for which the task had the processor; 0 if the clock's rate is unknown.
     pub nanoseconds: u64,
-    /// The part of `ticks` in which the task ran on behalf of another.
+    /// The part of `ticks` in which the task ran on behalf of another task.
     pub for_other_ticks: u64,
     /// Number of times that the task got the processor.
     pub dispatches: u64,
@@ -36,7 +36,7 @@ pub(super) struct Executions {
 }
 
 impl Executions {
-    /// Charges an interval of a core to the task that ran in it.
+    /// Charges an interval of a core to the task that ran on the core in this interval.
     pub(super) fn charge(
         &mut self,
         trace: &Trace,
@@ -69,8 +69,8 @@ impl Executions {
 
     /// Returns the ticks of each task on each core on which it ran, in order of task and core.
     pub(super) fn by_core(&self) -> Vec<(ContextId, u16, u64)> {
-        // The table contains only ticks on other cores than core 0, so a trace of one core needs
-        // no table. The rest of a task's total is its ticks on core 0.
+        // The table contains only ticks on cores other than core 0, so a trace of one core needs no
+        // table. The rest of a task's total is its ticks on core 0.
         let mut first: HashMap<ContextId, u64, RandomState> = HashMap::default();
         for (index, execution) in self.tasks.rows().iter().enumerate() {
             first.insert(ContextId(index as u32), execution.ticks);

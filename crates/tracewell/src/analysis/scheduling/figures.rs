@@ -22,7 +22,7 @@ use super::waited::Waited;
 use crate::analysis::Measured;
 use crate::model::ContextId;
 
-/// The figures to derive beyond those of tasks, interrupts, servers and locks.
+/// The figures to derive in addition to those of tasks, interrupts, servers and locks.
 ///
 /// ```
 /// use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
@@ -42,8 +42,8 @@ pub struct Wanted {
     pub budgets: bool,
     /// Measure the time between these pairs of marks.
     pub pairs: Vec<(Mark, Mark)>,
-    /// Known periods and deadlines, by the name of the task, or by its context's key written as
-    /// text.
+    /// Known periods and deadlines. The key is the name of the task, or the key of its context
+    /// written as text.
     pub expected: HashMap<String, Expected, RandomState>,
     /// Collect all times as distributions.
     pub distributions: bool,
@@ -51,7 +51,7 @@ pub struct Wanted {
     pub holes: bool,
 }
 
-/// Shows when and how often a task occurs in a trace, whatever its events mean.
+/// When and how often a task occurs in a trace, whatever its events mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     /// Number of events with this context.
@@ -69,7 +69,7 @@ pub struct Task {
     pub context: ContextId,
     /// The first and last event that name the task, and the number of its events.
     pub seen: Seen,
-    /// Its execution; `None` if the trace shows only which context recorded events.
+    /// Its execution; `None` if the trace shows only which context recorded each event.
     pub execution: Option<Execution>,
     /// Its jobs; `None` if the trace's events never show releases.
     pub jobs: Option<Jobs>,
@@ -96,10 +96,10 @@ pub struct Figures {
     pub interrupts: Interrupts,
     /// Servers in the order in which the trace first names them.
     pub servers: Vec<Server>,
-    /// Ticks of execution and interrupts on all cores, without idle and unknown time. `None` if the
-    /// trace shows only which context recorded events.
+    /// Ticks in which tasks or interrupts ran on any core, without idle and unknown time. `None` if
+    /// the trace shows only which context recorded each event.
     pub charged_ticks: Option<u64>,
-    /// The time of each core; empty if the trace shows only which context recorded events.
+    /// The time of each core; empty if the trace shows only which context recorded each event.
     pub cores: Vec<CoreTime>,
     /// Task, core, and ticks that the task ran on the core; empty for a single core.
     pub execution_by_core: Vec<(ContextId, u16, u64)>,
@@ -111,16 +111,15 @@ pub struct Figures {
     pub hidden: Vec<Hidden>,
     /// Mutexes and other objects that tasks requested: mutexes last, each kind in order of keys.
     pub resources: Vec<Resource>,
-    /// True if events have priorities, from which priority inversion is derived.
+    /// True if events contain priorities, from which priority inversion is derived.
     pub priorities_known: bool,
-    /// The stacks of tasks, for each task for which the trace has the size or the depth of the
-    /// stack.
+    /// The stack of each task for which the trace contains the stack's size or depth.
     pub stacks: Vec<Stack>,
-    /// Each completed job, in order of completion, if wanted.
+    /// Each completed job in order of completion, if the caller wants them.
     pub jobs: Vec<Job>,
     /// Number of jobs that are not listed, because there are more than [`super::MAX_ROWS`].
     pub more_jobs: u64,
-    /// Each wait, in order of its end, if wanted.
+    /// Each wait in order of its end, if the caller wants them.
     pub waits: Vec<Waited>,
     /// Number of waits that are not listed, because there are more than [`super::MAX_ROWS`].
     pub more_waits: u64,
@@ -128,9 +127,10 @@ pub struct Figures {
     pub longest_waits: Vec<Waited>,
     /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
-    /// The distributions of all times, if wanted, in the order of their first times.
+    /// The distributions of all times, if the caller wants them, in the order of their first times.
     pub distributions: Vec<Measured<Subject>>,
-    /// Number of times that no distribution contains, because there are too many distributions.
+    /// Number of measured times that no distribution contains, because there are too many
+    /// distributions.
     pub more_times: u64,
     /// Contradictions in the trace.
     pub sanity: Sanity,

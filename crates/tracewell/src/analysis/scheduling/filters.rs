@@ -29,7 +29,7 @@ pub struct Hidden {
 pub(super) struct Filters {
     since: BTreeMap<u32, u64>,
     hidden: Vec<Hidden>,
-    /// Number of filters that hide events that figures need.
+    /// Number of filters that hide events needed by figures.
     needed: u32,
     stopped: bool,
 }
@@ -50,7 +50,7 @@ impl Filters {
             self.needed |= bits;
         }
         if sets {
-            // A filter that is set twice hides events from the first time on.
+            // If a filter is set twice, it hides events from the first time on.
             self.since.entry(id).or_insert(step.ticks);
         } else if let Some(from) = self.since.remove(&id) {
             self.keep(Hidden { id, from, until: step.ticks });
@@ -83,7 +83,7 @@ impl Filters {
     }
 }
 
-/// Returns true if a filter hides events that figures need.
+/// Returns true if a filter hides events needed by figures.
 fn hides_needed(trace: &Trace, bits: u32) -> bool {
     let needed = |meaning| {
         !matches!(

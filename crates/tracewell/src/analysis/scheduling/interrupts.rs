@@ -1,9 +1,9 @@
-//! Measures the time in interrupts. A bracket is the time from the entry of an interrupt to its
-//! exit. The total is the time in the outermost brackets. The time of a source excludes nested
-//! interrupts.
+//! Measures the time in interrupts. A bracket is the time between the entry into an interrupt
+//! handler and the exit from this handler. The total is the time in the outermost brackets. The
+//! time of a source excludes nested interrupts.
 //!
-//! The maximum time in interrupts within windows of given lengths ([`WINDOWS`]) is the longest
-//! delay that interrupts can cause to a task in such a window.
+//! For windows of given lengths ([`WINDOWS`]), this module finds the maximum time in interrupts:
+//! the longest delay that interrupts can cause to a task in such a window.
 
 use super::moments::Position;
 use super::per::PerCore;
@@ -15,8 +15,8 @@ use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::{Total, total};
 use crate::model::{Meaning, OnBehalf, Running, Trace};
 
-/// Maximum nesting of interrupts. Deeper brackets are charged to the enclosing one. Only damaged
-/// traces nest deeper.
+/// Maximum nesting of interrupts. Deeper brackets are charged to the bracket that encloses them.
+/// Only damaged traces nest deeper.
 const MAX_DEPTH: usize = 64;
 
 /// Time spent in interrupts.
@@ -40,9 +40,9 @@ pub struct Interrupts {
 pub struct InterruptSource {
     /// Recorded number of the interrupt; `None` for the timer's interrupt, which has none.
     pub number: Option<u64>,
-    /// Number of interrupts that began and ended in the trace.
+    /// Number of interrupts whose beginning and end are both in the trace.
     pub count: u64,
-    /// Ticks in these interrupts, without nested ones.
+    /// Ticks in these interrupts, excluding nested interrupts.
     pub ticks: u64,
     /// Duration of the shortest interrupt, in ticks.
     pub min_ticks: u64,
@@ -50,7 +50,7 @@ pub struct InterruptSource {
     pub max_ticks: u64,
     /// Time from one beginning to the next, in ticks.
     pub arrival_gap: Range,
-    /// Like [`Interrupts::most_within`], but for this source and without nested interrupts.
+    /// Like [`Interrupts::most_within`], but only for this source and excluding nested interrupts.
     pub most_within: [Option<u64>; WINDOWS.len()],
 }
 
@@ -68,10 +68,11 @@ struct Bracket {
     start: u64,
     /// Ticks of nested brackets.
     nested: u64,
-    /// Ticks at which the bracket began, or continued after the last nested bracket.
+    /// Ticks at which the bracket began or, if it had nested brackets, continued after the last of
+    /// these.
     since: u64,
-    /// The part of the bracket's ticks that lies before the range of the figures: here with nested
-    /// brackets, in `net_before` without them.
+    /// The bracket's ticks before the range of the figures. This number includes nested brackets,
+    /// and `net_before` excludes them.
     before: u64,
     net_before: u64,
 }
@@ -147,7 +148,7 @@ impl Brackets {
         }
     }
 
-    /// Charges an outermost bracket. `before` is the part of its ticks before the range.
+    /// Charges an outermost bracket. `before` is the part of the bracket's ticks before the range.
     fn charge(&mut self, start: Instant, before: u64, end: Instant) {
         self.figures.ticks.charge(end.ticks.saturating_sub(start.ticks).saturating_sub(before));
         let ended = end.nanoseconds.unwrap_or(0);
@@ -166,7 +167,8 @@ impl Brackets {
 
     fn enter(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         if !before.in_interrupt() {
-            // No interrupt is being served, so the ends of open brackets are missing.
+            // No interrupt is being served any more, so the trace lacks the ends of the open
+            // brackets.
             let open = self.open.at(step.cpu);
             self.unmatched += open.len() as u64;
             open.clear();
@@ -197,8 +199,8 @@ impl Brackets {
         add(&mut self.source(number).windows, at(since), at(step.ticks));
     }
 
-    /// Returns the beginning of an outermost bracket, in nanoseconds at the earliest that of the
-    /// range.
+    /// Returns the beginning of an outermost bracket in nanoseconds, or the beginning of the range
+    /// if this is later.
     fn start(&self, trace: &Trace, ticks: u64) -> Instant {
         let start = ticks.max(self.from);
         Instant { ticks, nanoseconds: trace.clock.nanoseconds(start) }
@@ -221,14 +223,14 @@ impl Brackets {
         self.distributions.add(Measure::Interrupt, subject, net, at);
         match self.open.at(step.cpu).last_mut() {
             Some(outer) => {
-                // The outer bracket excludes the whole nested one, and its next busy interval
-                // begins here.
+                // The outer bracket excludes the whole nested bracket, and the next busy interval
+                // of the outer one begins here.
                 outer.nested.charge(ticks);
                 outer.since = step.ticks;
             }
             None => {
                 self.figures.brackets += 1;
-                // Usually no nested bracket interrupted this one.
+                // Usually no nested bracket interrupted this bracket.
                 let start = match bracket.since == bracket.start && bracket.start >= self.from {
                     true => since,
                     false => self.start(trace, bracket.start),
@@ -247,16 +249,16 @@ impl Brackets {
         &mut self.sources[index]
     }
 
-    /// Handles missing events. After them, the ends of open brackets are unknown.
+    /// Handles missing events. After the gap, the ends of open brackets are unknown.
     pub(super) fn gap(&mut self) {
         self.open.all().for_each(Vec::clear);
-        // The time from the last interrupt before a gap to the first one after it is not an
-        // interval between arrivals.
+        // The time from the last interrupt before a gap to the first interrupt after the gap is not
+        // an interval between arrivals.
         self.sources.iter_mut().for_each(|source| source.last_start = None);
     }
 
-    /// Returns the number of ends without a beginning and of beginnings without an end. A bracket
-    /// that a gap interrupts is not counted.
+    /// Returns the number of ends without a beginning plus the number of beginnings without an end.
+    /// A bracket that a gap interrupts is not counted.
     pub(super) fn unmatched(&self) -> u64 {
         self.unmatched
     }

@@ -1,11 +1,12 @@
-//! Measures priority inversion: a task waits for a mutex while a less urgent task runs that does
+//! Measures priority inversion: while a task waits for a mutex, a less urgent task runs that does
 //! not own the mutex.
 //!
 //! Urgency is measured by deadlines or by priorities. The caller supplies deadlines
 //! ([`super::Expected`]). Some systems record priorities with each event; a smaller number is more
-//! urgent. Each kind of inversion is computed if the urgency of the waiting task is known. The
-//! time in which the owner runs is not inversion, and neither is the time in which a task runs on
-//! behalf of the waiting task. This time cannot be longer than the owner uses the mutex.
+//! urgent. Each kind of inversion is computed if the waiting task's urgency of that kind is known.
+//! The time in which the owner runs is not inversion, and neither is the time in which a task runs
+//! on behalf of the waiting task. This time cannot be longer than the time for which the owner uses
+//! the mutex.
 
 use super::per::PerContext;
 use crate::analysis::total::Total;
@@ -20,7 +21,8 @@ pub(super) struct Inverted {
 }
 
 impl Inverted {
-    /// Returns the inverted ticks by priority, or by deadline if the priority is unknown.
+    /// Returns the inverted ticks according to priorities, or according to deadlines if the task's
+    /// priority is unknown.
     pub(super) fn ticks(&self) -> u64 {
         self.by_priority.or(self.by_deadline).unwrap_or(0)
     }
@@ -51,7 +53,7 @@ impl Inverted {
     }
 }
 
-/// The priorities of tasks, from their last events.
+/// The priority of each task, from the last event that contains it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Urgency {
     priorities: PerContext<Option<u16>>,
@@ -64,13 +66,13 @@ impl Urgency {
         self.known = true;
     }
 
-    /// Returns true if this is the known priority of a task.
+    /// Returns true if this is already the known priority of the task.
     #[inline(always)]
     pub(super) fn is(&self, task: ContextId, priority: u16) -> bool {
         self.of(task) == Some(priority)
     }
 
-    /// Returns true if any priority is recorded.
+    /// Returns true if the trace contains any priorities.
     pub(super) fn is_known(&self) -> bool {
         self.known
     }

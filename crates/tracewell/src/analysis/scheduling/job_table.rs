@@ -1,7 +1,7 @@
 //! Lists jobs with release, start and completion, and the parts of the response time.
 //!
-//! A job has a row if the trace shows its release and completion without a gap between. On one
-//! core, each tick of its response time belongs to exactly one part: execution of the job,
+//! A job has a row if the trace shows its release and its completion, and has no gap between them.
+//! On one core, each tick of its response time belongs to exactly one part: execution of the job,
 //! execution of earlier pending jobs of its task, blocking (another task ran on behalf of its
 //! task), execution of each other task, interrupts, and time in which no task ran. On several
 //! cores, tasks run in parallel, so a row has no parts.
@@ -28,7 +28,7 @@ pub struct Job {
     pub completion: u64,
     /// Ticks for which the job ran.
     pub execution: u64,
-    /// Ticks for which earlier jobs of its task ran while this job was pending.
+    /// Ticks for which its task executed earlier jobs while this job was pending.
     pub earlier: u64,
     /// Number of preemptions of the task while this was its oldest job.
     pub preemptions: u64,
@@ -45,8 +45,8 @@ impl Job {
     }
 }
 
-/// Maximum number of totals that are stored for all pending jobs together. A job that is released
-/// after the limit was reached has no parts.
+/// Maximum number of totals that are stored for all pending jobs together. If a job is released
+/// after the limit was reached, its row has no parts.
 const MAX_TOTALS: usize = 1 << 22;
 
 /// A job that is not completed yet.
@@ -80,7 +80,7 @@ pub(super) struct JobTable {
     more: u64,
 }
 
-/// The state of an event's subject at the time of the event.
+/// The state of the event's subject when the event occurred.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now<'a> {
     pub(super) context: ContextId,
@@ -106,8 +106,8 @@ impl JobTable {
         let task = self.tasks.at(now.context);
         match change {
             Change::Released => {
-                // A moment copies the totals of all tasks. The limit prevents endless releases in a
-                // damaged trace from filling memory.
+                // A moment contains a copy of the totals of all tasks. The limit prevents endless
+                // releases in a damaged trace from filling memory.
                 let moment = now.accounts.moment(now.context).filter(|_| self.kept < MAX_TOTALS);
                 self.kept += moment.as_ref().map_or(0, Moment::size);
                 task.released(moment, now);
@@ -135,13 +135,13 @@ impl JobTable {
         }
     }
 
-    /// Handles missing events. Jobs that are pending now get no rows.
+    /// Handles missing events. The jobs that are pending now do not get rows.
     pub(super) fn gap(&mut self) {
         self.tasks.all().for_each(|task| task.waiting.clear());
         self.kept = 0;
     }
 
-    /// Returns the rows in order of completion. On several cores, they have no parts.
+    /// Returns the rows in order of completion. On several cores, rows have no parts.
     pub(super) fn finish(&mut self, cores: usize) -> (Vec<Job>, u64) {
         let mut rows = std::mem::take(&mut self.rows);
         if cores > 1 {
@@ -169,7 +169,7 @@ impl Task {
     fn done(&mut self, job: &Open, now: &Now<'_>) -> Job {
         let parts = job.released.as_ref().map(|moment| now.accounts.since(moment, now.context));
         // Jobs of a task run in order, so all execution since this job became the oldest belongs to
-        // it.
+        // this job.
         let execution = now.accounts.ran(now.context) - self.ran;
         let row = Job {
             context: now.context,

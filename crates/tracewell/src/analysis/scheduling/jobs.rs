@@ -2,10 +2,10 @@
 //!
 //! A job is released by an activation or by a timer. If both occur before the next choice of the
 //! scheduler, they count as one release at the earlier time. Releases of a task form a queue. A
-//! completion, or the end of the task while jobs are pending, removes the oldest release. The time
+//! completion removes the oldest release, and so does the end of a task with pending jobs. The time
 //! from release to completion is the response time. A completion without a release is an orphan. If
-//! a task was chosen before its first release, its first completion is also an orphan, unless the
-//! trace shows the start of tracing.
+//! a task was chosen before its first release, its first completion is also an orphan. This does
+//! not apply if the trace shows the start of tracing.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, Trace};
 
-/// Number of events at the start of a trace among which the start of tracing is expected. Events
-/// that set filters may precede it.
+/// Number of events at the beginning of a trace that may contain the event for the start of
+/// tracing. Events that set filters may precede it.
 const START_WITHIN: u64 = 8;
 
 /// Jobs of a task.
@@ -30,10 +30,10 @@ pub struct Jobs {
     pub activations: u64,
     /// Number of completed jobs, including orphans.
     pub completions: u64,
-    /// Number of completions without a release in the trace.
+    /// Number of completions whose releases are not in the trace.
     pub orphan_completions: u64,
-    /// Number of jobs that were pending at a gap. Their completions are unknown, and a completion
-    /// after the gap may be an orphan.
+    /// Number of jobs that were pending when a gap began. Their completions are unknown, and a
+    /// completion after the gap may be an orphan.
     pub across_gaps: u64,
     /// Number of jobs that are pending at the end of the trace.
     pub pending: u64,
@@ -48,7 +48,7 @@ pub struct Jobs {
     pub release_gap: Range,
     /// Time between completions in ticks. [`Range::width`] is the completion jitter.
     pub completion_gap: Range,
-    /// Number of deadlines that passed before the job was completed.
+    /// Number of deadlines that passed before the completion of their jobs.
     pub deadline_misses: u64,
     /// Lateness in ticks: the time from the deadline to the completion, for late jobs that were
     /// completed in the trace.
@@ -101,7 +101,7 @@ pub(super) struct Releases {
     distributions: Distributions<Subject>,
 }
 
-/// The effect of an event on the jobs of its subject.
+/// An event's effect on the jobs of its subject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Change {
     /// A job is released.
@@ -115,8 +115,8 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Returns the change for consumers of moments, or `None` for a start, because consumers get
-    /// no starts.
+    /// Returns the change for consumers of moments, or `None` for a start, which is not passed to
+    /// consumers.
     pub(super) const fn moment(self) -> Option<JobChange> {
         match self {
             Self::Released => Some(JobChange::Released),
@@ -168,8 +168,8 @@ impl Releases {
         self.tasks.all().for_each(|task| task.jobs = Jobs::default());
     }
 
-    /// Handles missing events. As in a trace that starts in the middle, completions may lack their
-    /// releases.
+    /// Handles missing events. As in a trace that begins while the system runs, completions may
+    /// lack their releases.
     pub(super) fn gap(&mut self) {
         self.from_the_start = false;
         self.tasks.all().for_each(Task::gap);
@@ -276,7 +276,7 @@ impl Task {
 
     fn deadline_missed(&mut self, ticks: u64) -> Option<Change> {
         self.jobs.deadline_misses += 1;
-        // The missed deadline of an orphan is counted, but there is no job to store it in.
+        // The missed deadline of an orphan is counted, but no job exists that could store it.
         self.waiting.front()?;
         self.missed.get_or_insert(ticks);
         Some(Change::Missed)

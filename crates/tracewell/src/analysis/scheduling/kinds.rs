@@ -7,20 +7,20 @@ use crate::model::schema::{ArgumentKind, Means, Schema};
 /// The parts of the analysis that an event concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
-    /// Only the time of the event and its participants matter.
+    /// Only the time and the participants of the event matter.
     Plain,
     /// A request, or the release of a mutex.
     Request,
     /// The beginning or the end of an interrupt.
     Interrupt,
-    /// A choice of the scheduler, which also can make its subject ready or unready.
+    /// A choice of the scheduler, which can also make its subject ready or not ready.
     Choice,
     /// The event can concern all parts.
     Other,
 }
 
 impl Class {
-    /// Returns true if events of the class can have a short way.
+    /// Returns true if events of the class may take a short way.
     #[inline(always)]
     pub(super) fn has_short_way(self) -> bool {
         matches!(self, Self::Plain | Self::Request)

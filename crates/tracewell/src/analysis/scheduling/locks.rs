@@ -4,16 +4,16 @@
 //! scheduler chooses the requesting task, but another task runs on its behalf. The wait for a mutex
 //! ends when the task next runs. The wait for a semaphore ends as soon as the scheduler chooses the
 //! task. Some protocols record a request twice. So if two requests of a task for the same mutex
-//! have no event between them, they count as one. A mutex is held from the request, or from the end
-//! of the wait for it, to the unlock by the same task.
+//! have no event between them, they count as one. A task holds a mutex from its request, or from
+//! the end of its wait, until the same task unlocks the mutex.
 //!
 //! If the scheduler does not record on whose behalf a task runs, execution of the mutex owner
-//! counts as blocking and execution of others as interference.
+//! counts as blocking, and execution of other tasks counts as interference.
 //!
 //! Some kernels record when a task blocks (`Blocks`). Before they block the task, they may change
-//! the owner's priority and record a choice of the scheduler for that. Such a choice does not show
-//! if the request is blocked. A wait ends at the latest when the task itself records an event,
-//! because on several cores the choice may not be a separate event.
+//! the owner's priority and record a choice of the scheduler for this change. Such a choice does
+//! not show if the request is blocked. A wait ends at the latest when the task itself records an
+//! event, because on several cores the choice may not be a separate event.
 //!
 //! `inversions` measures priority inversion.
 
@@ -43,7 +43,7 @@ struct Request {
     owner: Option<ContextId>,
     /// The requested object, if the event names it.
     resource: Option<Number>,
-    /// Execution of the owner at the time of the request, if the trace does not show on whose
+    /// Total execution of the owner at the time of the request, if the trace does not show on whose
     /// behalf the owner runs.
     owner_ran: Option<u64>,
     inverted: Inverted,
@@ -77,7 +77,8 @@ pub(super) struct Requests {
     held: Mutexes,
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
-    /// Per core, the last event that can cause a choice of the scheduler, if it was a request.
+    /// Per core, the last event that can cause a choice of the scheduler, if this event was a
+    /// request.
     last: PerCore<Option<Request>>,
     waiting: PerContext<Option<Request>>,
     /// Tasks that wait for mutexes and are checked for inversion.
@@ -85,7 +86,7 @@ pub(super) struct Requests {
     urgency: Urgency,
     waited: Vec<Waited>,
     longest: LongestWaits,
-    /// Number of waits that are not listed.
+    /// Number of waits beyond those listed.
     more: u64,
     /// Maximum number of listed waits, or 0 if a list is not wanted.
     room: usize,
@@ -128,8 +129,8 @@ impl Requests {
         self.waiting.get(task).is_some_and(Option::is_some)
     }
 
-    /// Handles an event of a task that does not wait. The event is no request, no unlock and no
-    /// choice.
+    /// Handles an event of a task that is not waiting. The event is neither a request nor an unlock
+    /// nor a choice.
     #[inline(always)]
     pub(super) fn pass(&mut self, cpu: u16, is_cause: bool) {
         self.before = None;
@@ -138,7 +139,7 @@ impl Requests {
         }
     }
 
-    /// Handles an event that is no request, no unlock and no choice.
+    /// Handles an event that is neither a request nor an unlock nor a choice.
     pub(super) fn pass_step(
         &mut self,
         step: &Step,
@@ -149,8 +150,8 @@ impl Requests {
         self.pass(step.cpu, is_cause(step.meaning));
     }
 
-    /// Ends the wait of the task that recorded an event. The task is running, so its wait has ended
-    /// even if no choice showed this.
+    /// Ends the wait of a task that recorded an event. The task is running, so its wait has ended,
+    /// even if no choice of the scheduler showed this.
     fn recorded(&mut self, step: &Step, accounts: &Accounts, moments: &mut impl Moments) {
         if let Some(by) = step.recorded_by
             && let Some(Some(waiting)) = self.waiting.get(by)
@@ -182,8 +183,8 @@ impl Requests {
         }
     }
 
-    /// Handles a request or an unlock of the running task. The event is no choice. `uncharged` is
-    /// the time for which the task ran since the last charge.
+    /// Handles a request or an unlock of the running task. The event is not a choice. `uncharged`
+    /// is the time for which the task has run since the last charge.
     #[inline]
     pub(super) fn act(
         &mut self,
@@ -200,8 +201,8 @@ impl Requests {
         }
     }
 
-    /// Counts the request or the unlock of an event. Returns `None` if the event repeats a request,
-    /// otherwise the request of the event.
+    /// Counts the request or the unlock of an event. Returns the request of the event, or `None` if
+    /// the event repeats a request.
     #[inline]
     fn asked(
         &mut self,
@@ -396,7 +397,7 @@ impl Requests {
         }
     }
 
-    /// Charges `ticks`, the time for which the context in `running` ran. `deadline` returns the
+    /// Charges `ticks`, the time for which the context `running` ran. `deadline` returns the
     /// absolute deadline of a task if it is known.
     pub(super) fn charge(
         &mut self,
@@ -414,8 +415,8 @@ impl Requests {
             else {
                 continue;
             };
-            // Execution of the owner, or of a task on behalf of the waiting one, is not an
-            // inversion.
+            // Time in which the owner runs, or in which another task runs on behalf of the waiting
+            // task, is not an inversion.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
             let before = request.inverted;
             request.inverted.charge(*task, runs, helps, ticks, &self.urgency, &deadline);
@@ -425,8 +426,8 @@ impl Requests {
         }
     }
 
-    /// Handles missing events. After them, the ends of waits are unknown, and held mutexes may have
-    /// been released.
+    /// Handles missing events. After the gap, the ends of waits are unknown, and held mutexes may
+    /// have been released.
     pub(super) fn gap(&mut self) {
         self.waiting.all().for_each(|request| *request = None);
         self.blocked.clear();

@@ -26,9 +26,9 @@
 //! | `range` | figures of a range of a trace |
 //! | `per` | tables with one row per context or core |
 //!
-//! All figures are derived from meanings ([`crate::model::Meaning`]). A figure is 0 or absent if a
-//! system does not record the events for it. Times are ticks. The duration of an interval in
-//! nanoseconds is the time at its end minus the time at its beginning. So sums are exact even if
+//! All figures are derived from meanings ([`crate::model::Meaning`]). If a system does not record
+//! the events for a figure, the figure is 0 or absent. Times are ticks. The duration of an interval
+//! in nanoseconds is the time at its end minus the time at its beginning. So sums are exact even if
 //! the clock's rate changes.
 //!
 //! If a trace shows only which context recorded an event ([`Processor::Recorders`]), it is unknown
@@ -123,7 +123,7 @@ use step::Step;
 use times::Times;
 use timing::Timings;
 
-/// Maximum number of listed jobs, and of listed waits. Others are only counted.
+/// Maximum number of listed jobs, and maximum number of listed waits. Others are only counted.
 pub const MAX_ROWS: usize = 1 << 20;
 
 /// A sink that derives scheduling figures. [`Scheduling::figures`] returns them.
@@ -161,7 +161,7 @@ pub struct Scheduling<M = ()> {
     until: Option<u64>,
 }
 
-/// The gaps, which are the positions at which events are missing.
+/// The gaps: the positions at which events are missing.
 #[derive(Clone, Debug, Default)]
 struct Gaps {
     count: u64,
@@ -169,13 +169,13 @@ struct Gaps {
     ticks: u64,
     /// True if the next event is the first after a gap.
     open: bool,
-    /// True if the gap was a hole and no event has shown yet what runs after it.
+    /// True if the last gap was a hole and no event has shown yet what runs after it.
     hole: bool,
     /// The previous event.
     before: Position,
 }
 
-/// The facts that the events of a trace show.
+/// The facts that can be derived from the kinds of events in a trace.
 #[derive(Clone, Debug)]
 struct Coverage {
     /// True if the events show when tasks get and lose the processor.
@@ -303,8 +303,8 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    /// Handles the event in a row of a batch. It is not inlined, so that the loop over a batch only
-    /// loads what the short ways need.
+    /// Handles the event in a row of a batch. The function is not inlined, so that the loop over a
+    /// batch loads only the data that the short ways need.
     #[inline(never)]
     fn take_row(&mut self, trace: &Trace, batch: &Batch<'_>, row: usize, kind: &Kind) {
         if let Some(row) = batch.event(row) {
@@ -316,7 +316,8 @@ impl<M: Moments> Scheduling<M> {
     fn event(&mut self, event: Event<'_>, kind: &Kind) {
         let Event { trace, row } = event;
         let mut step = Step::of(event, kind, &mut self.directory);
-        // An event shows that its subject and the next task exist, even if they record nothing.
+        // An event shows that its subject and the next task exist, even if these tasks record no
+        // events.
         for named in [step.subject, step.next].into_iter().flatten() {
             self.name(named, step.ticks).last_ticks = step.ticks;
         }
@@ -330,7 +331,7 @@ impl<M: Moments> Scheduling<M> {
         if let (Some(ContextKind::Thread), Some(priority)) = (by_kind, row.priority.get()) {
             let priority = urgency(trace, priority);
             if !self.requests.has_priority(row.context, priority) {
-                // The time before this event was spent with the earlier priority.
+                // The task had the earlier priority until this event.
                 self.settle(trace);
                 self.requests.note_priority(row.context, priority);
             }
@@ -366,7 +367,8 @@ impl<M: Moments> Scheduling<M> {
         self.seen.at(context).get_or_insert(seen)
     }
 
-    /// Returns true if recording was off after this event. Then it is unknown what ran after it.
+    /// Returns true if recording was off after this event. In this case, it is unknown what ran
+    /// after the event.
     fn is_hole(&mut self, trace: &Trace, id: u32, step: &Step) -> bool {
         self.filters.take(trace, id, step);
         self.holes && self.filters.is_hole()
@@ -467,8 +469,8 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    /// Handles an event that is no request and no choice, and concerns no job, no server and no end
-    /// of a task.
+    /// Handles an event that is neither a request nor a choice, and concerns neither a job nor a
+    /// server nor the end of a task.
     fn pass(&mut self, step: &Step) {
         self.requests.pass_step(step, &self.accounts, &mut self.moments);
         self.switches.pass(step);
@@ -532,7 +534,7 @@ impl<M: Moments> Scheduling<M> {
         &self.moments
     }
 
-    /// Returns the consumer of moments for a change.
+    /// Returns the consumer of moments as a mutable reference.
     pub(in crate::analysis) fn moments_mut(&mut self) -> &mut M {
         &mut self.moments
     }
@@ -605,7 +607,7 @@ impl<M: Moments> Scheduling<M> {
 
     fn task(&mut self, context: ContextId, coverage: &Coverage) -> Option<Task> {
         let (locks, waits) = self.requests.of(context);
-        // A task may run through the range without an event.
+        // A task may run during the whole range without an event.
         let ran = self.executions.of(context).ticks > 0;
         let unseen = Seen { events: 0, first_ticks: self.from, last_ticks: self.from };
         let seen = self.seen.at(context).or(ran.then_some(unseen));
@@ -622,7 +624,7 @@ impl<M: Moments> Scheduling<M> {
     }
 }
 
-/// Returns a priority as the requests treat it: a smaller number is more urgent.
+/// Returns a priority in the form in which requests compare it: a smaller number is more urgent.
 #[inline(always)]
 fn urgency(trace: &Trace, priority: u16) -> u16 {
     if trace.larger_is_urgent { u16::MAX - priority } else { priority }

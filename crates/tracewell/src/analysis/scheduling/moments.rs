@@ -25,7 +25,7 @@ pub struct Wait {
     pub kind: Option<u32>,
     /// True for a mutex.
     pub is_mutex: bool,
-    /// The owner of the mutex, or the task that runs on behalf of the waiting one.
+    /// The owner of the mutex, or the task that runs on behalf of the waiting task.
     pub owner: Option<ContextId>,
     /// Position of the request.
     pub from: Position,
@@ -45,10 +45,10 @@ pub enum JobChange {
 /// A consumer of moments. It is called in the order of events. For one event, [`Moments::event`] is
 /// called first and [`Moments::runs`] last.
 pub trait Moments {
-    /// An event was recorded. `subject` is the context that its meaning refers to.
+    /// An event was recorded. `subject` is the context to which the event's meaning refers.
     fn event(&mut self, _event: Event<'_>, _subject: Option<ContextId>) {}
 
-    /// A task was replaced on a core although it could have continued.
+    /// A task was replaced on a core, although it could have continued.
     fn preempted(&mut self, _task: ContextId) {}
 
     /// A task began to wait.
@@ -57,8 +57,8 @@ pub trait Moments {
     /// A task continued after a wait.
     fn wait_ended(&mut self, _wait: &Wait, _at: Position) {}
 
-    /// While `task` waited for a mutex, `runs` ran for `ticks` up to now although it is less urgent
-    /// and does not hold the mutex.
+    /// While `task` waited for a mutex, `runs` ran for `ticks` ticks up to now, although `runs` is
+    /// less urgent and does not hold the mutex.
     fn inverted(&mut self, _task: ContextId, _runs: ContextId, _ticks: u64) {}
 
     /// A task got a mutex: at its request, or at the end of its wait.
@@ -70,8 +70,8 @@ pub trait Moments {
     /// A job of a task changed.
     fn job(&mut self, _task: ContextId, _change: JobChange, _at: Position) {}
 
-    /// The running context of a core changed. `idle` is true if no task is ready, according to an
-    /// event.
+    /// The running context of a core changed. `idle` is true if an event has reported that no task
+    /// is ready.
     fn runs(
         &mut self,
         _cpu: u16,

@@ -1,7 +1,8 @@
 //! The holders of mutexes, and the tasks that hold them.
 //!
-//! Usually one task holds a mutex, and its entry is in the mutex's row. If a trace shows that
-//! further tasks hold the same mutex, because events are missing, their entries are in a table.
+//! Usually only one task holds a mutex, and the task's entry is in the mutex's row. If events are
+//! missing, a trace may show that several tasks hold the same mutex. The entries of the further
+//! tasks are in a table.
 
 use std::collections::HashMap;
 
@@ -35,7 +36,7 @@ pub(super) struct Mutexes {
     rows: Vec<Row>,
     /// Number of gaps so far.
     round: u64,
-    /// Entries that have no room in the rows.
+    /// Entries for which there is no room in the rows.
     more: HashMap<(ContextId, u64), Hold, RandomState>,
 }
 
@@ -60,8 +61,8 @@ impl Mutexes {
         self.row(key).holder
     }
 
-    /// Handles a request. Unless the task holds the mutex already, it holds the mutex from now on.
-    /// Returns true if the task is the holder, because no other task is.
+    /// Handles a request. Makes the task a holder of the mutex from now on, unless it already holds
+    /// the mutex. Returns true if no other task holds the mutex, so that the task is the holder.
     pub(super) fn requested(
         &mut self,
         task: ContextId,
@@ -98,8 +99,8 @@ impl Mutexes {
         }
     }
 
-    /// Handles an unlock. Returns the time since which the task held the mutex, and the number of
-    /// the mutex.
+    /// Handles an unlock. Returns the time at which the task got the mutex, and the number of the
+    /// mutex.
     pub(super) fn unlocked(&mut self, task: ContextId, key: u64) -> Option<(u64, Number)> {
         let row = self.row(key);
         row.holder.take_if(|holder| *holder == task);
@@ -110,7 +111,7 @@ impl Mutexes {
         hold.map(|hold| (hold.since, hold.resource))
     }
 
-    /// Handles missing events. After them, it is unknown which mutexes are held.
+    /// Handles missing events. After the gap, it is unknown which mutexes are held.
     pub(super) fn gap(&mut self) {
         self.round += 1;
         self.more.clear();
@@ -125,7 +126,7 @@ mod tests {
     use crate::analysis::scheduling::resources::Resources;
 
     proptest! {
-        /// The plain form: two tables that have every entry.
+        /// The plain implementation: two tables that contain all entries.
         #[test]
         fn rows_agree_with_tables(
             steps in prop::collection::vec((0..16_u8, 0..3_u32, 0..3_u64), 0..200),

@@ -1,8 +1,9 @@
 //! Measures the time of a task from one mark to another.
 //!
-//! A passage begins at the first mark and ends at the next second mark of the same task. Another
-//! first mark restarts it. `raw` is the time between the marks. `net` is the execution of the task
-//! in this time, without preemption, blocking and interrupts.
+//! A passage begins when a task passes the first mark, and ends when the same task next passes the
+//! second mark. If the task passes the first mark again, the passage restarts. `raw` is the time
+//! between the marks. `net` is the execution of the task in this time, excluding preemption,
+//! blocking and interrupts.
 
 use super::accounts::Accounts;
 use super::moments::Position;
@@ -48,7 +49,7 @@ pub struct Passage {
 
 #[derive(Clone, Debug, Default)]
 struct Task {
-    /// Ticks of the first mark, and execution of the task before it.
+    /// Ticks of the first mark, and the task's total execution before this mark.
     since: Option<(u64, u64)>,
     raw: Range,
     net: Range,

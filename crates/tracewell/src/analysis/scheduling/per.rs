@@ -36,7 +36,7 @@ impl<T: Default> PerContext<T> {
         &self.rows
     }
 
-    /// Returns all rows, mutable, in order of context ids.
+    /// Returns all rows as mutable references, in order of context ids.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.rows.iter_mut()
     }
@@ -69,13 +69,13 @@ impl<T: Default> PerCore<T> {
         self.0.get_mut(usize::from(cpu))
     }
 
-    /// Returns all rows, mutable, in order of core numbers.
+    /// Returns all rows as mutable references, in order of core numbers.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()
     }
 }
 
-/// Makes the rows up to this index.
+/// Creates the rows up to this index.
 #[cold]
 #[inline(never)]
 fn grow<T: Default>(rows: &mut Vec<T>, index: usize) {

@@ -3,9 +3,9 @@
 //! The scheduler can replace the running task or, within an interrupt, the task that it chose
 //! last. The replaced task is preempted in two cases: an interrupt is being served, or the previous
 //! event was an activation, an unlock or the end of a device interrupt. In all other cases the task
-//! released the processor itself: its job or the task ended, or the task waits or sleeps. A task
-//! whose server has exhausted its budget since the task last got the processor is throttled, not
-//! preempted.
+//! released the processor itself: its job ended, the task ended, or the task waits or sleeps. If
+//! the task's server has exhausted its budget since the task last got the processor, the task is
+//! throttled, not preempted.
 
 use super::is_cause;
 use super::moments::Moments;
@@ -36,7 +36,7 @@ struct Task {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Switches {
     tasks: PerContext<Task>,
-    /// Per core, true if a choice caused by the last event would be a preemption.
+    /// Per core, true if a choice caused by the previous event would be a preemption.
     preempting: PerCore<bool>,
 }
 
@@ -85,8 +85,8 @@ impl Switches {
         // If the scheduler chooses the same task again, no task loses the processor.
         let Some(loser) = before.coming().filter(|loser| step.next != Some(*loser)) else { return };
         let preempting = match step.meaning {
-            // The event before a choice is its cause: the end of an interrupt, an activation or an
-            // unlock.
+            // The event before a choice is the cause of the choice: the end of an interrupt, an
+            // activation or an unlock.
             Some(Meaning::Schedule) => before.in_interrupt() || *self.preempting.at(step.cpu),
             Some(Meaning::Ready | Meaning::SliceExpired) => true,
             _ => false,
@@ -103,12 +103,12 @@ impl Switches {
         }
     }
 
-    /// Notes that a task got the processor.
+    /// Stores that a task got the processor.
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).exhausted = false;
     }
 
-    /// Handles missing events. After them, the cause of the next choice is unknown.
+    /// Handles missing events. After the gap, the cause of the next choice is unknown.
     pub(super) fn gap(&mut self) {
         self.preempting.all().for_each(|preempting| *preempting = false);
     }

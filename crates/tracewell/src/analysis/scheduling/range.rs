@@ -1,5 +1,5 @@
-//! Figures of a range of a trace. The state at the beginning of the range is that of all events
-//! before it; only the figures begin again.
+//! Figures of a range of a trace. At the beginning of the range, the state reflects all earlier
+//! events; only the figures start from zero.
 //!
 //! Sums, such as execution times, cover exactly the range. If a trace is divided into ranges, their
 //! sums add up to the sum of the whole trace. A duration, such as a response time, belongs

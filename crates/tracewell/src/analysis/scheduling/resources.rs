@@ -1,5 +1,5 @@
-//! The figures of the objects that tasks request, by number. A request finds the number of its
-//! object once.
+//! The figures of the objects that tasks request. Each object has a number. A request looks up the
+//! number of its object only once.
 
 use std::collections::HashMap;
 
@@ -14,22 +14,21 @@ use crate::analysis::measured::Place;
 /// Requests of a task for mutexes, or for semaphores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Locks {
-    /// Number of requests, including those granted immediately.
+    /// Number of requests, including requests that were granted immediately.
     pub requests: u64,
     /// Number of requests that had to wait.
     pub blocks: u64,
-    /// Time in ticks from a request to the continuation of the task, for waits that ended in the
-    /// trace.
+    /// Time in ticks from a request until the task continues, for waits that ended in the trace.
     pub wait: Range,
-    /// The sums of the parts of these waits. `own` is the time until the scheduler reacted to the
-    /// request.
+    /// The parts of these waits, each summed over all waits. `own` is the time until the scheduler
+    /// reacted to the request.
     pub spent: Split,
     /// Time from lock to unlock of mutexes, in ticks.
     pub hold: Range,
-    /// Number of requests that waited for a mutex whose owner had a lower priority.
+    /// Number of requests that had to wait for a mutex whose owner had a lower priority.
     pub inversions: u64,
     /// Inverted ticks by priority, for waits that ended in the trace. These inversions are
-    /// unbounded, because a task other than the owner delayed the waiting one.
+    /// unbounded, because a task other than the owner delayed the waiting task.
     pub inverted: Range,
 }
 
@@ -43,7 +42,7 @@ pub struct Resource {
     /// Type code of the object; `None` if events do not have it. In that case, any object that is
     /// not a mutex is a semaphore.
     pub kind: Option<u32>,
-    /// Ticks of the last request.
+    /// Ticks of the latest request.
     pub last_ticks: u64,
     /// The figures over all tasks.
     pub figures: Locks,
@@ -60,9 +59,9 @@ pub(super) struct Number(usize);
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     name: Name,
-    /// True if an event of the range of the figures concerned the object.
+    /// True if an event within the range of the figures concerned the object.
     is_used: bool,
-    /// Ticks of the last request.
+    /// Ticks of the latest request.
     pub(super) last_ticks: u64,
     pub(super) figures: Locks,
     /// The places of the distributions of waiting and holding times.
@@ -108,7 +107,7 @@ impl Resources {
         })
     }
 
-    /// Returns the row of a resource for a change.
+    /// Returns the row of a resource as a mutable reference.
     #[inline]
     pub(super) fn at(&mut self, number: Number) -> &mut Row {
         let row = &mut self.rows[number.0];

@@ -1,4 +1,4 @@
-//! Counts contradictions in a trace. If there are any, its figures may be wrong.
+//! Counts contradictions in a trace. If there are any contradictions, the figures may be wrong.
 
 use super::step::Step;
 use crate::model::{Meaning, OnBehalf, Running};
@@ -6,13 +6,13 @@ use crate::model::{Meaning, OnBehalf, Running};
 /// Numbers of contradictions, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sanity {
-    /// Number of interrupts that end without a beginning or begin without an end.
+    /// Number of interrupts of which the trace has only the beginning or only the end.
     pub unmatched_brackets: u64,
     /// Number of context loads that contradict the scheduler's choice.
     pub disagreeing_loads: u64,
     /// Number of events that the schema does not define.
     pub unknown_events: u64,
-    /// Number of events with an earlier time than the previous event.
+    /// Number of events that have an earlier time than the previous event.
     pub backward_steps: u64,
     last: u64,
 }
@@ -31,7 +31,7 @@ impl Sanity {
         self.pass(step.ticks, known);
     }
 
-    /// Handles an event at which no context is loaded.
+    /// Handles an event that does not load a context.
     #[inline(always)]
     pub(super) fn pass(&mut self, ticks: u64, known: bool) {
         self.unknown_events += u64::from(!known);

@@ -1,16 +1,16 @@
 //! Follows the budgets of servers.
 //!
 //! A server's budget decreases while a task that it serves runs, or while another task runs on that
-//! task's behalf. It is full after it is replenished, and when the server becomes active for the
-//! first time after its task completed a job. It is 0 when the server reports exhaustion. Reclaimed
-//! time that the server uses is added to the budget. The full size is the largest amount that was
-//! used before exhaustion.
+//! task's behalf. The budget is full after a replenishment, and when the server becomes active for
+//! the first time after its task completed a job. It is 0 when the server reports exhaustion.
+//! Reclaimed time that the server uses is added to the budget. The full size is the largest amount
+//! that was used before exhaustion.
 //!
-//! Some servers do not name the served task when they become active. Usually this is the task that
+//! Some servers do not name the served task when they become active. Usually it is the task that
 //! was activated directly before, because the activation of a task wakes its server. In groups of
 //! tasks, each server becomes active before its task. So if no task was activated directly before a
-//! server, the server serves the task that is activated directly after it. The task that runs when
-//! the budget is exhausted is certainly the served one, and replaces an inferred task.
+//! server, the server serves the task that is activated directly afterwards. The task that runs
+//! when the budget is exhausted is certainly the served one, so this task replaces an inferred one.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ use crate::analysis::Range;
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
 
-/// A server: a replenished budget of execution time for one or more tasks.
+/// A server, which gives one or more tasks a budget of execution time and replenishes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
     /// The recorded key.
@@ -40,16 +40,17 @@ pub struct Server {
     pub reclaiming: u64,
     /// Number of times that the server used reclaimed budget.
     pub used_reclaimed: u64,
-    /// Durations from exhaustion to replenishment in ticks, if the trace shows both.
+    /// Times from an exhaustion to the next replenishment in ticks, if the trace shows both.
     pub without_budget: Range,
-    /// Beginning and end of each interval without budget, in ticks, if requested.
+    /// Beginning and end, in ticks, of each interval in which the budget was exhausted, if
+    /// requested.
     pub without: Vec<(u64, u64)>,
     /// Ticks for which the served task ran.
     pub supplied: u64,
     /// The largest number of ticks that were used before exhaustion.
     pub most_used: Option<u64>,
-    /// The used part of the budget over time, if requested. The list has a point wherever the slope
-    /// or the value of the curve changes abruptly. Between two points, the curve is linear.
+    /// The used part of the budget over time, if requested. The list has a point at each abrupt
+    /// change of the curve's slope or value. Between two points, the curve is linear.
     pub used: Vec<Used>,
 }
 
@@ -112,12 +113,13 @@ impl Followed {
 
     fn exhaust(&mut self, ticks: u64, keeps: bool) {
         self.figures.exhausted += 1;
-        // A repeated report does not change the beginning of the time without budget.
+        // If exhaustion is reported again, the beginning of the time without budget does not
+        // change.
         if self.exhausted_since.is_some() {
             return;
         }
         self.exhausted_since = Some(ticks);
-        // Without a known task nothing was charged, so the used amount does not show the size.
+        // If the task is not known, nothing was charged, so the used amount does not show the size.
         if self.figures.task.is_some() {
             let used = u64::try_from(self.used).unwrap_or(0);
             self.figures.most_used = self.figures.most_used.max(Some(used));
@@ -144,7 +146,7 @@ impl Followed {
         self.point(ticks, keeps);
     }
 
-    /// Charges the last `spent` ticks before `now`, for which the served task ran.
+    /// Charges the `spent` ticks before `now`, in which the served task ran.
     fn serve(&mut self, spent: u64, now: u64, keeps: bool) {
         self.figures.supplied.charge(spent);
         self.unconfirmed.charge(spent);
@@ -154,7 +156,7 @@ impl Followed {
             return;
         }
         let points = &mut self.figures.used;
-        // If the decrease continues, no new point is needed.
+        // If the decrease merely continues, no new point is needed.
         let falls = match points.as_slice() {
             [.., before, last] => {
                 *last == from && before.ticks < last.ticks && before.used < last.used
@@ -187,9 +189,9 @@ pub(super) struct Budgets {
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task, its served ticks at the time when its job was activated.
+    /// For each task, the ticks for which it had been served when its job was activated.
     begun: PerContext<Option<u64>>,
-    /// True if budget curves and times without budget are listed.
+    /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,
 }
 
@@ -211,7 +213,7 @@ impl Budgets {
         }
     }
 
-    /// Handles an event. `before` is the context that ran before it.
+    /// Handles an event. `before` is the context that ran before the event.
     pub(super) fn take(
         &mut self,
         trace: &Trace,
@@ -231,7 +233,7 @@ impl Budgets {
                 }
             }
             (Some(meaning @ (Meaning::Complete | Meaning::Delete)), Some(task), _) => {
-                // Charges after this belong to the next job, unless the task is deleted.
+                // Later charges belong to the next job, unless the task is deleted.
                 let goes_on = meaning == Meaning::Complete;
                 *self.begun.at(task) = goes_on.then(|| accounts.served(task));
                 let server = self.by_task.get(&task);
@@ -260,7 +262,7 @@ impl Budgets {
         }
     }
 
-    /// Handles an event that concerns no job and no server.
+    /// Handles an event that concerns neither a job nor a server.
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         (self.activated, self.unserved) = (None, None);
@@ -295,14 +297,14 @@ impl Budgets {
             return;
         }
         let begun = self.begun.get(ran).copied().flatten();
-        // Replace the ticks of the inferred task by those of this task's job.
+        // Replace the ticks of the inferred task by the ticks of this task's job.
         let own = begun.map_or(0, |begun| accounts.served(ran).saturating_sub(begun));
         server.figures.supplied = server.figures.supplied.saturating_sub(wrong).saturating_add(own);
         server.used = i64::try_from(own).unwrap_or(i64::MAX);
         self.serves(index, ran);
     }
 
-    /// Handles missing events. After them, the last activation is unknown.
+    /// Handles missing events. After the gap, the last activation is unknown.
     pub(super) fn gap(&mut self) {
         (self.activated, self.unserved) = (None, None);
         self.begun = PerContext::default();
@@ -333,7 +335,7 @@ impl Budgets {
         }
     }
 
-    /// Charges the last `ticks` before `now` to the context that `running` names.
+    /// Charges the `ticks` ticks before `now` to the context `running`.
     pub(super) fn charge(&mut self, running: &Running<OnBehalf>, ticks: u64, now: u64) {
         if running.in_interrupt() || ticks == 0 || self.by_task.is_empty() {
             return;
@@ -349,7 +351,7 @@ impl Budgets {
         }
     }
 
-    /// Returns the task of the server that an event refers to.
+    /// Returns the task of the server to which an event refers.
     pub(super) fn task_of(&self, step: &Step) -> Option<ContextId> {
         if step.meaning != Some(Meaning::BudgetExhausted) {
             return None;

@@ -1,8 +1,8 @@
 //! The short ways of events that do not change which context runs. Most events of a trace are of
 //! this kind. A short way has the same effect as [`Scheduling::event`], which handles every event.
 //!
-//! On several cores, the charges of one core depend on events of others. So there are short ways
-//! only on one core.
+//! On several cores, the charges of one core depend on events of other cores. So short ways exist
+//! only if there is one core.
 
 use super::kinds::{Class, Kind};
 use super::moments::{Moments, Position};
@@ -11,8 +11,8 @@ use super::{Scheduling, urgency};
 use crate::model::{Batch, ContextId, ContextKind, Event, Trace};
 
 impl<M: Moments> Scheduling<M> {
-    /// Handles the event in a row of a batch if it has a short way. Returns false, without any
-    /// effect, if the event needs [`Scheduling::event`].
+    /// Handles the event in a row of a batch if it has a short way. If the event needs
+    /// [`Scheduling::event`], returns false and has no effect.
     #[inline(always)]
     pub(super) fn take_short_way(
         &mut self,
@@ -35,8 +35,8 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    /// Returns true if an event of a thread shows nothing new about the thread: it runs, does not
-    /// wait, and has the same priority as before.
+    /// Returns true if an event of a thread shows nothing new about the thread: the thread runs,
+    /// does not wait, and has the same priority as before.
     #[inline(always)]
     fn continues(&self, event: Event<'_>, thread: ContextId) -> bool {
         let priority = event.row.priority.get().map(|priority| urgency(event.trace, priority));
@@ -47,8 +47,8 @@ impl<M: Moments> Scheduling<M> {
 
     /// Handles an event of the class [`Class::Plain`].
     ///
-    /// The time since the last change is not charged here, because no figure needs it before the
-    /// next change.
+    /// The time since the last change is not charged here, because no figure needs this charge
+    /// before the next change.
     #[inline(always)]
     fn plain(&mut self, event: Event<'_>, kind: &Kind) -> bool {
         let by = event.row.context;
@@ -94,11 +94,11 @@ impl<M: Moments> Scheduling<M> {
             of_system: false,
         };
         if subject != Some(by) {
-            // The request of another task needs the time of all tasks.
+            // A request of another task needs the times of all tasks to be up to date.
             self.charge_until(event.trace, 0, row.ticks);
         }
         self.note(event, kind, subject, true);
-        // The task ran since the last charge.
+        // The task has run since the last charge.
         let uncharged = self.cores.first().map_or(0, |core| core.uncharged(row.ticks));
         self.requests.act(&step, uncharged, &self.accounts, &mut self.moments);
         self.switches.pass(&step);
@@ -106,7 +106,7 @@ impl<M: Moments> Scheduling<M> {
         true
     }
 
-    /// Notes an event and its participants. `is_recorded` is true if the context that recorded the
+    /// Stores an event and its participants. `is_recorded` is true if the context that recorded the
     /// event is a task.
     #[inline(always)]
     fn note(

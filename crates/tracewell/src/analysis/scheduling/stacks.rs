@@ -1,10 +1,10 @@
-//! Measures the maximum depth of task stacks, and finds the events that show it.
+//! Measures the maximum depth of each task's stack, and finds the event that shows this depth.
 //!
 //! Some kernels report the maximum use ([`Meaning::StackUsed`]) or the minimum free size
 //! ([`Meaning::StackFree`]) of a stack. For other kernels, the argument `stack_ptr` of an event is
-//! the stack pointer of the recording task. Between two events, the pointer may have been lower.
-//! Pointers outside the stack are only counted, because a kernel that is simulated on a host does
-//! not use the registered stacks.
+//! the stack pointer of the recording task. Between two events, the pointer may have been lower
+//! than at either event. Pointers outside the stack are only counted, because a kernel that is
+//! simulated on a host does not use the registered stacks.
 //!
 //! The parameters of the task's object define the stack. `stack_start` or `stack_base` is the
 //! lowest address, towards which the stack grows. `stack_size` or `stack_bytes` is the size.
@@ -23,9 +23,9 @@ pub struct Stack {
     pub start: Option<u64>,
     /// Size of the stack in bytes, if it is known.
     pub size: Option<u64>,
-    /// The maximum number of used bytes; `None` if no event shows it.
+    /// The maximum number of used bytes; `None` if no event shows this number.
     pub used: Option<u64>,
-    /// The minimum number of free bytes; `None` if no event shows it.
+    /// The minimum number of free bytes; `None` if no event shows this number.
     pub free: Option<u64>,
     /// The first event that shows `used` and `free`.
     pub at: Option<Position>,
@@ -92,7 +92,7 @@ impl Stacks {
     pub(super) fn finish(&self, trace: &Trace) -> Vec<Stack> {
         let known = |context: ContextId| match self.tasks.get(context) {
             Some(Followed::Recorded(stack)) => Some(*stack),
-            // List the stack of a task without events too.
+            // Also list the stacks of tasks without events.
             _ => stack_of(trace, context),
         };
         trace.contexts.iter().filter_map(|(context, _)| known(context)).collect()
@@ -100,7 +100,7 @@ impl Stacks {
 }
 
 impl Stack {
-    /// Returns a stack with unknown address, size and depth.
+    /// Returns a stack whose address, size and depth are unknown.
     const fn of(context: ContextId) -> Self {
         Self { context, start: None, size: None, used: None, free: None, at: None, outside: 0 }
     }
@@ -137,7 +137,8 @@ impl Stack {
     }
 }
 
-/// Returns the stack of a context, or `None` if its object does not have the size of the stack.
+/// Returns the stack of a context, or `None` if the parameters of its object do not contain the
+/// size of the stack.
 fn stack_of(trace: &Trace, context: ContextId) -> Option<Stack> {
     let known = trace.contexts.get(context)?;
     let parameter = |names: [&str; 2]| names.iter().find_map(|name| parameter(trace, known, name));
@@ -166,7 +167,7 @@ mod tests {
         }
         stack.report(Some(Meaning::StackUsed), 40, at(3));
         assert_eq!((stack.used, stack.free, stack.at), (Some(40), Some(60), Some(at(2))));
-        // Without a size, only the reported number is known.
+        // If the size is unknown, only the reported number is known.
         let mut unsized_stack = Stack::of(ContextId(0));
         for (seq, free) in [(0, 50), (1, 20), (2, 20), (3, 35)] {
             unsized_stack.report(Some(Meaning::StackFree), free, at(seq));

@@ -14,17 +14,17 @@ pub(super) struct Step {
     /// The core that recorded it.
     pub(super) cpu: u16,
     pub(super) meaning: Option<Meaning>,
-    /// The task that the event refers to, or the recording thread if the event names no task.
+    /// The task to which the event refers, or the recording thread if the event names no task.
     pub(super) subject: Option<ContextId>,
     /// The context that runs next; see [`Step::names_next`].
     pub(super) next: Option<ContextId>,
-    /// True if the event specifies the context that runs next. If `next` is `None`, nothing runs
-    /// next.
+    /// True if the event specifies the context that runs next. Then, if `next` is `None`, nothing
+    /// runs next.
     pub(super) names_next: bool,
     /// True if the event means that no task is ready to run.
     pub(super) idles: bool,
     pub(super) object: Option<u64>,
-    /// The type code of the object that a request is for.
+    /// The type code of the requested object, if the event is a request.
     pub(super) object_kind: Option<u32>,
     pub(super) value: Option<u64>,
     /// The thread that recorded the event.
@@ -96,7 +96,7 @@ impl Step {
         }
     }
 
-    /// Does the same for a system whose events only show which context recorded them.
+    /// Does the same for a system whose events show only which context recorded them.
     fn apply_recorded(&self, running: &mut Running<OnBehalf>) {
         if let Some(task) = self.recorded_by {
             running.record(task);
@@ -109,14 +109,14 @@ impl Step {
     }
 }
 
-/// Returns true if an event is a request for which its task may have to wait.
+/// Returns true if an event is a request that may make its task wait.
 fn asks(meaning: Option<Meaning>) -> bool {
     matches!(meaning, Some(Meaning::Lock | Meaning::Wait))
 }
 
 #[cfg(test)]
 impl Step {
-    /// Returns an event with only a meaning and a task.
+    /// Returns an event that has only a meaning and a task.
     pub(super) fn about(meaning: Meaning, task: ContextId) -> Self {
         Self {
             seq: 0,

@@ -17,7 +17,7 @@ use crate::model::{ContextId, Meaning};
 struct Task {
     /// The pending jobs.
     pending: u64,
-    /// Total execution of the task at the time when its oldest pending job became the oldest.
+    /// Total execution of the task up to the time when its oldest pending job became the oldest.
     ran: u64,
     /// Ticks at which the task became ready, if it has not had the processor since then.
     woken: Option<u64>,
@@ -63,13 +63,14 @@ impl Times {
         }
     }
 
-    /// Handles an event that makes its subject ready, or ends its readiness. `runs` returns true if
+    /// Handles an event that makes its subject ready or not ready. `runs` returns true if
     /// a task has a core. Only call this if distributions are requested.
     pub(super) fn take(&mut self, step: &Step, runs: impl Fn(ContextId) -> bool) {
         let Some(subject) = step.subject else { return };
         match step.meaning {
             Some(Meaning::Ready | Meaning::Activate) if !runs(subject) => {
-                // The latency of a task that is already ready counts from the first such event.
+                // If the task is already ready, its latency counts from the first event that made
+                // it ready.
                 self.tasks.at(subject).woken.get_or_insert(step.ticks);
             }
             Some(Meaning::Blocks | Meaning::Complete | Meaning::Delete) => {
@@ -79,7 +80,7 @@ impl Times {
         }
     }
 
-    /// Notes that a task runs. `at` is the event that gave it the processor. Only call this if
+    /// Stores that a task runs. `at` is the event that gave it the processor. Only call this if
     /// distributions are requested.
     pub(super) fn runs(&mut self, task: ContextId, at: Position) {
         if let Some(woken) = self.tasks.at(task).woken.take() {
@@ -114,7 +115,7 @@ impl<M> Scheduling<M> {
         self.pairs.iter_mut().map(Pair::distributions).for_each(change);
     }
 
-    /// Returns all distributions, and the number of times that none of them contains. Omits kinds
+    /// Returns all distributions, and how many measured times no distribution contains. Omits kinds
     /// of times for which the trace lacks events.
     pub(super) fn finish_times(&mut self, coverage: &Coverage) -> (Vec<Measured<Subject>>, u64) {
         let (mut all, mut more) = (Vec::new(), 0);

@@ -16,7 +16,7 @@ use super::subject::Subject;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Trace};
 
-/// Known timing of a task, in nanoseconds.
+/// The known period and deadline of a task, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Expected {
     /// Time between releases, in nanoseconds.
@@ -38,7 +38,7 @@ pub struct Timing {
     pub late: u64,
 }
 
-/// Times that are expected once per period.
+/// Compares times that occur once per period with the expected times.
 #[derive(Clone, Copy, Debug, Default)]
 struct Series {
     /// The next expected time, relative to the first.
@@ -47,7 +47,7 @@ struct Series {
 }
 
 impl Series {
-    /// Adds a time. Returns the difference between it and the expected time.
+    /// Adds a time. Returns the difference between this time and the expected time.
     fn add(&mut self, at: u64, period: u64) -> u64 {
         let expected = self.next.unwrap_or(at);
         let distance = at.abs_diff(expected);

@@ -1,4 +1,4 @@
-//! The waits that ended in a trace, and the longest of them. `locks` finds them.
+//! The waits that ended in a trace, and a list of the longest ones. `locks` finds them.
 
 use super::accounts::Split;
 use crate::model::ContextId;
@@ -14,7 +14,7 @@ pub struct Waited {
     pub is_mutex: bool,
     /// Type code of the object, as in [`Resource::kind`](super::Resource::kind).
     pub kind: Option<u32>,
-    /// The owner of the mutex, or, if the scheduler records it, the task that ran on behalf of the
+    /// The owner of the mutex or, if the scheduler records this, the task that ran on behalf of the
     /// waiting task. That task is not the owner if the owner itself waits for another mutex.
     pub owner: Option<ContextId>,
     /// Sequence number of the event of the request.
@@ -37,14 +37,14 @@ impl Waited {
         self.until.saturating_sub(self.from)
     }
 
-    /// Removes the figures that exist only on one core. On several cores other tasks run at the
-    /// same time, so the wait has no parts.
+    /// Removes the figures that are defined only for one core. On several cores, other tasks run at
+    /// the same time, so the wait has no parts.
     pub(super) fn forget_parts(&mut self) {
         (self.spent, self.inverted, self.inverted_by_priority) = (None, None, None);
     }
 }
 
-/// Number of longest waits that are kept.
+/// Maximum number of waits that are kept.
 const MOST: usize = 5;
 
 /// The longest waits for mutexes.
@@ -52,7 +52,8 @@ const MOST: usize = 5;
 pub(super) struct LongestWaits(Vec<Waited>);
 
 impl LongestWaits {
-    /// Keeps the wait if it is one of the longest. Of equally long waits, the earlier ones stay.
+    /// Keeps the wait if it is one of the longest. If waits are equally long, the earlier ones
+    /// stay.
     pub(super) fn offer(&mut self, wait: &Waited) {
         if !wait.is_mutex || self.0.get(MOST - 1).is_some_and(|least| least.ticks() >= wait.ticks())
         {

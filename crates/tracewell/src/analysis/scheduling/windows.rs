@@ -1,8 +1,8 @@
-//! Finds the maximum busy time in a window of given length over all positions of the window.
+//! Finds the maximum busy time that a window of given length can contain at any position.
 //!
 //! When a window moves forwards, its busy time can stop growing in only two ways: the end of the
-//! window leaves a busy interval, or the beginning of the window enters one. So a fullest window
-//! begins or ends together with a busy interval, and only these windows are checked.
+//! window leaves a busy interval, or the beginning of the window enters one. So some fullest window
+//! begins at the start or ends at the end of a busy interval, and only such windows are checked.
 
 use std::collections::VecDeque;
 
@@ -17,10 +17,10 @@ type Interval = (u64, u64);
 struct Window {
     length: u64,
     most: u64,
-    /// Intervals that overlap the window that ends with the last interval, and their total.
+    /// Intervals that overlap the window at the end of the last interval, and their total.
     ending: VecDeque<Interval>,
     in_ending: u64,
-    /// Each of these intervals begins a window that has not been checked yet.
+    /// A window that begins with one of these intervals has not been checked yet.
     beginning: VecDeque<Interval>,
     in_beginning: u64,
 }
@@ -82,7 +82,7 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// Adds an interval. If it overlaps the previous interval, the common part is counted once.
+    /// Adds an interval. If it overlaps the previous interval, the common part counts only once.
     /// Intervals overlap if the clock went back or several cores were busy.
     pub(super) fn add(&mut self, from: u64, to: u64) {
         let from = from.max(self.end);

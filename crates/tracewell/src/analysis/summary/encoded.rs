@@ -1,8 +1,8 @@
-//! The changes of a row as bytes, about four for each change.
+//! Encodes the changes of a row in about four bytes each.
 //!
 //! A change is three numbers: the differences of ticks and sequence numbers from the previous
-//! change, and the index of the state in a table. The first change of a block has its full ticks
-//! and sequence number. [`tracewell_wire::number`] defines the encoding of the numbers.
+//! change, and the index of the state in a table. The first change of a block contains its full
+//! ticks and sequence number. [`tracewell_wire::number`] defines the encoding of the numbers.
 
 use tracewell_wire::number;
 
@@ -17,7 +17,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, last: Position, at: Position, state: u32)
     }
 }
 
-/// Returns the changes of a block: positions, and numbers of states.
+/// Returns the changes of a block, each with its position and the number of its state.
 pub(super) fn changes(bytes: &[u8]) -> impl Iterator<Item = (Position, u32)> + '_ {
     let mut numbers = Numbers(bytes);
     let mut at = START;
@@ -54,7 +54,7 @@ mod tests {
         let all = [
             (at(u64::MAX - 1, 7), 0),
             (at(u64::MAX, 8), 300),
-            // Ticks that decrease, and an equal sequence number.
+            // Ticks that decrease, and a repeated sequence number.
             (at(5, 8), u32::MAX),
             (at(5, u64::MAX), 1),
         ];

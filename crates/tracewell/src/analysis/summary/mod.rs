@@ -1,5 +1,6 @@
 //! A summary of the tracks of a trace of any size. It computes views without reading the trace
-//! again. The time for the states of a row depends on the resolution and not on the trace.
+//! again. The time to compute the states of a row depends on the resolution and not on the length
+//! of the trace.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -114,19 +115,20 @@ impl Sink for SummaryBuilder {
 #[derive(Debug)]
 pub struct Summary {
     /// The parts of tracks that do not become larger with the trace, and its jobs, findings and
-    /// gaps. Of each row, it has the last change, because another event could have replaced it.
+    /// gaps. It holds only the last change of each row, because another event could have replaced
+    /// this change.
     rest: Tracks,
     parts: Parts,
 }
 
 impl Summary {
-    /// Returns the part of the tracks that overlaps a range of ticks. Rows contain the change
-    /// before the range and the change after it, if there is one.
+    /// Returns the part of the tracks that overlaps a range of ticks. Rows also contain the last
+    /// change before the range and the first change after the range, if they exist.
     ///
-    /// `resolution` is a number of ticks. Neighbouring states are combined while they are together
-    /// not longer than this. Of the marks, arrows and waits that are not longer, only one remains
-    /// per context within this number of ticks. With 0, the rows are exact. A range that ends
-    /// before it begins is taken as the tick at which it begins.
+    /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
+    /// length does not exceed it. Of the marks, arrows and waits that do not exceed it either, only
+    /// one per context remains within this number of ticks. With 0, the rows are exact. A range
+    /// that ends before it begins is treated as a range of one tick, at its beginning.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
@@ -203,7 +205,7 @@ impl Summary {
     }
 }
 
-/// Returns rows at a resolution. `last` has the last change of each row.
+/// Returns rows at a resolution. `last` contains the last change of each row.
 fn rows<S: Copy + Eq + Hash>(
     parts: &[SummaryRow<S>],
     last: &[Row<S>],
@@ -238,7 +240,7 @@ struct LockPart {
     waits: Sample<WaitSpan>,
 }
 
-/// Returns the element with an index, and adds elements before it if necessary.
+/// Returns the element with an index. If the list is too short, adds elements first.
 fn grown<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
     if index >= list.len() {
         list.resize_with(index + 1, T::default);
@@ -303,7 +305,7 @@ mod tests {
         }
     }
 
-    /// Returns the exact tracks of a trace, and a summary for which parts move in every batch.
+    /// Returns the exact tracks of a trace, and a summary to which parts move in every batch.
     fn both(name: &str) -> (Tracks, Summary) {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
         let mut exact = TrackBuilder::default().without_machines();
@@ -350,7 +352,7 @@ mod tests {
         }
     }
 
-    /// Compares the summary after each batch with that of a trace that ends there.
+    /// Compares the summary after each batch with the summary of a trace that ends at this place.
     struct Halfway {
         builder: SummaryBuilder,
         batches: u64,

@@ -1,5 +1,6 @@
-//! One row of states: all changes, encoded in blocks, and levels of sums. The first level has a sum
-//! for each block. Each further level has a sum for each `FAN` sums of the level before.
+//! One row of states: all changes, encoded in blocks, and levels of sums. The first level contains
+//! a sum for each block. Each further level contains a sum for each `FAN` sums of the previous
+//! level.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,7 +19,7 @@ const BLOCK: usize = 64;
 /// Number of sums that a sum of the next level contains.
 const FAN: usize = 8;
 
-/// Maximum number of states in a sum without an index.
+/// Maximum number of states in a sum that has no index.
 const MAX_SEARCHED: usize = 32;
 
 /// A row of a summary. States are numbered in the order of their first occurrence.
@@ -29,7 +30,7 @@ pub(super) struct SummaryRow<S> {
     /// The encoded blocks, one after the other, and the end of each block in bytes.
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// The levels of sums, the sums over blocks first.
+    /// The levels of sums, beginning with the sums over blocks.
     levels: Vec<Level>,
     /// The changes after the last block.
     open: Vec<(Position, u32)>,
@@ -122,7 +123,7 @@ impl<S: Stored + Copy + Eq + Hash> Stored for SummaryRow<S> {
         open.put(out);
     }
 
-    /// Takes a row. Returns `None` unless its parts fit together.
+    /// Takes a row. Returns `None` if its parts do not fit together.
     fn take(input: &mut &[u8]) -> Option<Self> {
         let row = Self {
             states: Stored::take(input)?,
@@ -160,7 +161,7 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             && open.iter().all(|(_, state)| is_state(*state))
     }
 
-    /// Adds changes that follow those of the row.
+    /// Adds changes that follow the existing changes of the row.
     pub(super) fn extend(&mut self, changes: impl Iterator<Item = Change<S>>) {
         for Change { at, state } in changes {
             if self.open.len() == BLOCK {
@@ -198,7 +199,7 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             if !parts.is_multiple_of(FAN) {
                 return;
             }
-            // A group is complete: the next level gets its sum.
+            // The group is complete, so its sum is added to the next level.
             sum = Sum::default();
             for part in parts - FAN..parts {
                 level.shares(part).iter().for_each(|share| sum.add(share.state, share.ticks));
@@ -213,7 +214,8 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
     }
 
     /// Returns the part of the row that overlaps a range, at a resolution; see
-    /// [`super::Summary::tracks`]. `last` is the change after those of the row, if there is one.
+    /// [`super::Summary::tracks`]. `last` is a further change after those of the row, if there is
+    /// one.
     pub(super) fn row(
         &self,
         range: &Range<u64>,
@@ -230,7 +232,7 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             length: 0,
             is_complete: false,
         };
-        // Each level has the sums of complete groups only. The levels below have the rest.
+        // Each level contains only the sums of complete groups. The levels below contain the rest.
         let mut summed = 0;
         for (number, level) in self.levels.iter().enumerate().rev() {
             (summed..level.from.len()).for_each(|part| view.part(number, part));
@@ -278,8 +280,8 @@ struct View<'a, S> {
 }
 
 impl<S: Copy + Eq + Hash> View<'_, S> {
-    /// Adds a part of a level: as a whole if it is short enough, otherwise the parts of the level
-    /// below.
+    /// Adds a part of a level: the whole part if it is short enough, otherwise its parts in the
+    /// level below.
     fn part(&mut self, number: usize, part: usize) {
         let level = &self.row.levels[number];
         let (from, end) = (level.from[part], self.row.end(number, part));
@@ -344,7 +346,8 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
         self.is_complete || from.ticks < self.range.start && end.ticks <= self.range.start
     }
 
-    /// Shows the combined states if another state of this length would make them too long.
+    /// Shows the combined states if they would be too long together with another state of this
+    /// length.
     fn make_room(&mut self, at: Position, length: u64) {
         if self.length.saturating_add(length) > self.resolution {
             self.show_sum();
@@ -380,7 +383,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a row and its summary: each change is a length of the state before, and a state.
+    /// Returns a row and its summary. Each change is given by the length of the previous state, and
+    /// the new state.
     fn rows(changes: &[(u64, u8)]) -> (Row<u8>, SummaryRow<u8>, u64) {
         let mut ticks = 0;
         let mut all: Vec<Change<u8>> = Vec::new();

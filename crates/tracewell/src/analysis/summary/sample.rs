@@ -53,8 +53,8 @@ impl<T> Sample<T> {
     }
 }
 
-/// Returns the entries that a view can distinguish: all entries that are longer than `resolution`
-/// ticks, and of the others at most one within `resolution` ticks for each key. `of` returns the
+/// Returns the entries that a view can distinguish: all entries longer than `resolution` ticks, and
+/// for each key at most one of the shorter entries within `resolution` ticks. `of` returns the
 /// key of an entry, and its first and last tick.
 pub(super) fn distinct<'a, T: Copy + 'a, K: Eq + Hash>(
     entries: impl Iterator<Item = &'a T>,

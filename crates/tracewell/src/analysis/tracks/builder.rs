@@ -62,7 +62,7 @@ impl TrackBuilder {
             settled.waits(index, track.waits.drain(..));
             entries -= track.holder.changes().len();
         }
-        // A gap ends waits that `entries` does not count.
+        // A gap also ends waits, which `entries` does not count.
         builder.entries = builder.entries.saturating_sub(entries as u64);
         builder.marks.drain(..).for_each(|mark| settled.mark(mark));
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
@@ -180,7 +180,8 @@ impl Moments for Builder {
                 self.contexts.becomes(subject, at, State::Preempted);
             }
             Meaning::SwitchedOut => self.contexts.switched_out(subject),
-            // Use the object, because the subject may be the context that deletes it.
+            // Use the object of the event, because its subject may be the context that deletes the
+            // object.
             Meaning::Delete => {
                 let object = means.object.and_then(|index| event.argument(index));
                 let named = object.and_then(|key| event.trace.contexts.find(key));
@@ -312,7 +313,7 @@ impl Builder {
         self.entries += 1;
     }
 
-    /// Notes that the context that recorded an event continues to run.
+    /// Stores that the context that recorded an event continues to run.
     fn continues(&mut self, event: Event<'_>) {
         if event.context().is_some_and(|context| context.kind == ContextKind::Thread) {
             self.contexts.asks(event.row.context, None);
@@ -355,7 +356,7 @@ impl Builder {
     }
 }
 
-/// Returns true if an event is a request for which its task may have to wait.
+/// Returns true if an event is a request that may make its task wait.
 fn asks(meaning: Meaning) -> bool {
     matches!(
         meaning,

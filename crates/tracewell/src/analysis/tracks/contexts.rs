@@ -16,8 +16,8 @@ struct Context {
     core: Option<u16>,
     /// Its last request, until another event shows that the request was granted.
     asked: Option<Reason>,
-    /// The state that it will have when it loses the processor, if an event has announced this
-    /// state.
+    /// The state that the context will have when it loses the processor, if an event has announced
+    /// this state.
     next: Option<State>,
     /// The event that made it ready, and the context that recorded this event.
     woken: Option<(Position, Option<ContextId>)>,
@@ -58,13 +58,13 @@ impl Contexts {
         }))
     }
 
-    /// Stores the request of a context. `None` means that an event shows that the last request was
-    /// granted.
+    /// Stores the request of a context. `None` means that the previous request was granted, as an
+    /// event shows.
     pub(super) fn asks(&mut self, id: ContextId, asked: Option<Reason>) {
         self.at(id).asked = asked;
     }
 
-    /// Handles an event that says that a context stops being ready. `code` is the state that the
+    /// Handles an event that reports that a context stops being ready. `code` is the state that the
     /// kernel recorded.
     pub(super) fn blocks(&mut self, id: ContextId, at: Position, code: Option<u64>) {
         let context = self.at(id);
@@ -81,8 +81,8 @@ impl Contexts {
         self.leaves(id, at, core, state);
     }
 
-    /// Handles an event that shows the state of a context without the processor. If the context
-    /// still has the processor, the state applies when it loses the processor.
+    /// Handles an event that shows which state a context has while it does not have the processor.
+    /// If the context still has the processor, the state takes effect when the context loses it.
     pub(super) fn becomes(&mut self, id: ContextId, at: Position, state: State) {
         let core = self.at(id).core;
         self.leaves(id, at, core, state);
@@ -116,8 +116,8 @@ impl Contexts {
     }
 
     /// Handles an event with which a context loses the processor for an unknown reason. If an
-    /// earlier event announced the next state, keeps that state. Otherwise the context sleeps if
-    /// its last request was to sleep, and is preempted if not.
+    /// earlier event announced the next state, that state applies. Otherwise the context sleeps if
+    /// its last request was to sleep, and counts as preempted if not.
     pub(super) fn switched_out(&mut self, id: ContextId) {
         let context = self.at(id);
         if context.core.is_some() && context.next.is_none() {
@@ -159,7 +159,8 @@ impl Contexts {
     ) -> Option<Cause> {
         let context = self.at(id);
         let continues = context.core.replace(cpu).is_some();
-        // Within an interrupt, the scheduler may choose another context and then this one again.
+        // Within an interrupt, the scheduler may choose another context and then choose this
+        // context again.
         let is_kept = context.next == Some(State::Preempted) && !in_interrupt;
         if !continues || is_kept {
             context.next = None;

@@ -12,7 +12,7 @@ use crate::model::ContextId;
 /// Kind of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FindingKind {
-    /// A context waited for a mutex while less urgent contexts ran that did not hold the mutex.
+    /// While a context waited for a mutex, less urgent contexts ran that did not hold the mutex.
     PriorityInversion {
         /// Ticks of the inversion.
         ticks: u64,
@@ -62,7 +62,7 @@ impl Inversions {
     /// Handles the end of a wait. Returns true if it added a finding.
     pub(super) fn wait_ended(&mut self, wait: &Wait, at: Position) -> bool {
         let Some(by) = self.open.remove(&wait.task).filter(|_| wait.is_mutex) else { return false };
-        // Of equal contexts, name the one with the lower number.
+        // If contexts caused equal amounts, name the one with the lower number.
         let culprit = by.iter().max_by_key(|(id, ticks)| (**ticks, std::cmp::Reverse(**id)));
         self.list.push(Finding {
             kind: FindingKind::PriorityInversion { ticks: total(by.values().copied()) },
@@ -80,7 +80,7 @@ impl Inversions {
     }
 
     /// Returns all findings in the order of their ends. Omits inversions on several cores, because
-    /// a less urgent context can run at the same time there without delaying the waiting one.
+    /// there a less urgent context can run at the same time without delaying the waiting context.
     pub(super) fn finish(mut self, jobs: &[Job], cores: usize) -> Vec<Finding> {
         if cores > 1 {
             self.list.clear();

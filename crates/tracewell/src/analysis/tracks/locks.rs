@@ -19,8 +19,8 @@ pub struct LockTrack {
     pub is_mutex: bool,
     /// Its holder over time; empty for a semaphore.
     pub holder: Row<Holder>,
-    /// Waits for it, in the order of their ends. If the end of a wait is not in the trace, the wait
-    /// is ordered by the next gap, the next wait of its task, or the end of the trace.
+    /// Waits for it, in the order of their ends. If the trace does not contain the end of a wait,
+    /// the next gap, the next wait of its task or the end of the trace determines its position.
     pub waits: Vec<WaitSpan>,
 }
 
@@ -55,7 +55,7 @@ pub struct WaitSpan {
     /// The event with which it continued; `None` if the trace does not show it.
     pub until: Option<Position>,
     /// For a mutex: its holder at the time of the request, or the task that runs on behalf of the
-    /// waiting one.
+    /// waiting task.
     pub owner: Option<ContextId>,
 }
 
@@ -80,7 +80,7 @@ impl Locks {
         &mut self.list[index]
     }
 
-    /// Notes the holder of a mutex. Returns true if it added a change to the row.
+    /// Stores the holder of a mutex. Returns true if it added a change to the row.
     pub(super) fn held(
         &mut self,
         key: u64,
@@ -100,7 +100,7 @@ impl Locks {
         earlier.is_some_and(|earlier| self.add(&earlier, None))
     }
 
-    /// Notes the end of a wait. Returns true if it added a wait to a track.
+    /// Stores the end of a wait. Returns true if it added a wait to a track.
     pub(super) fn wait_ended(&mut self, wait: &Wait, at: Position) -> bool {
         self.open.retain(|open| (open.task, open.is_mutex) != (wait.task, wait.is_mutex));
         self.add(wait, Some(at))

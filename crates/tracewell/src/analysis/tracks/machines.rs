@@ -18,7 +18,7 @@ pub struct LevelTrack {
     /// True if the levels are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
     /// The levels in events; `None` if the level is unknown because events are missing. An event
-    /// contains the level before its own effect.
+    /// contains the level before the effect of this event.
     pub row: Row<Option<u64>>,
 }
 
@@ -59,7 +59,7 @@ pub struct MachineTracks {
     pub figures: Figures,
 }
 
-/// A sink for the tracks of machines, levels and messages, without those of the scheduler.
+/// A sink for the tracks of machines, levels and messages, but not for the scheduler's tracks.
 #[derive(Clone, Debug)]
 pub struct MachineTrackBuilder {
     machines: Machines<MachineBuilder>,
@@ -172,7 +172,7 @@ impl MachineBuilder {
     /// Returns the tracks of levels and machines that `figures` lists, in the same order.
     fn finish(self, figures: &Figures) -> (Vec<LevelTrack>, Vec<MachineTrack>) {
         let (mut levels, mut machines) = (self.levels.into_map(), self.machines.into_map());
-        // The figures have the current name of each object.
+        // The figures contain the current name of each object.
         let level = |level: &Level| {
             let Level { object, counts_free, .. } = *level;
             Some(LevelTrack { object, counts_free, ..levels.remove(&object)? })

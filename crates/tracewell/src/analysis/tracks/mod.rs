@@ -1,4 +1,4 @@
-//! Tracks: what each core, context and mutex did at every time.
+//! Tracks, which show the state of each core, context and mutex at every time.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -12,14 +12,14 @@
 //! | `findings` | priority inversions and missed deadlines |
 //! | `settled` | passes on finished parts of tracks before the end of the trace |
 //!
-//! Tracks come from the moments from which [`super::scheduling::Scheduling`] and
-//! [`super::machines::Machines`] derive their figures.
-//! So for the whole trace, sums over a track equal these figures: the time in [`State::Running`] is
-//! the execution time of a context, the lengths of [`Job`]s are its response times.
+//! Tracks are derived from the same moments as the figures of [`super::scheduling::Scheduling`] and
+//! [`super::machines::Machines`]. So for the whole trace, sums over a track equal these figures:
+//! the time in [`State::Running`] is the execution time of a context, and the lengths of [`Job`]s
+//! are its response times.
 //!
 //! If a trace shows only which context recorded an event
-//! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known: there are
-//! only marks. After missing events every state is unknown until an event shows it.
+//! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known, so there
+//! are only marks. After missing events, each state is unknown until an event shows it.
 //!
 //! ```
 //! use tracewell::analysis::tracks::{State, TrackBuilder};
@@ -90,7 +90,7 @@ pub struct Tracks {
     pub findings: Vec<Finding>,
     /// Gaps in order of time.
     pub gaps: Vec<Gap>,
-    /// Why contexts were blocked; [`State::Blocked`] has an index into this list.
+    /// The reasons why contexts were blocked; [`State::Blocked`] contains an index into this list.
     pub reasons: Vec<Reason>,
     /// Number of entries beyond [`MAX_ENTRIES`], which the tracks do not contain.
     pub left_out: u64,
@@ -112,7 +112,7 @@ impl Tracks {
         self.contexts.get(context.index()).filter(|row| !row.changes().is_empty())
     }
 
-    /// Returns why a context is blocked; `None` if it is not.
+    /// Returns the reason why a context is blocked; `None` if it is not blocked.
     pub fn reason(&self, state: State) -> Option<&Reason> {
         let State::Blocked(index) = state else { return None };
         self.reasons.get(index as usize)
@@ -133,12 +133,13 @@ pub struct Mark {
 /// Kind of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrowKind {
-    /// From the event that made a context ready to the event with which it got the processor.
+    /// An arrow from the event that made a context ready to the event at which this context got the
+    /// processor.
     WakeUp,
-    /// From a context that waits for a mutex to its holder.
+    /// An arrow from a context that waits for a mutex to the mutex's holder.
     WaitsFor,
-    /// From the event that sent a message, or put an item into a queue or a semaphore, to the event
-    /// that took it.
+    /// An arrow from the event that sent a message, or put an item into a queue or a semaphore, to
+    /// the event that took the message or the item.
     Message,
 }
 
@@ -160,12 +161,12 @@ pub struct Arrow {
 /// A time in which events are missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gap {
-    /// The last event before it.
+    /// The last event before the gap.
     pub from: Position,
-    /// The first event after it; `None` if none followed.
+    /// The first event after the gap; `None` if none followed.
     pub until: Option<Position>,
     /// Number of missing events, if it is known.
     pub events: Option<u64>,
-    /// Why they are missing; `None` if recording was switched off.
+    /// The reason why they are missing; `None` if recording was switched off.
     pub cause: Option<LossCause>,
 }

@@ -1,5 +1,5 @@
-//! A row of states, one after the other: what a core does, the state of a context, the holder of a
-//! mutex.
+//! A row of consecutive states, such as the activities of a core, the states of a context or the
+//! holders of a mutex.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub struct Span<S> {
     pub from: Position,
     /// The event that ended it; `None` if it lasts to the end of the trace.
     pub until: Option<Position>,
-    /// Ticks at its end: of `until`, or of the end of the trace.
+    /// Ticks at its end, which is `until` or the end of the trace.
     pub end: u64,
     /// The state during this time.
     pub state: S,
@@ -35,7 +35,7 @@ impl<S> Span<S> {
     }
 }
 
-/// States in order of time. Before the first change nothing is known.
+/// States in order of time. Before the first change, the state is unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row<S> {
     changes: Vec<Change<S>>,
@@ -88,14 +88,14 @@ impl<S: Copy + PartialEq> Row<S> {
         Self { changes }
     }
 
-    /// Removes all changes except the last, which the next event may still replace.
+    /// Removes all changes except the last one, which the next event may still replace.
     pub(in crate::analysis) fn settle(&mut self) -> impl Iterator<Item = Change<S>> + '_ {
         let settled = self.changes.len().saturating_sub(1);
         self.changes.drain(..settled)
     }
 
-    /// Adds a state. If one event sets several states, the row contains only the last of them.
-    /// Returns true if the row became longer.
+    /// Adds a state. If one event sets several states, the row contains only the last one that it
+    /// sets. Returns true if the row became longer.
     pub(super) fn set(&mut self, at: Position, state: S) -> bool {
         let before = self.changes.len();
         if self.changes.last().is_some_and(|last| last.at == at) {

@@ -11,14 +11,15 @@ use crate::model::{ContextId, MaybeContext, Meaning};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
-    /// The trace does not show the state: before the first mention, or after missing events.
+    /// The trace does not show the state, for example before the first mention of the context or
+    /// after missing events.
     Unknown,
     /// It has the processor. The value is the context on whose behalf it runs: itself, or a
     /// context that waits for a resource of the running context.
     Running(MaybeContext),
     /// It has the processor, but an interrupt is being served.
     Interrupted,
-    /// It could run, but another context took the processor from it.
+    /// It could run, but another context took its processor.
     Preempted,
     /// It became ready, and has not got the processor yet.
     Ready,
@@ -28,7 +29,7 @@ pub enum State {
     Sleeping,
     /// Its job is done, and the next one has not been released.
     Done,
-    /// It does not have the processor, and the trace does not say why.
+    /// It does not have the processor, and the trace does not show why.
     Off,
     /// It was deleted.
     Deleted,
@@ -52,13 +53,13 @@ impl State {
     }
 }
 
-/// Why a context is blocked.
+/// The reason why a context is blocked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Reason {
     /// The request of the context: [`Meaning::Lock`], [`Meaning::Wait`], [`Meaning::Receive`], …
-    /// `None` if the trace does not say.
+    /// `None` if the trace does not show it.
     pub request: Option<Meaning>,
-    /// Key of the object that it asked for.
+    /// Key of the requested object.
     pub key: Option<u64>,
     /// Type code of the object.
     pub kind: Option<u32>,
@@ -73,7 +74,7 @@ pub struct Reason {
 pub enum Occupant {
     /// Unknown, for example after missing events.
     Unknown,
-    /// No task is ready, according to an event.
+    /// No task is ready, as an event has reported.
     Idle,
     /// A task runs, for itself or on behalf of another.
     Task {

@@ -35,7 +35,7 @@ pub struct Parsed {
 }
 
 impl Rules {
-    /// Parses the text of a rules file. A file that requires nothing is an error.
+    /// Parses the text of a rules file. A file without requirements is an error.
     pub fn parse(source: &Source) -> Parsed {
         let mut parser = Parser {
             tokens: Tokens::new(source, "a rule"),
@@ -76,9 +76,9 @@ impl Parser<'_> {
         let all = Span { start: 0, end: self.tokens.text_len() };
         let own = self.rule(None, all);
         self.rules.rules.insert(0, own);
-        // Report this as an error, because otherwise a check in a script would succeed without
-        // rules. Report this only for a file without errors, because otherwise another error is the
-        // cause.
+        // Report an empty file as an error, because otherwise a check in a script would succeed
+        // without rules. Report this only if the file has no other error, because such an error may
+        // be the cause.
         let is_right = !self.tokens.has_findings();
         if is_right && self.rules.rules.iter().all(Rule::is_empty) {
             self.tokens.error(Span::default(), "expected at least one rule, found none");
@@ -120,8 +120,8 @@ impl Parser<'_> {
         rule
     }
 
-    /// Parses one statement of a block. Returns false after the last statement. `rule` is set if
-    /// the block is the body of a rule.
+    /// Parses one statement of a block. Returns false after the last statement. `rule` is present
+    /// if the block is the body of a rule.
     fn statement(&mut self, body: &mut Body, rule: Option<&mut Rule>) -> bool {
         self.tokens.skip_newlines();
         if *self.tokens.peek() == TokenKind::End

@@ -40,8 +40,8 @@ impl Parser<'_> {
         Ok(Some(Threshold { figure, comparison, limit, span }))
     }
 
-    /// Returns true if the tokens after the word of a measure belong to a figure. The conditions of
-    /// an event always have a comparison in parentheses, and names of figures never do.
+    /// Returns true if the tokens after the word of a measure belong to a figure. In parentheses,
+    /// the conditions of an event always contain a comparison, and the names of a figure never do.
     fn is_figure(&mut self) -> bool {
         if !self.tokens.is_sign("(") {
             return match self.tokens.peek() {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Ok(Name(name))
     }
 
-    /// Parses a name of a figure that is derived for this name only.
+    /// Parses a name of a figure whose values are derived for this name only.
     fn exact_name(&mut self) -> Result<Name> {
         let span = self.tokens.span();
         let name = self.name()?;

@@ -2,8 +2,8 @@
 //! accepts an event.
 //!
 //! Each state mirrors its item. An event is offered to the items that may come next, in the order
-//! of the text. The first item that accepts the event gets it, and this is final. An optional item
-//! ends when a later item accepts an event.
+//! of the text. The first item that accepts the event gets it. This decision is final. An optional
+//! item ends when a later item accepts an event.
 //!
 //! |file | content |
 //! |---|---|
@@ -29,7 +29,7 @@ pub(super) use self::outlook::{DeadEnd, MAX_EXPECTED, View};
 pub(super) struct State {
     /// The tick at which the item could begin.
     since: u64,
-    /// The tick of the last accepted event; `since` before the first one.
+    /// The tick of the last accepted event; equal to `since` if no event was accepted.
     last: u64,
     /// True if the item has accepted an event.
     touched: bool,
@@ -41,10 +41,10 @@ enum StateKind {
     Event,
     /// Index of the current item, and its state.
     Sequence(usize, Option<Box<State>>),
-    /// The states of the branches, `None` for completed ones, and the number of open branches.
+    /// The states of the branches (`None` for completed branches), and the number of open branches.
     AnyOrder(Vec<Option<State>>, usize),
     Either(Option<(usize, Box<State>)>),
-    /// Number of completed repetitions, and the state of the current one.
+    /// Number of completed repetitions, and the state of the current repetition.
     Repeat(u64, Option<Box<State>>),
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Shared {
     pub(super) gap: bool,
     /// The first event since the last step that has the name of an expected event.
     pub(super) near: Option<Near>,
-    /// A step whose event came too early, and the tick from which its time counts.
+    /// A step whose event occurred too early, and the tick from which the step's time counts.
     pub(super) early: Option<(Span, u64)>,
     /// The step that accepted the last event.
     pub(super) taken: Span,

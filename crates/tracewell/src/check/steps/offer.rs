@@ -90,13 +90,13 @@ impl Run<'_, '_> {
         let Event { trace, row } = self.event;
         if let Some(limit) = item.after {
             let since = start_of(limit, since, self.shared);
-            // Report the earliest step in the text, even if other steps also reject the event.
+            // Report the step that is first in the text, even if other steps also reject the event.
             if !is_longer(&trace.clock, since, row.ticks, limit.bound, true) {
                 self.shared.early.get_or_insert((item.span, since));
                 return Offer::No;
             }
         }
-        // Messages name the innermost item that accepts the event.
+        // Messages name the innermost of the items that accept the event.
         self.shared.taken = item.span;
         if let Some(mark) = item.mark.and_then(|mark| self.shared.marks.get_mut(mark)) {
             *mark = Some(row.ticks);

@@ -1,5 +1,4 @@
-//! Determines how an item can continue: if it may end here, if it has become impossible, and which
-//! events it expects.
+//! Determines if an item may end here, if it has become impossible, and which events it expects.
 
 use super::limits::over;
 use super::{Shared, State, StateKind};
@@ -88,7 +87,8 @@ impl State {
     /// Returns the reason why the item can no longer be completed. Returns `None` if it can be
     /// completed or may end here.
     pub(in crate::check) fn dead_end(&self, item: &Item, view: View<'_>) -> Option<DeadEnd> {
-        // Return early, because most events do not affect the result and most rules are long.
+        // Return early if the event cannot affect the result, because this is the usual case and
+        // most rules are long.
         if !view.is_decisive(item) {
             return None;
         }
@@ -127,7 +127,7 @@ impl State {
                 let fresh = || Self::new(body, self.last).dead(body, view);
                 match round {
                     Some(round) if round.can_end(body) => {
-                        // Either this repetition continues or a new one begins; both must be
+                        // This repetition can continue, or a new repetition can begin: both must be
                         // impossible.
                         round.dead(body, view).and_then(|_| fresh())
                     }
@@ -155,7 +155,7 @@ impl State {
         Some(dead_end)
     }
 
-    /// Collects the patterns that may come next, required ones last.
+    /// Collects the patterns that may come next, required patterns last.
     pub(in crate::check) fn expected<'i>(&self, item: &'i Item, out: &mut Vec<&'i Pattern>) {
         match (&item.kind, &self.kind) {
             (ItemKind::Event(pattern), StateKind::Event) => out.push(pattern),

@@ -1,4 +1,4 @@
-//! The bytes of texts and sequences.
+//! Writes texts and sequences as bytes.
 
 /// Appends a text and a final byte 0.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &[u8]) {

@@ -1,8 +1,9 @@
 //! The event classes of the output, and the bytes of arguments.
 //!
 //! A class has a fixed list of fields. Events of the model may lack arguments, and their lists have
-//! items of any type. A shape is the set of present arguments with the types of their items. So an
-//! event id has one class for each shape of its events. The first class has the same id.
+//! items of any type. The shape of an event is the set of its arguments, with the types of their
+//! items. So an event id has one class for each shape of its events. The first class has the same
+//! id.
 //!
 //! | argument | field |
 //! |---|---|
@@ -31,10 +32,10 @@ use crate::model::{ContextDetail, Event};
 /// Maximum number of classes.
 pub(super) const MAX_CLASSES: usize = 1 << 16;
 
-/// Maximum number of unnamed words with a field of their own.
+/// Maximum number of unnamed words that get separate fields.
 const MAX_WORDS: usize = 8;
 
-/// The first id of the further classes of an event id.
+/// The first id for the further classes of an event id.
 const FIRST_FREE_ID: u32 = 1 << 31;
 
 /// The type of a field.
@@ -150,7 +151,7 @@ fn put_shape(shape: &mut Vec<u8>, event: Event<'_>) {
         Some(ContextDetail::PreemptionThreshold(_)) => 1,
         Some(ContextDetail::Interrupted(_)) => 2,
     };
-    // More words than the maximum are one sequence, for any number of words.
+    // If there are more words than the maximum, they are one sequence, whatever their number.
     let words = unnamed(event).len().min(MAX_WORDS + 1) as u8;
     shape.extend([detail, words, u8::from(is_wide(event))]);
     shape.extend(args.iter().enumerate().map(|(index, argument)| {
@@ -275,7 +276,7 @@ fn items(list: &[u8]) -> Items {
         ListItem::Signed(..) => Items::Signed,
         ListItem::Hex(..) | ListItem::Object(..) => Items::Hex,
         ListItem::Text(_) => Items::Text,
-        // Items of nested values occur only in other arguments.
+        // Lists contain no nested values.
         _ => Items::Mixed,
     };
     let mut types = list_items(list).map(type_of);
@@ -301,7 +302,7 @@ fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
     }
 }
 
-/// The options for an item of a mixed list, by selecting number: name and type.
+/// The options for an item of a mixed list: name and type, at the index that selects them.
 pub(super) const OPTIONS: [(&str, &str); 5] = [
     ("decimal", "u64 decimal;"),
     ("negative", "i64 negative;"),
@@ -317,7 +318,7 @@ const fn selector(item: ListItem<'_>) -> u8 {
         ListItem::Signed(..) => 1,
         ListItem::Hex(..) | ListItem::Object(..) => 2,
         ListItem::Bytes(_) => 4,
-        // Items of nested values occur only in other arguments.
+        // Lists contain no nested values.
         _ => 3,
     }
 }

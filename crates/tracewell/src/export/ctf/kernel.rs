@@ -9,8 +9,8 @@
 //!
 //! Names, types and values are those of LTTng's kernel tracer, except that names of tasks are
 //! strings of any length. All events of the trace are written in addition to these events. The
-//! views have no unknown state. So while the running task of a core is not known, a thread with the
-//! name `unknown` and the largest number runs there.
+//! views cannot show an unknown state. So while the running task of a core is not known, the output
+//! shows a running thread with the name `unknown` and the largest number.
 
 use std::io;
 
@@ -48,7 +48,7 @@ pub(super) fn classes() -> String {
     .concat()
 }
 
-/// The entries of the environment that make Trace Compass treat the trace as one of a kernel.
+/// The environment entries that make Trace Compass treat the trace as a kernel trace.
 pub(super) const ENVIRONMENT: &str =
     "\ttracer_name = \"lttng-modules\";\n\ttracer_major = 2;\n\ttracer_minor = 13;\n";
 
@@ -221,7 +221,7 @@ impl<'a> Imitation<'a> {
         }
     }
 
-    /// Returns the thread of Linux that stands for the occupant of a core.
+    /// Returns the Linux thread that represents the occupant of a core.
     fn thread(&self, runs: Runs, core: u16) -> Thread {
         let usual = |name, tid| Thread { name, tid, priority: USUAL_PRIORITY };
         let context = match runs {
@@ -233,7 +233,7 @@ impl<'a> Imitation<'a> {
         let priority = self.tasks.get(context.index()).and_then(|task| task.priority);
         Thread {
             name: name.unwrap_or("?").replace('\0', " "),
-            // Thread 0 is the idle thread. A trace has fewer contexts than this type has numbers.
+            // Thread 0 is the idle thread. A trace has fewer contexts than this type has values.
             tid: i32::try_from(context.0).unwrap_or(i32::MAX).saturating_add(1),
             priority: priority.map_or(USUAL_PRIORITY, i32::from),
         }

@@ -33,7 +33,7 @@ pub(super) struct Origin<'a> {
     /// Further entries of the environment.
     pub(super) environment: &'a str,
     pub(super) domain: &'a str,
-    /// Event classes that do not come from events of the trace.
+    /// Event classes for events that are not in the trace.
     pub(super) more_events: &'a str,
 }
 
@@ -206,7 +206,8 @@ const fn log_level(level: Level) -> u8 {
         Level::Error => 3,
         Level::Warn => 4,
         Level::Info => 6,
-        // LTTng has several levels for debugging: the first and the last one are used.
+        // LTTng has several levels for debugging. This function uses the first and the last of
+        // them.
         Level::Debug => 7,
         Level::Trace => 14,
     }

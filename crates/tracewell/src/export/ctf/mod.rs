@@ -13,8 +13,8 @@
 //! | `names` | identifiers and strings in this text |
 //! | `kernel` | additional events that imitate a Linux kernel |
 //!
-//! The metadata is written last, when all event classes and names are known. Memory contains at
-//! most about 64 MiB of packets, their index entries, the event classes and the contexts.
+//! The metadata is written last, when all event classes and names are known. Memory holds at most
+//! about 64 MiB of packets, and the index entries, event classes and contexts.
 
 mod bytes;
 mod classes;

@@ -109,7 +109,7 @@ fn read<'a>(
             while items.next_if(is_end).is_none() {
                 let name = match items.peek()? {
                     ListItem::Name(name) => *name,
-                    // The option of a variant has no name.
+                    // The options of a variant have no names.
                     _ => b"value",
                 };
                 items.next_if(|item| matches!(item, ListItem::Name(_)));

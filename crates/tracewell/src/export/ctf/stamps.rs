@@ -17,12 +17,12 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// Creates the conversion for the clock of a trace.
+    /// Creates the conversion to stamps for the clock of a trace.
     pub(super) fn new(clock: &Clock) -> Self {
         Self { clock: clock.clone() }
     }
 
-    /// Returns true if another clock has the same rates.
+    /// Returns true if another clock has the same rates as this clock.
     pub(super) fn fits(&self, clock: &Clock) -> bool {
         (self.clock.rate, &self.clock.changes) == (clock.rate, &clock.changes)
     }
@@ -55,7 +55,7 @@ impl Stamps {
     pub(super) fn offset(&self, trace: &Trace) -> Option<(u64, u64)> {
         let first = trace.wall_clock_ns(0)?;
         let rest = u128::from(first % NANOSECONDS) * u128::from(self.rate());
-        // The quotient is less than the cycles per second, or equal to them.
+        // The quotient is at most the number of cycles per second.
         Some((first / NANOSECONDS, rest.div_ceil(u128::from(NANOSECONDS)) as u64))
     }
 }

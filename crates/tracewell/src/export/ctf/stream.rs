@@ -16,8 +16,8 @@
 //!
 //! A loss of a known number of events is an empty packet with a larger counter of lost events.
 //! Readers report the difference as events that are missing between the end of the previous packet
-//! and the end of this packet. A loss of an unknown number is an empty packet before which a
-//! sequence number is missing.
+//! and the end of this packet. A loss of an unknown number of events is an empty packet whose
+//! sequence number skips one number.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ const COUNTERS: usize = 48;
 /// Offset of the stamps in a packet.
 const STAMPS: usize = 24;
 
-/// A packet ends when it has at least this number of bytes.
+/// The writer ends a packet when the packet has at least this number of bytes.
 const PACKET: usize = 1 << 16;
 
 /// Finished packets are written to the file when they have at least this number of bytes in total.
@@ -122,8 +122,8 @@ impl Stream {
     /// number is unknown. Neither stamp may be smaller than [`Stream::end`].
     pub(super) fn loss(&mut self, events: Option<u64>, after: u64, before: u64) -> io::Result<()> {
         if self.open.is_none() && (self.number == 0 || self.end < after) {
-            // For readers, a loss begins at the end of the previous packet. They do not know when
-            // the counter of the first packet of a stream began, so they ignore its value.
+            // For readers, a loss begins at the end of the previous packet. Readers do not know
+            // when the counter of a stream's first packet began, so they ignore its value.
             self.begin(self.end.max(after));
         }
         self.end = after;

@@ -13,11 +13,12 @@ use crate::model::{
 };
 use crate::text::counted;
 
-/// All streams are written to their files when they have more than this number of bytes in memory.
+/// The writer writes all streams to their files when they have more than this number of bytes in
+/// memory together.
 const MAX_BUFFERED: usize = 64 << 20;
 
-/// Maximum number of losses without an event between them. A further loss is added to the last one
-/// whose number is also known, or also unknown.
+/// Maximum number of losses without an event between them. A further loss is added to the latest
+/// loss of the same kind: with a known or an unknown number.
 const MAX_LOSSES: usize = 1 << 12;
 
 /// The priority of a context without a priority.
@@ -40,7 +41,7 @@ pub(super) struct Writer {
     /// Losses since the last event: the numbers of events, if known.
     losses: Vec<Option<u64>>,
     buffered: usize,
-    /// Number of events that were earlier than the event before them on their core.
+    /// Number of events whose time is before that of the previous event on their core.
     late: u64,
 }
 
@@ -198,7 +199,7 @@ impl Sink for Writer {
         let mut same =
             self.losses.iter_mut().filter(|known| known.is_some() == loss.events.is_some());
         match (loss.events, same.next_back()) {
-            // A loss of 0 events is part of another loss, which has their number.
+            // A loss of 0 events is part of another loss, which contains the number.
             (Some(0), _) => {}
             (Some(more), Some(Some(events))) if is_full => *events = events.saturating_add(more),
             (None, Some(_)) if is_full => {}

@@ -108,7 +108,7 @@ enum StepKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NoteKind {
     State,
-    /// An expired timer, or a message that was not taken.
+    /// An expired timer, or a message that its receiver did not take.
     Remark,
 }
 
@@ -222,7 +222,7 @@ impl<'a> Builder<'a> {
             None => self.participant(ENVIRONMENT.to_owned()),
         };
         let mut label = signal.label(self.trace);
-        // The message of a timer already shows its expiry.
+        // The message that a timer posts already shows the timer's expiry.
         if let Some(step) = self.expired.remove(&(receiver.key, signal.key)) {
             self.diagram.steps.remove(step);
             label.push_str(" (timer)");

@@ -1,5 +1,5 @@
-//! Writes losses to an output of their own, so that the table of events has only rows of events, or
-//! as a cell of this table.
+//! Writes losses to a separate output, so that the table of events contains only events, or as a
+//! cell of this table.
 
 use std::io::Write;
 
@@ -35,7 +35,7 @@ pub struct LossesApart<W, S> {
     format: EventFormat,
     events: S,
     begun: bool,
-    /// Number of the event after the last one that was passed on.
+    /// Number of the event after the last event that was passed on.
     next: u64,
 }
 

@@ -82,7 +82,7 @@ const FIELDS: [(&str, Field); 16] = [
     ("text", Field::Text),
 ];
 
-/// Error for a list that is not one of columns.
+/// Error for text that is not a list of columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ColumnError {
     column: String,
@@ -139,7 +139,7 @@ impl Columns {
         self.0.contains(&Column::Field(Field::Time))
     }
 
-    /// Replaces `args.*` by one column `arg:NAME` for each name that has no column of its own.
+    /// Replaces `args.*` by one column `arg:NAME` for each name that does not have a column yet.
     pub fn expand(&mut self, names: &[String]) {
         let mut others: Vec<_> = names.iter().cloned().map(Column::Argument).collect();
         others.retain(|column| !self.0.contains(column));
@@ -166,7 +166,8 @@ pub struct ArgumentNames {
 impl ArgumentNames {
     /// Collects the names of the arguments of selected events.
     pub fn new(selection: Selection) -> Self {
-        // The last events are known only after reading, so the arguments of all events count.
+        // The last events are known only after reading, so this function collects the arguments of
+        // all events.
         let selector = Selector::new(Selection { tail: None, ..selection });
         let (names, known) = (Vec::new(), HashSet::new());
         Self { selector, names, known, collected: PerEvent::default() }
@@ -303,7 +304,7 @@ impl Cells {
         let warning = |(column, _): (&Column, &bool)| {
             let (Column::Argument(name) | Column::Text(name)) = column else { return None };
             let all = trace.schema.events().iter().flat_map(|event| &event.args);
-            // The event that has the argument may just not have occurred.
+            // An event with this argument may exist but not have occurred.
             let near = nearest(name, all.map(|argument| argument.name.as_str()));
             let meant = did_you_mean(near.filter(|near| near != name));
             let name = name.escape_debug();
@@ -359,8 +360,8 @@ fn put_field(out: &mut TextBuffer, field: Field, event: Event<'_>, describer: &m
             let name = event.span().map(|number| event.span_name(number).unwrap_or("?"));
             out.text(name.unwrap_or_default());
         }
-        // The caller writes the arguments, which depend on the format, and the times, which depend
-        // on the previous event.
+        // The caller writes the arguments and the times, because arguments depend on the format,
+        // and times on the previous event.
         Field::Args | Field::Time => {}
         Field::Text => describer.put(out, event),
     }

@@ -1,6 +1,6 @@
-//! Writes the lines of events whose arguments are numbers. The parts of a line are kept as text:
-//! core, context and priority of each context, id and name of each event id, and name and value of
-//! each argument. `row` writes the same line without kept texts, and all other lines.
+//! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
+//! each context its core, key and priority, for each event id its number and name, and for each
+//! argument its name and value. `row` writes the same line without kept texts, and all other lines.
 
 use std::io::Write;
 
@@ -26,7 +26,7 @@ pub(super) struct KeptLines {
     /// A preemption threshold and an interrupted thread.
     details: [KeptTexts; 2],
     describer: LineDescriber,
-    /// The layout of payloads for which the texts are valid.
+    /// The texts are valid for payloads with this layout.
     layout: Option<PayloadLayout>,
     text: TextBuffer,
 }
@@ -46,7 +46,7 @@ struct LineKeys {
 /// The kept parts of event ids.
 #[derive(Debug, Default)]
 struct KeptEvents {
-    /// The parts of each event id; `None` if its lines have other parts.
+    /// The parts of each event id; `None` if its lines consist of other parts.
     by_id: PerEvent<Option<KeptEvent>>,
     /// Number of ids with kept texts.
     kept: usize,
@@ -59,8 +59,8 @@ struct KeptEvent {
     arguments: Vec<(Prefix, KeptTexts)>,
 }
 
-/// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and the
-/// arguments with their detail twice.
+/// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and
+/// twice the arguments with their detail.
 const MAX_LENGTH: usize = 8 * Reservation::NUMBER + 4 * WideText::MAX_LEN + ARGUMENTS;
 const ARGUMENTS: usize = 2 * MAX_NUMBERS * WideText::MAX_LEN;
 const _: () = assert!(MAX_LENGTH <= MAX_LINE);
@@ -90,7 +90,7 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of an event id. Returns false if its lines have other parts.
+    /// Prepares the parts of an event id. Returns false if its lines consist of other parts.
     #[cold]
     fn prepare(
         &mut self,
@@ -158,7 +158,7 @@ impl<W: Write> EventWriter<W> {
         Flow::Continue(())
     }
 
-    /// Writes the line of an event. Returns false if this is not possible; nothing is written then.
+    /// Writes the line of an event. Returns false and writes nothing if this is not possible.
     #[inline(always)]
     fn kept_line(&mut self, rows: &NumberRows<'_>, row: NumberRow<'_>) -> bool {
         let Some(numbers) = rows.numbers(&row) else { return false };

@@ -18,16 +18,16 @@
 //! | `text` | the arguments as a report prints them |
 //! | `span` | name of the span that the event begins, enters, leaves or ends, or else of the innermost span around it; null if the trace does not contain its beginning |
 //!
-//! A gap has its own line: `{"lost":N or null,"cause":…,"offset":…}`.
+//! A gap has a separate line: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
 //! Tables have the same fields as columns, except `level`, `target`, `span` and `text`. [`Columns`]
 //! can add these. A field that a JSON line omits is empty.
 //! `args` are `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name` is
 //! `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`.
-//! [`LossesApart`] writes the gaps to an output of their own.
+//! [`LossesApart`] writes the gaps to a separate output.
 //!
-//! Building a JSON value tree per event would take longer than everything else, so the text of a
-//! line is written directly. A test compares it with the result of a JSON parser.
+//! The code writes the text of a line directly, because building a JSON value tree per event would
+//! take longer than all other steps together. A test compares it with the result of a JSON parser.
 
 mod apart;
 mod columns;
@@ -122,10 +122,10 @@ pub enum EventFormat {
 const COLUMNS: [&str; 10] =
     ["seq", "ticks", "time_ns", "cpu", "context", "context_name", "priority", "id", "name", "args"];
 
-/// Number of columns before that of a chosen form of times.
+/// Number of columns before the column `time`.
 const AFTER_TIME_NS: usize = 3;
 
-/// Number of columns before `name`, without that of a chosen form of times.
+/// Number of columns before `name`, without the column `time`.
 const BEFORE_NAME: usize = 8;
 
 /// A sink that writes every selected event.
@@ -158,12 +158,12 @@ pub struct EventWriter<W> {
     kept: KeptLines,
     /// Keys of a preemption threshold and of an interrupted thread, which follow the arguments.
     details: [Prefix; 2],
-    /// Chosen columns instead of the usual ones.
+    /// The chosen columns, which replace the usual columns.
     cells: Option<Cells>,
     /// The form of times, if the user chose it.
     form: Option<TimeForm>,
     times: Times,
-    /// True if lines have the decoded arguments, too.
+    /// True if lines also contain the decoded arguments.
     decoded: bool,
     /// True if losses have no lines.
     without_losses: bool,
@@ -293,7 +293,7 @@ impl<W: Write> EventWriter<W> {
         self.lines.line(columns.join(separator))
     }
 
-    /// Checks that the trace has the times of the selection and of the lines.
+    /// Checks that the trace has the times that the selection and the lines need.
     fn check(&self, trace: &Trace) -> Flow {
         Stop::on_error(self.lines.check(trace))?;
         Stop::on_error(self.check_times(trace))?;

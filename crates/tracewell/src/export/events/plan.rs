@@ -78,7 +78,7 @@ pub(super) fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPl
     let args: Vec<_> = named
         .map(|(index, arg)| argument_plan(format, index, Some(&arg.name), values::is_key(arg.kind)))
         .collect();
-    // One byte more for the quote after a key.
+    // The additional byte is for the quote after a key.
     let room = |arg: &Prefix| arg.text.len() + Reservation::NUMBER + 1;
     let room = head.len() + args.iter().map(room).sum::<usize>();
     let more_than_digits = event

@@ -11,7 +11,7 @@ use crate::model::{ContextDetail, Event};
 use crate::text::{Literal, Reservation, TextBuffer};
 
 impl<W: Write> EventWriter<W> {
-    /// Writes all parts up to the last named argument. Reserves the buffer once.
+    /// Writes all parts of the line up to the last named argument. Reserves the buffer once.
     pub(super) fn values(&mut self, event: Event<'_>) {
         let Event { trace, row } = event;
         let format = self.format;
@@ -115,8 +115,8 @@ impl<W: Write> EventWriter<W> {
     }
 }
 
-/// Appends a property of the context as a further argument. Records with such a property always
-/// have other arguments before it.
+/// Appends a property of the context as a further argument. In records with such a property, other
+/// arguments always precede it.
 #[inline]
 pub(super) fn put_detail(
     out: &mut TextBuffer,

@@ -7,7 +7,7 @@ use crate::model::{Columns, Sink, Slices, Trace};
 use crate::select::Listing;
 use crate::text::{TextBuffer, write_in_order};
 
-/// The writer of one thread. Its lines go to the writer of the trace.
+/// The writer of one thread. The writer of the trace receives this thread's lines.
 struct Part {
     writer: EventWriter<io::Sink>,
     columns: Columns,

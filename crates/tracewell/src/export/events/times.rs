@@ -12,7 +12,7 @@ pub(super) struct Times {
     form: Form,
     /// Nanoseconds of the previous event that was written.
     before: Option<u64>,
-    /// True if an event was written, and true if the time of any of them was known.
+    /// Two flags: an event was written, and the time of a written event was known.
     written: bool,
     is_known: bool,
 }
@@ -39,7 +39,7 @@ impl Times {
         self.before = trace.clock.nanoseconds(ticks);
     }
 
-    /// Adds the facts about the events of a part of the trace.
+    /// Combines these facts with the facts about another part of the trace.
     pub(super) fn add(&mut self, part: &Self) {
         self.written |= part.written;
         self.is_known |= part.is_known;
@@ -67,8 +67,8 @@ impl Times {
         is_known
     }
 
-    /// Appends the field with its key. A date is a string in JSON. An unknown time is written as
-    /// `absent` says.
+    /// Appends the field with its key. A date is a string in JSON. `absent` defines how an unknown
+    /// time is written.
     pub(super) fn put_field(
         &mut self,
         out: &mut TextBuffer,

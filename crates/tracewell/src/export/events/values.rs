@@ -15,8 +15,8 @@ pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
     matches!(kind, Bool | Signed | Float | Text | Bytes | List | Nested)
 }
 
-/// Returns true if an argument of this kind is a key of an object or an address. It is written in
-/// hexadecimal, as all documents do, and in JSON as a string.
+/// Returns true if an argument of this kind is a key of an object or an address. All documents
+/// write it in hexadecimal, and JSON documents as a string.
 pub(super) fn is_key(kind: ArgumentKind) -> bool {
     matches!(kind, ArgumentKind::Object(_) | ArgumentKind::Address)
 }
@@ -55,7 +55,7 @@ pub(super) fn put(
     }
 }
 
-/// Appends the value of an argument; of a key, the part after `0x`.
+/// Appends the value of an argument. If the value is a key, appends the part after `0x`.
 fn put_value(
     out: &mut TextBuffer,
     format: EventFormat,
@@ -132,7 +132,7 @@ pub(super) fn put_cell_within(
 pub(in crate::export) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;
     let is_long = |kind| is_more_than_digits(kind) && kind != ArgumentKind::Bool;
-    // The words of texts are no arguments of their own.
+    // The words of texts are not counted as arguments.
     if args.iter().any(|arg| is_long(arg.kind)) {
         return args.len();
     }
@@ -200,8 +200,8 @@ fn quoted(out: &mut TextBuffer, format: EventFormat, put: impl FnOnce(&mut TextB
     let mut value = TextBuffer::default();
     put(&mut value);
     out.byte(b'"');
-    // Escape the value here and not at the end, because the quotes and brackets around it must
-    // stay.
+    // Escape the value here and not at the end, because the quotes and brackets around it must not
+    // be escaped.
     put_text(format, out, value.as_bytes());
     out.byte(b'"');
 }

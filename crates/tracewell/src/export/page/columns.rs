@@ -27,7 +27,7 @@ use tracewell_wire::number;
 /// Numbers from here on are not exact in a 64-bit floating-point value.
 const WIDE: u64 = 1 << 53;
 
-/// A column while it is filled.
+/// A column that is being filled.
 #[derive(Debug, Default)]
 pub(super) struct Column {
     bytes: Vec<u8>,
@@ -50,7 +50,7 @@ impl Column {
         self.wide |= value >= WIDE;
         let is_less = value < self.last;
         let magnitude = value.abs_diff(self.last);
-        // With the sign, the number can have 65 bits, which `encode` does not accept. So write the
+        // With its sign, the number can need 65 bits, which `encode` does not accept. So write the
         // first byte here.
         let (first, others) = ((magnitude << 1) as u8 & 0x7F | u8::from(is_less), magnitude >> 6);
         if others == 0 {

@@ -32,9 +32,9 @@ impl Default for OtherFigures {
 }
 
 impl OtherFigures {
-    /// Returns the content of the column as JSON in UTF-8, and the tracks. `figures` are those of
-    /// the scheduler. The JSON has no lists of single jobs and waits, because the page has them as
-    /// tracks.
+    /// Returns the content of the column as JSON in UTF-8, and the tracks. `figures` are the
+    /// figures of the scheduler. The JSON has no lists of single jobs and waits, because the page
+    /// has them as tracks.
     pub(super) fn finish(
         self,
         trace: &Trace,

@@ -134,7 +134,7 @@ fn joined(modules: &[&str]) -> String {
     script
 }
 
-/// Returns the source expression with which a content security policy permits an inline script or
+/// Returns the source expression in a content security policy that permits an inline script or
 /// style with this text.
 fn hash(text: &str) -> String {
     let mut base64 = Vec::new();

@@ -47,7 +47,7 @@ impl MachineRows {
         }
     }
 
-    /// Adds the rows. A row has only the last change in each part of `resolution` ticks.
+    /// Adds the rows. A row contains only the last change in each part of `resolution` ticks.
     pub(super) fn show(&self, resolution: u64, rows: &mut Rows) {
         self.machines.iter().for_each(|machine| machine.show(resolution, rows));
         self.levels.iter().for_each(|level| level.show(resolution, rows));
@@ -84,7 +84,7 @@ impl MachineRow {
         if changes.0 < changes.1 {
             rows.add("machine", with_changes(members.clone(), changes));
         }
-        // Leave out steps whose end the trace does not contain, because their length is unknown.
+        // Leave out steps without a recorded end, because their length is unknown.
         let start = rows.range.start;
         let ended = steps.iter().filter_map(|step| Some((step.from, step.until?)));
         let ended = ended.filter(|(_, until)| until.ticks >= start);

@@ -122,7 +122,8 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
         "span": trace.span.to_string(),
         "from": range.start.to_string(),
         "until": range.end.to_string(),
-        // Nanoseconds since 1970 of the first event: several traces on a page begin at their dates.
+        // Nanoseconds from 1970 to the first event, so that several traces on a page begin at their
+        // dates.
         "start": trace.wall_clock_ns(0).map(|ns| ns.to_string()),
         "rates": rates(&trace.clock),
         "facts": facts.collect::<Value>(),
@@ -137,8 +138,8 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
     })
 }
 
-/// Returns the rates of the clock. Each rate has four strings: the ticks and the nanoseconds at its
-/// start, and the rate as a number of ticks in a number of seconds.
+/// Returns the rates of the clock. A rate consists of four strings: the ticks and the nanoseconds
+/// at its start, and the rate as a number of ticks in a number of seconds.
 fn rates(clock: &Clock) -> Value {
     let rate = |ticks: u64, ns: u64, rate: crate::model::Rate| {
         let (count, seconds) = rate.ratio();

@@ -127,7 +127,8 @@ pub(super) fn overlaps(range: &Range<u64>, from: Position, until: Option<Positio
     from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
 
-/// Adds a span. The sequence number of its end is stored plus 1, or as 0 if the span has no end.
+/// Adds a span. The stored value is the sequence number of its end plus 1, or 0 if the span has no
+/// end.
 pub(super) fn put_span(columns: [&mut Column; 4], from: Position, until: Option<Position>) {
     let [from_ticks, from_seq, until_ticks, until_seq] = columns;
     from_ticks.delta(from.ticks);

@@ -1,5 +1,5 @@
-//! The page from a server: the whole trace as in one file, or views of a trace that is too large
-//! for one.
+//! The page from a server: the whole trace, as in a file, or views of a trace that is too large for
+//! a file.
 
 use std::io;
 use std::ops::Range;
@@ -66,9 +66,9 @@ impl ServedBuilder {
         if self.compression == Compression::none() { self.compression } else { Compression::fast() }
     }
 
-    /// Stops the collection of single events: the page will load views, as that of a large trace.
-    /// Call this as soon as it is probable that the trace has too many events, because their texts
-    /// cost most of the time of reading.
+    /// Stops the collection of single events, because the page will load views, like the page of a
+    /// large trace. Call this as soon as it is probable that the trace has too many events, because
+    /// their texts cost most of the time of reading.
     pub fn use_views(&mut self) {
         if !self.is_large {
             self.is_large = true;
@@ -103,9 +103,9 @@ impl ServedBuilder {
         Ok((payload.map_err(ExportError::Write)?, None))
     }
 
-    /// Returns the payload of a view of the events so far, as if the trace ended here. `trace` is
-    /// the trace after the last of these events. Returns `None` if the trace has no events yet, or
-    /// shows no states, because a view of it would be empty.
+    /// Returns the payload of a view that shows the events so far, as if the trace ended here.
+    /// `trace` is the trace after the last of these events. Returns `None` if the trace has no
+    /// events yet, or shows no states, because a view of it would be empty.
     ///
     /// # Errors
     /// Returns an error if the compression fails.
@@ -163,7 +163,7 @@ fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
 /// The part of a trace that a payload shows.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The shown ticks; `None` for the whole trace. A range that ends before it begins is taken as
+    /// The shown ticks; `None` for the whole trace. A range that ends before it begins stands for
     /// the tick at which it begins.
     pub range: Option<Range<u64>>,
     /// Number of parts into which the range is divided. States that are shorter than a part are

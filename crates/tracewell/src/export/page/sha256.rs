@@ -71,7 +71,7 @@ mod tests {
         sha256(message).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The first two messages are those of FIPS 180-4; the others fill a block to its limits.
+    /// The first two messages come from FIPS 180-4; the others fill a block to its limits.
     #[test]
     fn sha256_of_known_messages() {
         let expected = [

@@ -1,5 +1,5 @@
-//! The page of a large trace as bytes, for a cache. Only the version of the program that wrote them
-//! reads them.
+//! The page of a large trace as bytes, for a cache. Only the version of the program that wrote the
+//! bytes can read them.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -56,8 +56,8 @@ impl Stored for Facts {
 }
 
 impl LargePage {
-    /// Returns the page as bytes, from which [`Self::load`] makes it again. `description` says what
-    /// the caller wants to know about the page.
+    /// Returns the page as bytes, from which [`Self::load`] restores it. `description` contains the
+    /// caller's own facts about the page.
     pub fn store(&self, description: &[u8]) -> Vec<u8> {
         let mut out = vec![0; HEAD];
         put_bytes(description, &mut out);

@@ -1,5 +1,5 @@
-//! The tracks of the page as columns. Of each row, the page contains only the part that lies in
-//! the page's range.
+//! The tracks of the page as columns. The page contains only the part of each row that is in the
+//! page's range.
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ pub(super) struct Inversion {
 }
 
 impl Names {
-    /// Returns the names of tracks. `figures` are those of the same trace.
+    /// Returns the names of tracks. `figures` are the figures of the same trace.
     pub(super) fn new(trace: &Trace, tracks: &Tracks, figures: &Figures, events: &Events) -> Self {
         let lock = |lock: &LockTrack| {
             json!({
@@ -87,8 +87,8 @@ impl Shown<'_> {
     /// | `wait.*` | waits for mutexes and semaphores, by row |
     /// | `job.*`, `mark.*`, `arrow.*`, `gap.*`, `inversion.*` | one value per entry |
     ///
-    /// The value of a context that may be absent is its number plus 1, or 0 if it is absent. The
-    /// same holds for the sequence number of a position that may be absent.
+    /// The value for an optional context is its number plus 1, or 0 if there is none. The same
+    /// applies to the sequence number of an optional position.
     pub(super) fn put(&self, columns: &mut Columns) -> Value {
         let Self { tracks, names, machines, range, resolution } = *self;
         let mut rows = Rows::new(range.clone());
@@ -116,8 +116,8 @@ impl Shown<'_> {
     }
 }
 
-/// Returns the code of a context's state, and what it refers to: the context on whose behalf it
-/// runs, or the reason for which it is blocked.
+/// Returns two numbers: the code of a context's state, and its detail, which is the context on
+/// whose behalf it runs, or the reason why it is blocked.
 fn coded(state: State) -> (u64, u64) {
     match state {
         State::Unknown => (0, 0),
@@ -133,8 +133,8 @@ fn coded(state: State) -> (u64, u64) {
     }
 }
 
-/// Returns the code of a core's activity, and what it refers to: the context, or the number of the
-/// interrupt plus 1.
+/// Returns two numbers: the code of a core's activity, and its detail, which is the context, or the
+/// number of the interrupt plus 1.
 fn occupant(state: Occupant) -> (u64, u64) {
     match state {
         Occupant::Unknown => (0, 0),
@@ -176,7 +176,7 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
     columns.deltas("job.missed_seq", missed_seq);
     span(columns, "job", [from, from_seq, until, until_seq]);
 
-    // If a trace has no states, the page draws its events, so marks would repeat them.
+    // If a trace has no states, the page draws its events, and marks would repeat these events.
     let [mut ticks, mut seq, mut context]: [Column; 3] = Default::default();
     let shows_states = tracks.contexts().next().is_some();
     let marks = tracks.marks.iter().filter(|_| shows_states);

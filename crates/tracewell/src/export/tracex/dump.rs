@@ -337,7 +337,7 @@ impl<'a> Dump<'a> {
         }
         let (end, bad_end) = (event.inversion_end, event.bad_inversion_end);
         write!(out, "        {:08X}            {end}-{bad_end}             ", event.stamp)?;
-        // Recorded RUNNING events are printed like those that TraceX inserts.
+        // Recorded RUNNING events look like those that TraceX inserts.
         if id == ids::RUNNING {
             writeln!(out, "--------          --------")
         } else {

@@ -1,6 +1,6 @@
 //! Priority inversions: a thread waits for a mutex that a less urgent thread owns.
 //!
-//! While the owner runs, the inversion is deterministic. When a third thread runs that is less
+//! While the owner runs, the inversion is deterministic. When a third thread runs and is less
 //! urgent than the waiting one, the inversion becomes nondeterministic and counts as both kinds.
 //! Three known mistakes of TraceX are reproduced. An object without a registry slot is treated as
 //! the first object. All inversions share one variable for their start. A get that does not wait

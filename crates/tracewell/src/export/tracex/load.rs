@@ -164,7 +164,7 @@ impl Ticks {
         let stamp = raw & self.mask;
         let before = self.before.replace(stamp).unwrap_or(stamp);
         let (from, to) = if self.up { (before, stamp) } else { (stamp, before) };
-        // The counter has wrapped once.
+        // The counter wrapped once.
         let round = if to < from { u64::from(self.mask) + 1 } else { 0 };
         self.ticks = self.ticks.wrapping_add(u64::from(to) + round - u64::from(from));
         (stamp, self.ticks)

@@ -53,7 +53,7 @@ pub struct NetX {
     pub udp_bytes_received: u32,
 }
 
-/// The information word that marks an allocated packet when it is released to its pool.
+/// The information word that marks a packet as allocated when it is released to its pool.
 const ALLOCATED: u32 = 0xAAAA_AAAA;
 
 impl Trace {

@@ -1,7 +1,7 @@
 //! Writes TraceX's raw trace dump byte for byte, for users who have scripts for it or compare
 //! results.
 //!
-//! The text has TraceX's own figures. They follow the rules of TraceX's reader library
+//! The text contains TraceX's own figures. They follow the rules of TraceX's reader library
 //! (`tml_library.cpp` of the public TraceX repository), including its known mistakes. The head
 //! comment of each file explains how a correct figure differs. [`crate::analysis`] has correct
 //! figures for all dialects.

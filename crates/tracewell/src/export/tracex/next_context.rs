@@ -106,8 +106,7 @@ impl Pass {
                     .positions
                     .at_or_after(self.current, k + 1)
                     .filter(|p| events[*p].in_thread());
-                // No next context is recorded, so the thread of the next event is the one that
-                // runs.
+                // No next context is recorded, so the thread of the next event runs.
                 if resumed.is_some_and(|resumed| current.is_none_or(|current| resumed < current)) {
                     self.current = first;
                 }
@@ -115,7 +114,7 @@ impl Pass {
             ids::ISR_EXIT => self.nesting = self.nesting.saturating_sub(1),
             _ => {}
         }
-        // An outer interrupt continues first.
+        // An outer interrupt continues before any thread.
         if self.nesting > 0 {
             return event.context;
         }

@@ -1,8 +1,8 @@
 //! Computes the execution time of each thread. The ticks between two events are charged to the
 //! context that runs after the first.
 //!
-//! A correct figure would count interrupt time from the start of the interrupt and not from its
-//! first event. Time before the scheduler starts is not counted.
+//! A correct figure would count interrupt time from the start of the interrupt instead of its first
+//! event. Time before the scheduler starts is not counted.
 
 use std::collections::HashMap;
 

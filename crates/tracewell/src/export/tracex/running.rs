@@ -14,8 +14,8 @@ use super::trace::{Event, Trace};
 
 const THREAD_CREATE: u16 = 100;
 
-/// Ticks between an event and the RUNNING event inserted after it, if the next event is later than
-/// that. This is the width of TraceX's icon.
+/// Ticks between an event and the RUNNING event inserted after it, if the next event is more ticks
+/// away. This is the width of TraceX's icon.
 const ICON: u64 = 12;
 
 /// Priority and threshold of a context.
@@ -33,8 +33,8 @@ pub(super) fn inserted(trace: &Trace, up: bool) -> Vec<Event> {
             && event.next != event.context
             && event.next != follower.context
         {
-            // The priority is that of the thread's last event, or of its first one if it has not
-            // run yet.
+            // The priority is the priority in the thread's last event, or in its first event if it
+            // has not run yet.
             let urgency = latest.get(&event.next).or_else(|| first.get(&event.next));
             list.push(running(trace, event, follower, up, urgency.copied()));
         }

@@ -1,9 +1,9 @@
 //! Computes the minimum free stack of each thread from stack addresses in its events.
 //!
-//! Known mistakes of TraceX are reproduced. It also uses words that are not stack addresses of the
-//! thread: THREAD_CREATE has the stack start of the created thread, and ENTRY_EXIT_NOTIFY and
-//! WAIT_ABORT have 0. It accepts an address above the stack. On host ports, the addresses belong to
-//! threads of the host.
+//! Known mistakes of TraceX are reproduced. TraceX also uses words that are not stack addresses of
+//! the thread: the stack start of the created thread in THREAD_CREATE, and 0 in ENTRY_EXIT_NOTIFY
+//! and WAIT_ABORT. TraceX accepts an address above the stack. On host ports, the addresses belong
+//! to threads of the host.
 
 use std::collections::HashMap;
 

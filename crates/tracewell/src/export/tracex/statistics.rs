@@ -25,7 +25,7 @@ pub struct Statistics {
     pub resumptions: u64,
     /// Interrupts: enter events, and events in an interrupt without an enter event before them.
     pub interrupts: u64,
-    /// Interrupts that began before another one had ended.
+    /// Interrupts that began while another interrupt was still running.
     pub nested_interrupts: u64,
 }
 
@@ -101,14 +101,15 @@ impl Trace {
     }
 
     /// For each event, returns the first thread that is the next context of this event or of a
-    /// later one. If there is no such thread, returns the next context of the last event. The value
-    /// after the last event is 0.
+    /// later event. If there is no such thread, returns the next context of the last event. After
+    /// the last event, the value is 0.
     fn threads_following(&self) -> Vec<u32> {
         let mut following = vec![0; self.events.len() + 1];
         let mut found = None;
         let last = self.events.last().map_or(0, |event| event.next);
         for (k, event) in self.events.iter().enumerate().rev() {
-            // Go backwards, so that each position needs only the result of the next one.
+            // Iterate backwards, so that each position needs only the result of the following
+            // position.
             found = Some(event.next).filter(|next| is_thread(*next)).or(found);
             following[k] = found.unwrap_or(last);
         }

@@ -49,7 +49,7 @@ impl Trace {
             for event in self.events.iter().filter(|event| event.inserted == inserted) {
                 let threads = by_address.get(&event.context).map_or(&[][..], Vec::as_slice);
                 threads.iter().for_each(|thread| summaries[*thread].events += 1);
-                // Ranges are those of the first thread at the address.
+                // The ranges belong to the first thread at the address.
                 if let Some(first) = threads.first() {
                     summaries[*first].widen(event);
                 }

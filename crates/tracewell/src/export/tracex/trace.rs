@@ -18,7 +18,7 @@ pub const IDLE: u32 = 0;
 pub struct Facts {
     /// The id as read in big-endian order.
     pub trace_id: u32,
-    /// Valid bits of a timestamp; TraceX takes this plus one as the modulus.
+    /// Mask of a timestamp's valid bits; TraceX uses this plus one as the modulus.
     pub timer_valid_mask: u32,
     /// Size of a name field in bytes.
     pub object_name_size: u32,
@@ -26,11 +26,11 @@ pub struct Facts {
     pub trace_base_address: u32,
     /// Address of registry slot 0.
     pub registry_start: u32,
-    /// Address past the last registry slot.
+    /// Address of the end of the last registry slot.
     pub registry_end: u32,
     /// Address of event slot 0.
     pub buffer_start: u32,
-    /// Address past the last event slot.
+    /// Address of the end of the last event slot.
     pub buffer_end: u32,
     /// Address of the oldest event.
     pub buffer_current: u32,

@@ -21,7 +21,7 @@ impl<'a, T> Merge<'a, T> {
         Self { sources: Vec::new(), next: BinaryHeap::new() }
     }
 
-    /// Adds a source. Its positions must not descend.
+    /// Adds a source. The positions must not decrease.
     pub(in crate::export) fn add(&mut self, changes: impl Iterator<Item = (Position, T)> + 'a) {
         let index = self.sources.len();
         self.sources.push((None, Box::new(changes)));

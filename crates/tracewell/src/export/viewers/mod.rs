@@ -8,8 +8,9 @@
 //! | `perfetto` | Perfetto's protobuf format |
 //! | `vcd` | value change dumps for viewers of signals |
 //!
-//! Both formats show the tracks of [`crate::analysis::tracks`] and derive nothing about scheduling.
-//! Only the tracks need memory, because the writers write each event when they read it.
+//! Both formats show the tracks of [`crate::analysis::tracks`], and derive no facts about
+//! scheduling themselves. Memory holds only the tracks, because the writers write each event when
+//! they read it.
 
 mod lanes;
 mod merge;

@@ -52,7 +52,7 @@ impl Timeline {
         &self.selection
     }
 
-    /// Reads the events again. Calls `each` for each event, with true for a selected one.
+    /// Reads the events again. Calls `each` for each event, with true if the event is selected.
     pub(super) fn each_event(
         &self,
         input: &mut Input,

@@ -1,5 +1,5 @@
 //! Decodes an AIX trace. A single file is decoded while its bytes arrive. Several files are merged
-//! after all of them have arrived.
+//! after all files have arrived.
 
 use std::sync::Arc;
 
@@ -76,8 +76,8 @@ impl Decoder for AixDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Values { digits: 16 };
         let trace = Trace::new(FORMAT.name, self.schema.clone(), payload, Clock::of_64_bits(None));
-        // A dispatch event changes this. The trace may have no such event, because users choose
-        // which hooks to record.
+        // A dispatch event changes this fact. The trace may contain no such event, because users
+        // choose which hooks to record.
         Trace { processor: Processor::Recorders { needed: "the hooks 106 and 10C" }, ..trace }
     }
 
@@ -114,10 +114,10 @@ impl Decoder for AixDecoder {
 }
 
 impl AixDecoder {
-    /// Decodes all files, merged by time.
+    /// Decodes all files and merges their events by time.
     fn several(&mut self, bytes: &[u8], out: &mut Emitter<'_>) -> Result<(), ReadError> {
         let trace = &mut *out.trace;
-        // An empty file at the end of the input has no header to read.
+        // An empty file at the end of the input has no header.
         let inner = self.parts.iter().copied().filter(|part| *part > 0 && *part < bytes.len());
         let mut starts: Vec<_> = std::iter::once(0).chain(inner).collect();
         starts.dedup();
@@ -136,7 +136,7 @@ impl AixDecoder {
                     let frames = Frames { bytes: part, order, last: true, at };
                     parts.push(Part::new(frames, start, conversion));
                 }
-                // The first file determines byte order and clock. Damage in another file affects
+                // The first file determines byte order and clock. Damage in any other file affects
                 // only that file.
                 Err(error) if start > 0 => {
                     trace.diagnostics.add(Severity::Damage, error.offset, error.message);
@@ -152,7 +152,7 @@ impl AixDecoder {
     }
 }
 
-/// Returns the header and its length, or the number of bytes that are needed to read it.
+/// Returns the header and its length, or the number of bytes needed to read the header.
 #[allow(clippy::type_complexity, reason = "a header, a request for bytes, or an error")]
 fn read_header(
     bytes: &[u8],
@@ -271,7 +271,7 @@ impl Delivery<'_, '_> {
         let ticks = out.ticks(tick);
         let known = out.trace.contexts.len();
         let context = state.processes.context(out.trace, &head, ticks);
-        // Keys are reused, so a batch must end before the creation of a context.
+        // Keys are reused, so a batch must end before a context is created.
         if out.trace.contexts.len() > known {
             out.flush()?;
         }
@@ -292,8 +292,9 @@ impl Delivery<'_, '_> {
         self.after(entry, offset)
     }
 
-    /// Handles hooks that describe the trace itself: lost entries and the clock's rate. Looks up
-    /// the names of system calls, so that names without effect are known at the end.
+    /// Handles hooks that describe the trace itself: lost entries and the clock's rate. Also looks
+    /// up the names of system calls, so that the decoder knows at the end which names had no
+    /// effect.
     fn after(&mut self, entry: &Entry<'_>, offset: u64) -> Flow {
         let out = &mut *self.out;
         if matches!(u32::from(entry.id().0), SYSTEM_CALL | SYSTEM_CALL_RETURN) {
@@ -301,7 +302,7 @@ impl Delivery<'_, '_> {
         }
         let missed = entry.word(2).unwrap_or(0);
         if entry.id() == ids::BUFFER_WRAP && missed > 0 {
-            // Word 2 is the number of entries for which the recorder had no room.
+            // Word 2 is the number of entries that the recorder could not store for lack of room.
             return out.loss(Some(missed), LossCause::BufferFull, offset);
         }
         if entry.id() == ids::TRACE_UTILITY
@@ -323,8 +324,8 @@ impl State {
         Self { processes: Processes::default(), stamps: Vec::new(), order: ByteOrder::Big, calls }
     }
 
-    /// Unwraps a timestamp of 32 bits. If it decreases by more than half the range, 2^32 is added
-    /// to it and to all later timestamps.
+    /// Unwraps a timestamp of 32 bits. If a timestamp is smaller than the previous one by more than
+    /// half the range, 2^32 is added to this and all later timestamps.
     fn unwrapped(&mut self, cpu: u16, tick: u64) -> u64 {
         const ROUND: u64 = 1 << 32;
         let cpu = usize::from(cpu);
@@ -337,7 +338,8 @@ impl State {
         }
         let before = self.stamps[cpu];
         let mut unwrapped = before / ROUND * ROUND + tick;
-        // A small decrease means that the entries of processors are out of order. It is not a wrap.
+        // A small decrease is not a wrap: it means that entries of different processors are out of
+        // order.
         if unwrapped < before && before - unwrapped > ROUND / 2 {
             unwrapped += ROUND;
         }

@@ -1,10 +1,10 @@
 //! Reads the frames of a file in order.
 //!
-//! If the entry of a frame is damaged, the frame is skipped, because its length is known. The
-//! frame itself is damaged in three cases: its header is invalid, it is longer than its hook word
-//! requires, or it extends past the end of the file although good frames follow. In that case the
-//! reader searches every multiple of 8 bytes for the next good frame. A frame is good if it is
-//! valid, and another valid frame or the end follows it.
+//! If only the entry in a frame is damaged, the reader skips the frame, because the frame's length
+//! is known. The frame itself is damaged in three cases: the header is invalid, the frame is longer
+//! than its hook word requires, or it extends past the end of the file although good frames follow.
+//! In that case the reader searches every multiple of 8 bytes for the next good frame. A frame is
+//! good if it is valid, and if another valid frame or the end of the file follows it.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Entry, EntryError, Frame, FrameHeader, ReadError};
@@ -16,8 +16,8 @@ pub(super) enum Next<'a> {
     Entry(FrameHeader, Entry<'a>, &'a [u8]),
     /// A frame with an invalid entry.
     BadEntry(EntryError),
-    /// Bytes that are not a frame: a message, and the distance in bytes to the next good frame. The
-    /// distance is `None` if no good frame follows.
+    /// Bytes that are not a frame, with a message and the distance in bytes to the next good frame.
+    /// The distance is `None` if no good frame follows.
     NoFrame(String, Option<usize>),
     /// The number of bytes that are needed to continue.
     Wanted(usize),
@@ -46,7 +46,8 @@ impl<'a> Frames<'a> {
         self.bytes.get(at..).unwrap_or_default()
     }
 
-    /// Returns the next content. Moves past it only if it is [`Next::Entry`] or [`Next::BadEntry`].
+    /// Returns the next content. Moves past the content only if it is [`Next::Entry`] or
+    /// [`Next::BadEntry`].
     pub(super) fn next(&mut self) -> Next<'a> {
         let rest = self.rest(self.at);
         if rest.is_empty() && self.last {
@@ -142,7 +143,7 @@ impl<'a> Frames<'a> {
 /// The result of a search for a good frame.
 #[derive(Debug)]
 enum SearchResult {
-    /// A good frame begins after this number of bytes.
+    /// A good frame begins this number of bytes later.
     At(usize),
     /// The file has no further good frame.
     Nothing,

@@ -17,12 +17,12 @@ pub(super) struct Located<'a> {
     pub(super) content: Content<'a>,
 }
 
-/// An entry, or a loss at its position.
+/// An entry or a loss, at its position.
 #[derive(Debug)]
 pub(super) enum Content<'a> {
     /// A valid entry: header, content and bytes.
     Entry(FrameHeader, Entry<'a>, &'a [u8]),
-    /// A loss: message, number of lost events if known, and cause.
+    /// A loss: a message, the number of lost events if known, and the cause.
     Loss(String, Option<u64>, LossCause),
 }
 
@@ -52,8 +52,8 @@ impl<'a> Part<'a> {
         };
     }
 
-    /// Returns the time of the next entry in nanoseconds, and its processor. The next loss is
-    /// delivered immediately, because its time is unknown and everything before it has been
+    /// Returns the time of the next entry in nanoseconds, and its processor. If a loss is next, it
+    /// is delivered immediately, because its time is unknown and everything before it has been
     /// delivered.
     fn key(&self) -> Option<(u128, u16)> {
         Some(match &self.next.as_ref()?.content {
@@ -67,7 +67,7 @@ impl<'a> Part<'a> {
 pub(super) enum Taken<'a> {
     /// An entry or a loss.
     Content(Content<'a>),
-    /// The file has no complete content yet. This number of bytes is needed.
+    /// The next content of the file has not arrived completely. This number of bytes is needed.
     Wanted(usize),
     /// The file has ended.
     End,

@@ -1,4 +1,5 @@
-//! Decodes AIX trace entries of 32- and 64-bit programs in Tracewell's own container (TWX1).
+//! Decodes trace entries of 32-bit and 64-bit AIX programs, stored in Tracewell's own container
+//! (TWX1).
 //!
 //! | file | task |
 //! |---|---|
@@ -68,7 +69,7 @@ const OPTIONS: &[OptionHelp] = &[OptionHelp {
 fn recognise(start: &[u8]) -> Option<Confidence> {
     match FileHeader::read(start) {
         Ok(_) => Some(Confidence::Certain),
-        // The magic number is present, so let this decoder report the error.
+        // The magic number is present, so this decoder should report the error.
         Err(ReadError::Damaged(_) | ReadError::Incomplete { .. })
             if start.starts_with(&FileHeader::MAGIC) =>
         {

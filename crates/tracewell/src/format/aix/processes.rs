@@ -1,9 +1,10 @@
 //! Finds the thread of each event, and the program that this thread runs.
 //!
-//! A frame usually contains its thread and process. Otherwise they are those of the last dispatch
-//! on its processor (hooks 106 and 10C). Hooks also announce new programs (exec, 134), processes
-//! (fork, 139) and threads (465). AIX does not document the data words of these hooks. This module
-//! expects the data words that the guide specifies for users of Tracewell's recorder.
+//! A frame usually contains its thread and process. If not, they are the thread and process of the
+//! last dispatch on its processor (hooks 106 and 10C). Hooks also announce new programs (exec,
+//! 134), processes (fork, 139) and threads (465). AIX does not document the data words of these
+//! hooks. This module expects the data words that the guide specifies for users of Tracewell's
+//! recorder.
 
 use std::collections::HashMap;
 
@@ -23,7 +24,7 @@ const MAX_PROCESSORS: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// Thread and process that run on each processor according to the last dispatch.
+    /// The thread and process that run on each processor, according to its last dispatch.
     running: Vec<Option<(u64, Option<u64>)>>,
     processes: HashMap<u64, Process, RandomState>,
     threads: HashMap<u64, Thread, RandomState>,
@@ -42,7 +43,7 @@ struct Process {
 struct Thread {
     pid: Option<u64>,
     context: Option<ContextId>,
-    /// The number of programs that its process had run when the context was created.
+    /// The number of programs that the context's process had run when the context was created.
     program: u32,
 }
 
@@ -118,7 +119,7 @@ impl Processes {
     /// Makes `path` the program that the process runs from `ticks` on.
     fn program(&mut self, trace: &mut Trace, pid: u64, path: Vec<u8>, ticks: u64) {
         let process = self.processes.entry(pid).or_default();
-        // The previous program's name is valid up to the previous tick.
+        // The name of the previous program is valid up to the previous tick.
         if let Some((before, last)) = process.object.zip(ticks.checked_sub(1)) {
             trace.objects.delete(before, last);
         }
@@ -175,7 +176,7 @@ impl Processes {
     fn unknown(&mut self, trace: &mut Trace) -> ContextId {
         *self.unknown.get_or_insert_with(|| {
             trace.contexts.add(Context {
-                // No AIX thread has this id.
+                // AIX never uses this thread id.
                 key: u64::MAX,
                 key_text: "-".to_owned(),
                 kind: ContextKind::Unknown,

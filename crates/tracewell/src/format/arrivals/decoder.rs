@@ -1,4 +1,4 @@
-//! Decodes the entries of an arrival file to events.
+//! Decodes the entries of an arrival file into events.
 
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ impl ArrivalsDecoder {
 
     fn add(&mut self, arrival: Arrival, offset: u64, out: &mut Emitter<'_>) -> Flow {
         let Arrival { time_ns, bytes, kind } = arrival;
-        // The clock counts from the first arrival, which has ticks 0.
+        // The clock counts from the first arrival, which is at tick 0.
         if out.trace.facts.is_empty() {
             let fact = |name| Fact { name, value: time_ns, form: FactForm::Decimal };
             out.trace.wall_clock = WallClock::at_start(time_ns, time_ns);
@@ -98,7 +98,7 @@ impl ArrivalsDecoder {
         self.order.watch(ticks, offset, out, why);
         let row = [values::head(0b11, 2), u64::from(bytes), self.position];
         out.buffer.payloads.extend(row.map(u64::to_le_bytes).as_flattened());
-        // Only received bytes are in the file of saved bytes. An entry for anything else, such as
+        // Only received bytes are in the file of saved bytes. Any other entry, for example for
         // dropped bytes, has a position in that file, but no bytes.
         if kind == ArrivalKind::Bytes {
             self.position = self.position.saturating_add(u64::from(bytes));

@@ -1,8 +1,8 @@
 //! Decodes arrival files as traces. An arrival file contains the arrival times of the bytes that a
 //! collector saved.
 //!
-//! Each entry is an event with the host's time. [`tracewell_wire::arrivals`] defines the layout and
-//! writes it.
+//! Each entry becomes an event with a timestamp of the host. [`tracewell_wire::arrivals`] defines
+//! the layout and writes it.
 
 mod decoder;
 pub mod sidecar;

@@ -1,7 +1,7 @@
 //! Prints a trace as Babeltrace 2 does, for comparison and for scripts that expect its text.
 //!
 //! The text contains facts that the model lacks, such as the classes of fields and the packets
-//! around a gap. So this module reads the trace without the model.
+//! around a gap. So this module reads the trace directly and does not use the model.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -26,7 +26,7 @@ const SECOND: i128 = 1_000_000_000;
 pub struct Message {
     /// The text, as Babeltrace prints it for discarded events and packets.
     pub text: String,
-    /// True if a part of the trace cannot be read.
+    /// True if the message says that a part of the trace cannot be read.
     pub is_damage: bool,
 }
 
@@ -40,9 +40,10 @@ pub enum PrintError {
 }
 
 /// Prints the files of a trace as the command `babeltrace2 --clock-gmt --clock-date` does. Passes
-/// each message to `report` between the events around it. `root` is the path that the user typed.
+/// each message to `report` at its position among the events. `root` is
+/// the path that the user typed.
 ///
-/// Babeltrace stops at damage; this function continues after it.
+/// Babeltrace stops at damage; this function continues after the damage.
 ///
 /// # Errors
 /// Returns an error if the metadata cannot be read, or if `out` cannot be written.
@@ -94,7 +95,7 @@ struct Lines {
     contexts: Vec<(u64, Vec<u8>)>,
     /// Time of the previous line in nanoseconds.
     last: Option<i128>,
-    /// The second of the last time, and its date.
+    /// The time of the previous line in whole seconds, and the date of this second.
     date: (i128, String),
 }
 
@@ -269,8 +270,8 @@ impl Lines {
     }
 }
 
-/// Returns the number that Babeltrace gives a stream without an instance number: the count of
-/// streams of its class before it.
+/// Returns the number that Babeltrace assigns to a stream without an instance number: the count of
+/// earlier streams of its class.
 fn unnumbered_before(reader: &Reader<'_>, index: usize) -> usize {
     let class = |index: usize| {
         let stream = reader.streams.get(index)?;

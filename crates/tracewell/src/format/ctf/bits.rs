@@ -12,7 +12,7 @@ pub(super) struct Form {
     /// Number of bits, 1 to 64.
     pub(super) bits: u8,
     pub(super) order: ByteOrder,
-    /// True if the bits are in the reverse of the order that belongs to the byte order.
+    /// True if the order of the bits is the reverse of the order that belongs to the byte order.
     pub(super) reversed: bool,
 }
 
@@ -23,7 +23,7 @@ impl Form {
         let rest = bytes.get(usize::try_from(at / 8).ok()?..)?;
         let shift = (at % 8) as usize;
         let bits = usize::from(self.bits);
-        // A number of 64 bits that begins within a byte extends over nine bytes.
+        // A number of 64 bits extends over nine bytes if it begins within a byte.
         let word = match rest.first_chunk::<16>() {
             Some(word) => *word,
             None => {

@@ -1,7 +1,7 @@
 //! The types of a CTF trace, as its metadata declares them, with all names and references resolved.
-//! Metadata of both versions has this form.
+//! Metadata of both versions is converted to this form.
 //!
-//! Does not parse metadata (see `tsdl` and `json`) and does not read packets.
+//! This module does not parse metadata (see `tsdl` and `json`), and does not read packets.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ pub enum Version {
 pub struct Metadata {
     /// The language of the metadata.
     pub version: Version,
-    /// The default byte order of fields, and the byte order of the magic number of packets. CTF 2
-    /// declares no default: the order is that of the magic number's class, or little-endian.
+    /// The default byte order of fields, which is also the byte order of the packets' magic number.
+    /// CTF 2 declares no default: the order is that of the magic number's class, or little-endian.
     pub byte_order: ByteOrder,
     /// The identifier that packets repeat.
     pub uuid: Option<[u8; 16]>,
@@ -52,7 +52,7 @@ pub enum Value {
 pub struct Clock {
     /// Name (CTF 1.8) or id (CTF 2).
     pub name: String,
-    /// Clocks with the same identifier are comparable between traces.
+    /// Clocks with the same identifier can be compared across traces.
     pub uid: Option<String>,
     /// Description, in natural language.
     pub description: String,
@@ -113,8 +113,8 @@ pub enum LogLevel {
     Word(String),
 }
 
-/// A scope: one of the six structures that a packet or an event consists of, in the order of
-/// reading.
+/// A scope, which is one of the six structures of packets and events. They are in the order in
+/// which they are read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scope {
     /// Header of a packet.
@@ -193,7 +193,8 @@ pub struct Integer {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the bits are in the reverse of the order that belongs to the byte order (CTF 2).
+    /// True if the order of the bits is the reverse of the order that belongs to the byte order
+    /// (CTF 2).
     pub reversed: bool,
     /// The kind of number.
     pub kind: IntegerKind,
@@ -204,7 +205,7 @@ pub struct Integer {
     /// Names of values or, for [`IntegerKind::BitMap`], of bits, in order of declaration. Labels
     /// may repeat and ranges may overlap.
     pub mappings: Vec<Mapping>,
-    /// True if the number is an enumeration, even one without mappings.
+    /// True if the number is an enumeration, even if this enumeration has no mappings.
     pub is_enumeration: bool,
     /// The roles of the number in its packet or event. Empty for ordinary data.
     pub roles: Vec<Role>,
@@ -237,7 +238,7 @@ pub struct Mapping {
 }
 
 /// The role of a number in the packet or event that contains it. CTF 1.8 assigns roles by names and
-/// by `map`, CTF 2 by `roles`.
+/// by `map`, and CTF 2 by `roles`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// 0xC1FC1FC1, first member of the packet header.
@@ -250,9 +251,10 @@ pub enum Role {
     PacketSize,
     /// Length of the packet in bits, without padding.
     ContentSize,
-    /// Timestamp of the end of the packet. It does not change the value of the clock.
+    /// Timestamp of the end of the packet. This timestamp does not change the value of the clock.
     EndTime,
-    /// Timestamp. It sets the value of the stream's clock, or its low bits if it has fewer than 64.
+    /// Timestamp. It sets the value of the stream's clock, or only the low bits of this value if
+    /// the number has fewer than 64 bits.
     Time,
     /// Number of events of the stream that the recorder has discarded so far.
     Discarded,
@@ -273,7 +275,8 @@ pub struct Float {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the bits are in the reverse of the order that belongs to the byte order (CTF 2).
+    /// True if the order of the bits is the reverse of the order that belongs to the byte order
+    /// (CTF 2).
     pub reversed: bool,
 }
 
@@ -288,7 +291,7 @@ pub enum Encoding {
     Utf32(ByteOrder),
 }
 
-/// A length, in elements or bytes.
+/// The length of a field, in elements or bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Length {
     /// A number in the metadata.
@@ -314,17 +317,18 @@ pub struct Array {
 pub struct Choice {
     /// The integer that selects the option. It precedes the field.
     pub selector: Location,
-    /// The options. [`Class::Optional`] has one, without a name.
+    /// The options. [`Class::Optional`] has one option, which has no name.
     pub options: Vec<ChoiceOption>,
 }
 
 /// An option of a [`Choice`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChoiceOption {
-    /// The name, as that of a [`Member`]; empty if the option has none.
+    /// The name, as in [`Member`]; empty if the option has none.
     pub name: Arc<str>,
-    /// The ranges of the selector's values that select this option, with both ends. An option
-    /// without values is never selected. If several options have a value, it selects the first.
+    /// The ranges of the selector's values that select this option, both ends included. An option
+    /// without values is never selected. If several options have the same value, this value selects
+    /// the first of them.
     pub values: Vec<(i128, i128)>,
     /// The class of the field if the option is selected.
     pub class: Class,
@@ -338,6 +342,6 @@ pub struct Location {
     /// The paths from the scope's structure to the field. An index is that of a member in a
     /// structure, or of an option in a choice. An array has no index: the path continues in the
     /// current element. There are several paths if several options of a choice contain the field.
-    /// The reference means the field that was read last. It is an error if none was read.
+    /// The reference leads to the field that was read last. If none was read, this is an error.
     pub paths: Vec<Vec<u32>>,
 }

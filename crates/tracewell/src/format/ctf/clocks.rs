@@ -1,12 +1,13 @@
 //! Converts values of the clocks of a trace to stamps of one clock.
 //!
-//! If all clocks have one rate, the common clock has this rate, and no value is rounded. Otherwise
-//! the common clock counts nanoseconds. Its origin is a whole second, so that dates are exact.
+//! If all clocks have the same rate, the common clock has this rate, and no value is rounded.
+//! Otherwise the common clock counts nanoseconds. Its origin is a whole second, so that dates are
+//! exact.
 
 use super::classes::Clock;
 use crate::model::{self, Rate, WallClock};
 
-/// Rate of the common clock if the clocks have several rates.
+/// Rate of the common clock if the clocks have different rates.
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// The conversion of the values of one clock.
@@ -21,7 +22,7 @@ pub(super) struct Timing {
 /// The common clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Common {
-    /// Cycles per second; `None` without clocks.
+    /// Cycles per second; `None` if there are no clocks.
     rate: Option<u64>,
     /// Seconds from the origin of the clocks to stamp 0.
     seconds: i128,
@@ -39,8 +40,8 @@ impl Timing {
         cycles.saturating_add(self.offset)
     }
 
-    /// Returns the number of cycles of the clock that last at least as long as this number of
-    /// cycles of the common clock.
+    /// Returns the smallest number of cycles of this clock that last at least as long as the given
+    /// number of cycles of the common clock.
     pub(super) fn cycles(self, common: u64) -> u64 {
         match self.scale {
             None => common,
@@ -74,7 +75,7 @@ impl Common {
         let (rate, from) = (self.rate.unwrap_or(clock.frequency), clock.frequency.max(1));
         let scale = (from != rate).then_some((from, rate));
         let seconds = i128::from(clock.offset_seconds) - self.seconds;
-        // Metadata can have offsets whose cycles do not fit into 128 bits.
+        // Metadata can contain offsets whose cycles do not fit into 128 bits.
         let cycles = seconds.checked_mul(i128::from(from));
         let cycles = cycles.and_then(|cycles| cycles.checked_add(i128::from(clock.offset_cycles)));
         let cycles = match scale {
@@ -87,7 +88,7 @@ impl Common {
         Timing { offset: u64::try_from(cycles).unwrap_or(u64::MAX), scale }
     }
 
-    /// Returns the number of cycles in a time. Without a rate, a cycle lasts 1 ns.
+    /// Returns the number of cycles in a time. If the rate is unknown, a cycle counts as 1 ns.
     pub(super) fn cycles(&self, ns: u64) -> u64 {
         scaled(ns, self.rate.unwrap_or(NANOSECONDS), NANOSECONDS)
     }

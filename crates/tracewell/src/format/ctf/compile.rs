@@ -1,7 +1,7 @@
 //! Compiles layouts to programs.
 //!
-//! Each location to which a length or a choice refers gets a register. All programs of a trace
-//! share the registers, so that a field of one scope can refer to a field of another scope.
+//! A register is allocated for each location to which a length or a choice refers. All programs of
+//! a trace share the registers, so that a field of one scope can refer to a field of another scope.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use super::program::{Case, Count, Field, Op, Place, Program, Shape};
 /// Maximum number of instructions of one program.
 pub(super) const MAX_OPS: usize = 1 << 16;
 
-/// Maximum size of all programs of events of a trace ([`Program::size`]), so that a small text
-/// cannot declare programs that fill memory.
+/// Maximum total size ([`Program::size`]) of the programs for a trace's events, so that a small
+/// text cannot declare programs that fill memory.
 pub(super) const MAX_SIZE: usize = 1 << 21;
 
 /// Maximum number of bits of fields that are read together.
@@ -29,16 +29,16 @@ const MAX_RUN: u32 = 1 << 20;
 /// Maximum depth of nested fields.
 const MAX_DEPTH: usize = 80;
 
-/// The registers of the locations that fields refer to.
+/// The registers of the locations to which fields refer.
 ///
-/// Fields of the payload and of the own context of an event are in the registers of this event,
+/// Each event has registers of its own for the fields in its payload and its specific context,
 /// because other events have other fields at the same location. All events share the registers of
 /// the other scopes.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
-    /// Number of registers before the first of these.
+    /// Number of registers before the first of these registers.
     before: usize,
-    /// True for the registers of an event.
+    /// True if these are the registers of an event.
     of_event: bool,
     by_location: HashMap<Location, u32, RandomState>,
     /// The registers of all locations that contain a field, by its path.
@@ -118,11 +118,11 @@ pub(super) struct Compiler<'r> {
     path: (Scope, Vec<u32>),
     depth: usize,
     choices: usize,
-    /// The remainder of the position, in bits, for a divisor that is a power of two.
+    /// The position in bits, as a remainder for a divisor that is a power of two.
     remainder: u64,
     divisor: u64,
-    /// Index of the instruction to which the last jump leads. Numbers before and after it must not
-    /// be joined.
+    /// Index of the instruction that is the target of the latest jump. Numbers before this
+    /// instruction must not be joined with numbers after it.
     barrier: usize,
 }
 
@@ -207,7 +207,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// Sets the known alignment after a field of unknown length or at the target of a jump. Fields
-    /// before and after it are not read together.
+    /// before this position are not read together with fields after it.
     fn join(&mut self, aligned: u64) {
         (self.remainder, self.divisor) = (0, aligned);
         self.barrier = self.program.ops.len();
@@ -222,9 +222,9 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Adds a field of `length` bits that is read together with its neighbours. `kind` returns its
-    /// form from its offset in bits. Returns false if it returns `None`, or if the offset is not
-    /// fixed.
+    /// Adds a field of `length` bits that is read together with its neighbours. `kind` returns the
+    /// field's form for its offset in bits. Returns false if `kind` returns `None`, or if the
+    /// offset is not fixed.
     fn fixed(
         &mut self,
         field: u32,
@@ -364,7 +364,8 @@ impl<'r> Compiler<'r> {
                 let (at, length) = (self.program.ops.len(), self.count(&array.length));
                 let mask = u64::from(array.alignment.max(1)) - 1;
                 self.program.ops.push(Op::Array { length, mask, end: 0 });
-                // The alignment of the first element can differ from that of the others.
+                // The position of the first element can be aligned differently from the positions
+                // of the others.
                 self.join(1);
                 self.class(&array.element, &Arc::from(""), inner(place, Place::Element))?;
                 let end = self.program.ops.len() as u32;
@@ -404,7 +405,7 @@ impl<'r> Compiler<'r> {
     }
 
     fn open(&mut self, name: &Arc<str>, place: Place, shape: Shape) {
-        // Outputs do not receive the fields that describe a packet.
+        // The fields that describe a packet are not passed to outputs.
         if place == Place::Hidden {
             return;
         }
@@ -433,7 +434,8 @@ impl<'r> Compiler<'r> {
         found.flatten().copied()
     }
 
-    /// Adds the instructions that store a number for the fields that refer to it and for its roles.
+    /// Adds the instructions that store a number if other fields refer to it, and that apply its
+    /// roles.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
         let registers: Vec<_> = self.stored().collect();
         for register in registers {

@@ -19,7 +19,7 @@ struct CtfDecoder {
     files: Arc<[TraceFile]>,
     /// The option `wait`, in nanoseconds.
     wait: Option<u64>,
-    /// The state between two readings of files that grow.
+    /// The state between two readings of growing files.
     kept: Option<Kept>,
 }
 

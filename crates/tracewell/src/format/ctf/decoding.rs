@@ -1,6 +1,6 @@
-//! The state of decoding a trace: delivers the events of its streams in the order of time, with
-//! gaps and warnings. `decoder` creates it for files that are complete, `growing` for files that
-//! grow.
+//! The state of decoding a trace. It delivers the events of the trace's streams in order of time,
+//! with gaps and warnings. `decoder` creates it for files that are complete, `growing` for files
+//! that grow.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ const SHOWN: [&str; 8] = [
     "vpid",
 ];
 
-/// Adds the clock and the environment to the trace. If there are several metadata files, the
-/// environment is that of the first one.
+/// Adds the clock and the environment to the trace. If there are several metadata files, uses the
+/// environment of the first one.
 pub(super) fn describe(common: &Common, layouts: &[Layout], trace: &mut Trace) {
     trace.clock = common.clock();
     trace.wall_clock = common.wall_clock();
@@ -110,8 +110,8 @@ impl<'a> Decoding<'a> {
         Self { reader, files, threads, contexts, rest: Vec::new(), keys: Vec::new() }
     }
 
-    /// Delivers all events. If the files grow, stops at the first event that may follow events
-    /// which are not in the files yet.
+    /// Delivers all events. If the files grow, stops at the first event before which the files may
+    /// still lack events.
     pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };

@@ -1,7 +1,7 @@
 //! Makes event types of the model from the event classes of a trace.
 //!
-//! Event types with the same name and arguments have one id, for example those of two processes
-//! that run the same program.
+//! Event types with the same name and arguments share one id, for example if two processes run the
+//! same program.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::model::schema::{Argument, ArgumentKind, EventType, Schema, TableId};
 use crate::model::values::MAX_SLOTS;
 use crate::text::shown;
 
-/// Name of the argument that contains the fields without a slot of their own.
+/// Name of the argument that contains the fields that have no slot of their own.
 const OTHERS: &str = "others";
 
 /// Maximum number of values with names in a table.
@@ -36,8 +36,8 @@ pub(super) struct Maker {
 }
 
 impl Maker {
-    /// Adds the event types of all layouts to a schema. Types that it added before keep their ids,
-    /// unless later layouts show which system recorded the trace.
+    /// Adds the event types of all layouts to a schema. Types that were added before keep their
+    /// ids, unless later layouts show which system recorded the trace.
     pub(super) fn define(&mut self, layouts: &mut [Layout], schema: &mut Schema) {
         let streams = layouts.iter().flat_map(|layout| &layout.metadata.streams);
         let events = streams.flat_map(|stream| &stream.events);
@@ -115,7 +115,7 @@ impl Maker {
         let packet = packet.map(|(_, name, class)| ("packet", (&**name, class)));
         let all = payload.chain(specific).chain(common).chain(packet);
         let mut args = Arguments::new();
-        // One more than the maximum shows that there are too many.
+        // One field more than the maximum is enough to show that there are too many.
         for (scope, (name, class)) in all.take(MAX_SLOTS + 1) {
             let name = unique(&args, scope, &shown(name));
             let kind = self.kind(class, schema);
@@ -154,8 +154,8 @@ impl Maker {
         }
     }
 
-    /// Returns the table of names for an enumeration. Returns `None` if it names no values or more
-    /// than [`MAX_NAMED`].
+    /// Returns the table of names for an enumeration. Returns `None` if the enumeration names no
+    /// values, or more than [`MAX_NAMED`].
     fn table(&mut self, integer: &Integer, schema: &mut Schema) -> Option<TableId> {
         let is_number = matches!(integer.kind, IntegerKind::Unsigned | IntegerKind::Signed);
         let values = |sum: i128, (low, high): (i128, i128)| sum.checked_add(high - low + 1);
@@ -178,7 +178,8 @@ impl Maker {
     }
 }
 
-/// Returns a name that no other argument has: the name itself, or with its scope, or with a number.
+/// Returns a name that no other argument has: the name itself, the name with its scope, or the name
+/// with a number.
 fn unique(args: &[Field], scope: &str, name: &str) -> String {
     let is_taken = |name: &str| args.iter().any(|known| known.name == name);
     if !is_taken(name) {

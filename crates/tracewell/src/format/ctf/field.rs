@@ -3,13 +3,13 @@
 use super::classes::{Class, IntegerKind};
 use crate::model::schema::ArgumentKind;
 
-/// An argument before it is in the schema.
+/// An argument that is not in the schema yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: ArgumentKind,
     /// The encoding as the schema names it, which sets the number of hexadecimal digits. Empty for
-    /// all other classes than integers of whole words.
+    /// all classes except integers of whole words.
     pub(super) encoding: &'static str,
 }
 

@@ -1,7 +1,8 @@
-//! Fields at fixed offsets from a byte. A program reads several such fields after one check of the
-//! bounds.
+//! Fields at fixed offsets from the start of a byte. A program reads several such fields after one
+//! check of the bounds.
 //!
-//! Does not check bounds: the reading of a run does (see `program`).
+//! This module does not check bounds; the function that reads a run of fields does this (see
+//! `program`).
 
 use tracewell_wire::ByteOrder;
 
@@ -10,8 +11,8 @@ use super::classes::Encoding;
 
 /// A number of 1 to 64 bits at a fixed offset. It lies within eight bytes.
 ///
-/// Its form is stored as the operands of the instructions that read it, so that all forms are read
-/// without a branch.
+/// Its form is stored as operands for the instructions that read the number, so that no form needs
+/// a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FixedNumber {
     /// Offset of its first byte.
@@ -26,8 +27,8 @@ pub(super) struct FixedNumber {
 }
 
 impl FixedNumber {
-    /// Returns the number that begins `at` bits after a byte, or `None` if it extends over nine
-    /// bytes or if its bits are reversed.
+    /// Returns the number that begins `at` bits after the start of a byte, or `None` if the number
+    /// extends over nine bytes or its bits are reversed.
     pub(super) fn new(form: Form, at: u32, is_signed: bool) -> Option<Self> {
         let Form { bits, order, reversed } = form;
         let before = (at % 8) as u8;
@@ -76,7 +77,7 @@ pub(super) struct FixedField {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FixedKind {
     Number(FixedNumber),
-    /// A text in `length` bytes from `offset` on.
+    /// A text of `length` bytes that begins at `offset`.
     Text {
         offset: u32,
         length: u32,

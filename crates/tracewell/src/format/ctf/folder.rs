@@ -1,4 +1,4 @@
-//! Finds the files of a trace: folders with a file `metadata`, and their streams.
+//! Finds the files of a trace, which are a file `metadata` and the streams in the same folder.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -16,11 +16,11 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of files of a trace.
 const MAX_FILES: usize = 1 << 16;
 
-/// Names of the hidden folders into which LTTng moves the chunks of a session during a rotation.
+/// Names of the hidden folders to which LTTng moves the chunks of a session during a rotation.
 const MOVED_CHUNKS: [&str; 2] = [".tmp_old_chunk", ".tmp_new_chunk"];
 
-/// Finds the files of the trace at a path. For a folder, they are the files of all traces in it;
-/// for a file `metadata`, the files of its folder; for a stream, this file and `metadata`.
+/// Finds the files of the trace at a path. For a folder, these are the files of all traces in it;
+/// for a file `metadata`, the files of its folder; for a stream, the stream and its `metadata`.
 ///
 /// A file `metadata` precedes its streams. Returns `None` if the path is not a trace.
 pub(super) fn find(path: &Path) -> io::Result<Option<FolderFiles>> {
@@ -57,7 +57,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<
         return Ok(());
     }
     for folder in sorted(folder)? {
-        // A symbolic link may lead back to this folder.
+        // A symbolic link may point back to this folder.
         let is_folder = fs::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
         let is_chunk = MOVED_CHUNKS.iter().any(|name| folder.ends_with(name));
         if is_folder && (is_chunk || !is_hidden(&folder)) && !folder.ends_with(index::FOLDER) {
@@ -97,8 +97,8 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Returns true if a regular file exists and begins as metadata does. Does not wait for the writer
-/// of a pipe.
+/// Returns true if the path is a regular file that begins like metadata. If the path is a pipe, the
+/// function does not wait for a writer.
 fn begins_as_metadata(path: &Path) -> bool {
     if !path.is_file() {
         return false;

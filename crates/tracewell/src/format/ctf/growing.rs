@@ -1,4 +1,5 @@
-//! Decodes a trace whose files grow: keeps the state of decoding between two readings of the files.
+//! Decodes a trace whose files grow. It keeps the state of decoding between two readings of the
+//! files.
 //!
 //! | what grows | what happens |
 //! |---|---|
@@ -7,7 +8,8 @@
 //! | the metadata | its layout is compiled again; events that it did not describe are read then |
 //!
 //! Streams are merged by time. So an event waits until every stream has reached its time. With the
-//! option `wait`, no event waits longer than this time, and packets that come later are moved.
+//! option `wait`, no event waits longer than the given time, and packets that arrive later get
+//! later times.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -29,7 +31,8 @@ use crate::model::{Emitter, Processor};
 /// The state of decoding a trace between two readings of its files.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// How long an event waits for other streams, in nanoseconds. `None` without a limit.
+    /// Maximum time for which an event waits for other streams, in nanoseconds. `None` without a
+    /// limit.
     wait: Option<u64>,
     /// All layouts so far. The index of a layout never changes.
     layouts: Vec<Layout>,
@@ -44,7 +47,7 @@ pub(super) struct Kept {
     rest: Vec<u8>,
 }
 
-/// A stream between two readings. It refers to no bytes of its files.
+/// A stream between two readings. It does not refer to the bytes of its files.
 #[derive(Debug)]
 struct KeptStream {
     key: StreamKey,
@@ -60,8 +63,8 @@ impl Kept {
         Self { wait, ..Self::default() }
     }
 
-    /// Reads what the files contain in addition to the last reading. With `last`, they do not grow
-    /// any more.
+    /// Reads the new content of the files since the previous reading. If `last` is true, the files
+    /// do not grow any more.
     ///
     /// # Errors
     /// Returns an error if metadata cannot be read.
@@ -109,7 +112,7 @@ impl Kept {
         for (index, file) in files.iter().enumerate() {
             if file.name() == METADATA {
                 // Recorders write the metadata late. At the end, empty metadata is an error if
-                // there is no other.
+                // there is no other metadata.
                 let is_missing = file.bytes().is_empty() && !(last && present.is_empty());
                 current = match is_missing {
                     true => None,
@@ -151,8 +154,9 @@ impl Kept {
         Ok(self.layouts.len() - 1)
     }
 
-    /// Returns true if a file has no packet yet, or no metadata, and no known stream continues in
-    /// it. Its first event can be earlier than all events that were read.
+    /// Returns true if a file does not contain a packet yet or has no metadata, and if it does not
+    /// continue a known stream. The first event of such a file can be earlier than all events that
+    /// were read.
     fn waits_for_first_packets(&self, files: &[TraceFile], of_files: &[Option<usize>]) -> bool {
         let known =
             |path: &Path| self.streams.iter().any(|stream| ending(&stream.path) == ending(path));
@@ -166,7 +170,7 @@ impl Kept {
             })
     }
 
-    /// Continues the streams in the present files, and begins new streams.
+    /// Continues the streams that the present files contain, and begins new streams.
     fn resume<'a>(
         &mut self,
         files: &'a [TraceFile],
@@ -223,7 +227,7 @@ impl Kept {
     /// Keeps the state after a reading.
     fn pause(&mut self, decoding: Decoding<'_>) {
         let Decoding { reader, files, threads, contexts, rest, keys } = decoding;
-        // Without a limit, no packet can be late.
+        // If the time is not limited, no packet can be late.
         let first = reader.earliest().and_then(|index| reader.streams.get(index));
         if let (Some(stream), true) = (first, self.wait.is_some()) {
             self.delivered = self.delivered.max(stream.stamp());

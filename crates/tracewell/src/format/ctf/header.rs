@@ -1,7 +1,7 @@
 //! Reads headers of events whose fields have fixed offsets, the usual case.
 //!
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
-//! LTTng's headers. The program of the header reads all others.
+//! LTTng's headers. The program of the header reads all other headers.
 
 use super::bits::Form;
 use super::classes::Role;
@@ -18,7 +18,7 @@ pub(super) struct FixedHeader {
     /// Alignment in bits minus 1.
     mask: u64,
     selector: Option<Selector>,
-    /// The sequences of fields. Without a selector, there is one.
+    /// The sequences of fields. Without a selector, there is exactly one sequence.
     paths: Vec<Path>,
 }
 
@@ -26,12 +26,12 @@ pub(super) struct FixedHeader {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Selector {
     number: FixedNumber,
-    /// Number of bits up to its end.
+    /// Number of bits up to the end of the selector.
     end: u32,
     is_signed: bool,
     register: u32,
-    /// Ranges of values, each with the index of the sequence that they select. A range is its first
-    /// value and the difference to its last value, as they are in a word of 64 bits.
+    /// Ranges of values, each with the index of the sequence that they select. A range is stored as
+    /// its first value and the distance to its last value, both as words of 64 bits.
     cases: Vec<(u64, u64, usize)>,
 }
 
@@ -55,7 +55,7 @@ impl FixedHeader {
             Op::Fixed { mask, .. } => (*mask, 0),
             _ => (0, 0),
         };
-        // Numbers have fixed offsets only from a byte.
+        // Offsets are fixed only relative to the start of a byte.
         if mask < 7 {
             return None;
         }
@@ -176,7 +176,7 @@ impl Walk<'_> {
                 _ => return None,
             }
         }
-        // Programs store numbers to which fields after the header refer.
+        // Programs also store the numbers to which fields after the header refer.
         if stored.is_some() || self.header.paths.len() == MAX_PATHS {
             return None;
         }
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn other_headers_have_no_fixed_offsets() {
-        // A text has any length, and a number of 5 bits can begin within a byte.
+        // A text can have any length, and a number of 5 bits can begin within a byte.
         for header in [
             "struct { string s; t32 timestamp; }",
             "struct { integer { size = 5; align = 1; } id; t32 timestamp; } align(1)",

@@ -1,4 +1,4 @@
-//! The index files of LTTng: for a stream file, a list of its packets.
+//! Reads the index files of LTTng. An index file lists the packets of a stream file.
 //!
 //! All numbers are big-endian.
 //!
@@ -26,7 +26,7 @@ const MAGIC: u32 = 0xC1F1_DCC1;
 /// Length of the header of a file, in bytes.
 const HEADER: usize = 16;
 
-/// Length of the read part of an entry, in bytes.
+/// Length, in bytes, of the part of an entry that is read.
 const ENTRY: usize = 48;
 
 /// The entries of an index file.
@@ -55,7 +55,7 @@ pub(super) fn path_of(stream: &Path) -> Option<PathBuf> {
     Some(stream.parent()?.join(FOLDER).join(name))
 }
 
-/// Name of the folder with the index files, beside the streams.
+/// Name of the folder, next to the streams, that contains the index files.
 pub(super) const FOLDER: &str = "index";
 
 /// Returns true if a path is that of an index file.
@@ -69,7 +69,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 impl<'a> Index<'a> {
-    /// Reads an index file. Returns `None` if it is not an index in a known version.
+    /// Reads an index file. Returns `None` if the bytes are not an index in a known version.
     pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
         let (header, entries) = bytes.split_at_checked(HEADER)?;
         let word = |index: usize| {

@@ -14,15 +14,15 @@ use super::slots::{self, PlainEvent};
 use super::who::Known;
 use crate::model::values::MAX_SLOTS;
 
-/// Event ids below this number are found without hashing.
+/// Event classes with ids below this number are found without hashing.
 const MAX_DENSE: u64 = 1 << 12;
 
 /// The programs of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Programs {
-    /// One for all scopes, which is the fastest.
+    /// One program for all scopes, which is the fastest choice.
     One,
-    /// One for each scope, for outputs that separate the scopes.
+    /// One program for each scope, for outputs that separate the scopes.
     ByScope,
 }
 
@@ -43,7 +43,8 @@ pub(super) struct StreamLayout {
     pub(super) event_header: Program,
     /// The layout of the event header, if its fields have fixed offsets.
     pub(super) fixed_header: Option<FixedHeader>,
-    /// The id of the only event class, or 0: the id of events whose header has none.
+    /// The id of events whose header has none: the id of the only event class, or 0 if there are
+    /// several classes.
     pub(super) default_event: u64,
     pub(super) events: Vec<EventLayout>,
     /// Number of registers that its events need.
@@ -56,14 +57,15 @@ pub(super) struct StreamLayout {
 /// The compiled layout of an event class.
 #[derive(Debug)]
 pub(super) struct EventLayout {
-    /// The programs of common context, specific context and payload, or one for all. Otherwise the
-    /// reason why there are none.
+    /// The programs of common context, specific context and payload, or one for all three. If there
+    /// are none, the reason.
     pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,
-    /// True if the last slot contains the fields without a slot of their own.
+    /// True if the last slot contains the fields that have no slot of their own.
     pub(super) has_rest: bool,
-    /// The same as the only program, if it reads a plain event without arguments of the packet.
+    /// The event that the only program reads, if it is a plain event without arguments from the
+    /// packet.
     pub(super) plain: Option<PlainEvent>,
     /// The places in the row of the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
@@ -130,8 +132,8 @@ impl Layout {
         Ok(Self { metadata, registers, header, streams })
     }
 
-    /// Returns the index of the stream class with this id. A packet without an id has the only
-    /// class or, if there are several, the class with id 0.
+    /// Returns the index of the stream class with this id. A packet without an id belongs to the
+    /// only class or, if there are several, to the class with id 0.
     pub(super) fn stream_class(&self, id: Option<u64>) -> Option<usize> {
         let streams = &self.metadata.streams;
         match (id, streams.len()) {
@@ -275,7 +277,7 @@ impl Make<'_> {
             }
             Ok(programs)
         };
-        // The contexts of a stream belong to each event. So even events that are too large count.
+        // The contexts of a stream are part of each event, so even events that are too large count.
         let fault = Fault { at: 0, kind: FaultKind::Layout };
         let programs: Result<Vec<Program>, Fault> =
             if *budget > 0 { programs() } else { Err(fault) };
@@ -291,7 +293,7 @@ impl Make<'_> {
             }
             _ => None,
         };
-        // Only events with programs are read.
+        // The decoder reads only events that have programs.
         let packet = if programs.is_ok() { packet } else { 0 };
         EventLayout {
             programs,

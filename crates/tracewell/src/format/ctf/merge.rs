@@ -1,15 +1,15 @@
 //! Finds the stream with the earliest element.
 //!
-//! A binary heap contains the time of the next element of each stream. In contrast to the heap of
-//! the standard library, the time of the first stream changes without leaving the heap, which takes
-//! two comparisons if the stream remains the first. An entry is one number, so that a comparison
+//! A binary heap contains the time of the next element of each stream. Unlike in the heap of the
+//! standard library, the first entry can change its time without leaving the heap. This takes two
+//! comparisons if the stream remains the first. An entry is one number, so that a comparison
 //! needs no branch for equal times.
 
-/// The streams in order of time. Streams of equal time are in the order of their indices.
+/// The streams in order of time. Streams with equal times are in the order of their indices.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    /// The entries of the streams. No entry is later than the entries at twice its position plus 1
-    /// and 2.
+    /// The entries of the streams. An entry is never later than its two children. They are at twice
+    /// its position plus 1, and at twice its position plus 2.
     heap: Vec<u128>,
 }
 
@@ -30,7 +30,8 @@ impl Merge {
         }
     }
 
-    /// Returns the index of the stream with the earliest element, or `None` without streams.
+    /// Returns the index of the stream with the earliest element, or `None` if there are no
+    /// streams.
     #[inline]
     pub(super) fn first(&self) -> Option<usize> {
         self.heap.first().map(|entry| *entry as usize)
@@ -53,7 +54,8 @@ impl Merge {
         self.sink_first();
     }
 
-    /// Moves the first entry to its place. Its children move up until none is earlier.
+    /// Moves the first entry to its place. Earlier children move up, until neither child is
+    /// earlier.
     #[inline]
     fn sink_first(&mut self) {
         let heap = &mut *self.heap;
@@ -79,7 +81,7 @@ mod tests {
 
     #[test]
     fn streams_come_in_order_of_time_and_index() {
-        // The times of each stream do not decrease; the order of all is that of sorting.
+        // The times of each stream do not decrease; the merged order equals the sorted order.
         let streams: Vec<Vec<u64>> = (0..13_u64)
             .map(|stream| (0..stream * 3 % 7).map(|i| (stream * 5 % 11) + i * i % 4 * i).collect())
             .map(|mut times: Vec<u64>| {

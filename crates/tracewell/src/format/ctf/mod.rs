@@ -31,7 +31,8 @@
 //! | `babeltrace` | prints a trace as Babeltrace 2 does |
 //! | `print` | writes fields as Babeltrace 2 does |
 //!
-//! `docs/ctf.md` has the rules for losses, names and several streams, with their sources.
+//! `docs/ctf.md` contains the rules for losses, for names and for several streams, with their
+//! sources.
 
 pub mod babeltrace;
 mod bits;
@@ -95,7 +96,7 @@ const METADATA_MAGIC: u32 = 0x75D1_1D57;
 /// Magic number of packets.
 const MAGIC: u32 = 0xC1FC_1FC1;
 
-/// Returns true if a file begins as metadata does.
+/// Returns true if a file begins like metadata.
 fn is_metadata(start: &[u8]) -> bool {
     let packets = [METADATA_MAGIC.to_le_bytes(), METADATA_MAGIC.to_be_bytes()];
     packets.iter().any(|magic| start.starts_with(magic))
@@ -104,14 +105,14 @@ fn is_metadata(start: &[u8]) -> bool {
         || is_plain(start)
 }
 
-/// Returns true if a file begins as metadata of CTF 2: a JSON text with a preamble.
+/// Returns true if a file begins like metadata of CTF 2: with a JSON text that contains a preamble.
 fn is_json(start: &[u8]) -> bool {
     let preamble = b"\"preamble\"";
     let start = start.get(..4096).unwrap_or(start);
     start.starts_with(b"\x1E") && start.windows(preamble.len()).any(|text| text == preamble)
 }
 
-/// Returns true if a file without a magic number or comment begins as CTF 1.8: with a declaration
+/// Returns true if a file without a magic number or comment begins like CTF 1.8: with a declaration
 /// of the trace or of types.
 fn is_plain(start: &[u8]) -> bool {
     let start = start.trim_ascii_start();

@@ -19,7 +19,7 @@ pub(super) struct Packet<'a> {
     pub(super) offset: u64,
     /// Index of the stream class.
     pub(super) class: usize,
-    /// The UUID of the packet, if it is not that of the metadata.
+    /// The UUID of the packet, if it differs from that of the metadata.
     pub(super) other_trace: Option<[u8; 16]>,
     /// Position of the context, in bits from the beginning of the packet.
     pub(super) context: u64,
@@ -30,12 +30,12 @@ pub(super) struct Packet<'a> {
     pub(super) numbers: PacketNumbers,
 }
 
-/// A packet that cannot be read.
+/// The error for a packet that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PacketFault {
     /// The message: what was expected, and what was found.
     pub(super) message: String,
-    /// True if more bytes of the file or more metadata can mend the packet.
+    /// True if the packet may become readable with more bytes of the file or with more metadata.
     pub(super) is_incomplete: bool,
 }
 
@@ -50,12 +50,13 @@ impl PacketFault {
 }
 
 impl Packet<'_> {
-    /// Returns true if the packet states its size. Any other packet extends to the end of its file.
+    /// Returns true if the packet states its size. A packet without a stated size extends to the
+    /// end of its file.
     pub(super) fn has_size(&self) -> bool {
         self.numbers.packet_size.or(self.numbers.content_size).is_some()
     }
 
-    /// Returns the packet in these bytes of its file, which can be longer than before.
+    /// Returns the packet within these bytes of its file. The bytes may be more than before.
     pub(super) fn within(self, file: &[u8]) -> Packet<'_> {
         let rest = file.get(self.offset as usize..).unwrap_or_default();
         let (size, end) = match self.has_size() {

@@ -1,4 +1,4 @@
-//! A position in the bits of a packet, and the kinds of fields that are read there.
+//! A position in the bits of a packet, and the functions that read fields there.
 
 use tracewell_wire::ByteOrder;
 
@@ -28,7 +28,7 @@ pub(super) enum FaultKind {
     NoOption(i128),
     /// The field that the length or the choice refers to was not read.
     NoReference,
-    /// A variable-length number has more than 64 bits.
+    /// The value of a variable-length number has more than 64 bits.
     TooLong,
     /// An array has too many elements without bits.
     TooMany,
@@ -36,7 +36,7 @@ pub(super) enum FaultKind {
     Layout,
 }
 
-/// A field that cannot be read.
+/// The error for a field that cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fault {
     /// Position in bits from the beginning of the packet.
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_number_of_variable_length_has_seven_bits_a_byte_and_a_sign() {
-        // 624485, -123456 and -128 are examples of the DWARF standard.
+        // The numbers 624485, -123456 and -128 are examples from the DWARF standard.
         let unsigned: [(&[u8], u64); 4] = [
             (&[0x02], 2),
             (&[0x80, 0x01], 128),
@@ -243,7 +243,8 @@ mod tests {
     fn a_text_ends_before_its_first_nul() {
         for length in 0..20 {
             for nul in 0..20 {
-                // Bytes of 1 after a NUL and bytes of 0x80 must not count as a NUL.
+                // Bytes with the value 1 after a NUL and bytes with the value 0x80 must not count
+                // as NULs.
                 let mut bytes = [[0x80, 1, 0xFF, b'a']; 5].as_flattened()[..length].to_vec();
                 if let Some(byte) = bytes.get_mut(nul) {
                     *byte = 0;

@@ -1,4 +1,4 @@
-//! Writes the fields of a scope as Babeltrace 2 does.
+//! Writes the fields of a scope in the form of Babeltrace 2.
 
 use super::bits::ones;
 use super::classes::{Encoding, Integer, IntegerKind};
@@ -83,7 +83,7 @@ impl Output for Printer {
             return;
         }
         self.field(field);
-        // CTF 1.8 declares these bytes as an array of numbers.
+        // In CTF 1.8, these bytes are declared as an array of numbers.
         self.out.text("[ ");
         for (index, byte) in bytes.iter().enumerate() {
             let separator = if index == 0 { "" } else { ", " };
@@ -183,7 +183,7 @@ fn put_text(out: &mut TextBuffer, text: &[u8]) {
     out.byte(b'"');
 }
 
-/// Returns a number as C's `%g` prints it: six significant digits without zeros at the end.
+/// Returns a number as C's `%g` prints it: six significant digits, without trailing zeros.
 fn general(value: f64) -> String {
     if !value.is_finite() {
         let name = if value.is_nan() { "nan" } else { "inf" };
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn fractions_have_six_digits_as_in_c() {
-        // The expected texts are those of printf("%g") in C.
+        // The expected texts are the output of printf("%g") in C.
         let answers = [
             (0.1, "0.1"),
             (1e-7, "1e-07"),

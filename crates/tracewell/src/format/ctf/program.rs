@@ -13,8 +13,9 @@ use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
-/// Maximum number of array elements without bits in a packet, in addition to one for each bit of
-/// the packet up to the element. Such elements take time and memory, but no bytes of the file.
+/// Maximum number of array elements without bits in a packet. One more is allowed for each bit of
+/// the packet before the element. Such elements take time and memory, but occupy no bytes of the
+/// file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
 /// The kind of a field that contains fields.
@@ -43,7 +44,7 @@ pub(super) enum Place {
     Hidden,
 }
 
-/// A field, as outputs see it.
+/// The description of a field for outputs.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) name: Arc<str>,
@@ -66,8 +67,8 @@ pub(super) trait Output {
     fn open(&mut self, field: &Field, shape: Shape);
     /// Ends a field that contains fields.
     fn close(&mut self, shape: Shape);
-    /// Receives a run of numbers, which begins at the start of `bytes`. Their fields are among
-    /// `fields`, and `present` has a bit for each of their slots.
+    /// Receives a run of numbers, which begins at the start of `bytes`. `fields` contains the
+    /// fields of these numbers, and `present` has a bit for each of their slots.
     #[inline]
     fn slots(&mut self, numbers: &[SlotNumber], fields: &[Field], present: u32, bytes: &[u8]) {
         let _ = present;
@@ -156,12 +157,13 @@ pub(super) enum Op {
         field: u32,
         form: Form,
     },
-    /// Stores the last number in a register.
+    /// Stores the number that was read last in a register.
     Store {
         register: u32,
         is_signed: bool,
     },
-    /// Applies a role of the last number, which has this number of bits, to the packet or event.
+    /// Applies a role of the number that was read last, which has this number of bits, to the
+    /// packet or event.
     Role {
         role: Role,
         bits: u8,
@@ -196,7 +198,7 @@ pub(super) enum Op {
         end: u32,
     },
     /// Continues with the option that a register selects: one of `count` cases from `first` on. If
-    /// no case has the value, continues at `absent`, or fails without one.
+    /// no case has the value, continues at `absent`, or fails if `absent` is `None`.
     Choose {
         register: u32,
         first: u32,
@@ -236,8 +238,8 @@ pub(super) struct State {
     pub(super) packet: PacketNumbers,
 }
 
-/// The numbers with a role in the header and the context of a packet. Each is `None` if they lack
-/// it.
+/// The numbers with a role in the header and the context of a packet. A number is `None` if neither
+/// contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PacketNumbers {
     pub(super) magic: Option<u64>,
@@ -247,16 +249,16 @@ pub(super) struct PacketNumbers {
     pub(super) content_size: Option<u64>,
     pub(super) begin: Option<u64>,
     pub(super) end: Option<u64>,
-    /// The count of discarded events, with its number of bits.
+    /// The count of discarded events, with the number of its bits.
     pub(super) discarded: Option<(u64, u8)>,
-    /// The sequence number of the packet, with its number of bits.
+    /// The sequence number of the packet, with the number of its bits.
     pub(super) number: Option<(u64, u8)>,
     pub(super) cpu: Option<u64>,
 }
 
 impl State {
     /// Returns the value of the clock for a stamp of `bits` bits. Assumes that a stamp of fewer
-    /// than 64 bits has wrapped at most once since the last stamp.
+    /// than 64 bits has wrapped at most once since the previous stamp.
     pub(super) fn extended(&self, stamp: u64, bits: u8) -> u64 {
         if bits >= 64 {
             return stamp;
@@ -304,7 +306,7 @@ pub(super) struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
     pub(super) slots: Vec<SlotNumber>,
-    /// Registers that a run may leave without a new value, because their field is in a choice.
+    /// Registers that may keep their old values in a run, because their fields are in a choice.
     pub(super) cleared: Vec<u32>,
 }
 
@@ -315,7 +317,7 @@ impl Program {
         self.ops.len() + self.fields.len() + fixed + self.cases.len()
     }
 
-    /// Reads the fields from the position of `bits` on, and moves the position after them.
+    /// Reads the fields that begin at the position of `bits`, and moves the position past them.
     ///
     /// # Errors
     /// Returns an error if a field cannot be read.
@@ -331,7 +333,7 @@ impl Program {
                 *register = NO_VALUE;
             }
         }
-        // Most programs begin with such a run, and many have no other instruction.
+        // Most programs begin with such a run, and many contain no other instruction.
         let first = match self.ops.first() {
             Some(Op::Slots { mask, first, count, bits: length, present }) => {
                 self.slots(*mask, (*first, *count), *length, *present, bits, out)?;

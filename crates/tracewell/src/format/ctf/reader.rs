@@ -1,7 +1,7 @@
 //! Reads all streams of a trace in order of time.
 //!
-//! An element is an event or a gap. Elements of equal time are in the order of their streams, which
-//! is the order of the first files of the streams.
+//! An element is an event or a gap. Elements with equal times are in the order of their streams.
+//! Streams are in the order of their first files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::program::{NO_VALUE, State};
 use super::stream::{Next, Part, Stream};
 use crate::format::{ReadError, TraceFile};
 
-/// The layouts of a trace and its streams.
+/// The streams of a trace, with their layouts.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) layouts: Vec<Layout>,
@@ -25,7 +25,7 @@ pub(super) struct Reader<'a> {
     pub(super) common: Common,
     timings: Vec<Vec<Timing>>,
     merge: Merge,
-    /// Warnings about the metadata: the index of the file, and the message.
+    /// Warnings about the metadata, each with the index of the file and the message.
     pub(super) warnings: Vec<(usize, String)>,
 }
 
@@ -115,7 +115,7 @@ pub(super) fn state(layout: &Layout) -> State {
 }
 
 /// Finds the streams and their files. The streams are in the order of their first files.
-/// `of_files` has the index of each file's layout.
+/// `of_files` contains the index of each file's layout.
 pub(super) fn parts<'a>(
     files: &'a [TraceFile],
     layouts: &[Layout],
@@ -164,21 +164,22 @@ pub(super) fn parts<'a>(
         streams[place].1.push(part);
     }
     for (_, parts) in &mut streams {
-        // Files whose first packet has no time are first, in the order of `files`.
+        // Files whose first packets have no time come first, in the order of `files`.
         parts.sort_by_key(|part| (part.begin, part.file));
     }
     streams
 }
 
-/// Divides a copy of a circular memory: its first packets are newer than the others. Returns the
-/// newer and the older part, or `None` if the packets are in order.
+/// Divides a copy of a circular memory, in which the first packets are newer than the others.
+/// Returns the newer and the older part, or `None` if the packets are in order.
 fn circular<'a>(
     layout: &Layout,
     part: Part<'a>,
     first: &Packet<'_>,
 ) -> Option<(Part<'a>, Part<'a>)> {
     let numbers = |packet: &Packet<'_>| Some((packet.numbers.number?.0, packet.numbers.begin?));
-    // A copy that begins with packet 0 has overwritten nothing, and an index is in order of time.
+    // If a copy begins with packet 0, nothing was overwritten. If there is an index, the packets
+    // are in order of time.
     let (number, begin) = numbers(first).filter(|(number, _)| *number > 0)?;
     if part.index.is_some() {
         return None;

@@ -26,7 +26,7 @@ pub(super) struct Row<'o> {
 /// The state of writing nested values.
 #[derive(Debug)]
 struct Nested<'o> {
-    /// The fields without a slot.
+    /// The fields that have no slot.
     rest: &'o mut Vec<u8>,
     /// Depth of the open value; 0 if none is open.
     depth: u32,
@@ -36,7 +36,7 @@ struct Nested<'o> {
 }
 
 impl<'o> Row<'o> {
-    /// Begins a row. `rest` is a buffer for the fields without a slot of their own.
+    /// Begins a row. `rest` is a buffer for the fields that have no slot of their own.
     #[inline]
     pub(super) fn begin(out: &'o mut Vec<u8>, slots: u8, rest: &'o mut Vec<u8>) -> Self {
         let start = out.len();
@@ -97,7 +97,7 @@ impl<'o> Row<'o> {
         }
     }
 
-    /// Sets a slot to the bytes from a position to the end.
+    /// Sets a slot to the bytes from a position to the end of the row.
     fn set_place(&mut self, slot: u8, from: usize) {
         let (start, length) = (from - self.start, self.out.len() - from);
         self.set(slot, values::place(start as u32, length as u32));
@@ -218,7 +218,7 @@ impl Output for Row<'_> {
     }
 
     fn close(&mut self, shape: Shape) {
-        // Hidden fields were not opened.
+        // Hidden fields were never opened, so do not close them.
         let Some(depth) = self.nested.depth.checked_sub(1) else { return };
         self.nested.depth = depth;
         let out = if self.nested.in_rest { &mut *self.nested.rest } else { &mut *self.out };
@@ -270,7 +270,7 @@ pub(super) fn decode(text: &[u8], encoding: Encoding) -> Option<String> {
 /// The values of a packet's context. They are read once and written to the row of each event.
 #[derive(Debug, Default)]
 pub(super) struct PacketRow {
-    /// The values of the fields in order, each with the end of its content in `bytes`.
+    /// The values of the fields, in order. Each is stored with the end of its content in `bytes`.
     values: Vec<(Value, usize)>,
     bytes: Vec<u8>,
     depth: u32,
@@ -305,7 +305,7 @@ impl PacketRow {
         item.write(&mut self.bytes);
     }
 
-    /// Writes the values to a row, each to its place. `names` are the names of the fields.
+    /// Writes each value to its place in a row. `names` are the names of the fields.
     #[inline]
     pub(super) fn put<'n>(
         &self,

@@ -1,16 +1,16 @@
 //! Runs of numbers at fixed offsets that have slots of their own: the usual fields of events. A
-//! program checks the bounds of a run once. The row then stores its numbers one after the other,
-//! without a look at their classes.
+//! program checks the bounds of a run once. The row then stores the numbers of the run one after
+//! the other, without looking at their classes.
 //!
-//! [`of_events`] finds the runs in a program. Does not read the other fields at fixed offsets; see
-//! `fixed`.
+//! [`of_events`] finds the runs in a program. This module does not read the other fields at fixed
+//! offsets; see `fixed`.
 
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
 use crate::model::values;
 
-/// The usual event: a program that is one run, which fills all slots of the row.
+/// The usual event: its program is one run, which fills all slots of the row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PlainEvent {
     /// The alignment in bits minus 1.
@@ -33,11 +33,11 @@ impl PlainEvent {
         is_whole.then_some(Self { mask, bits: u64::from(bits), numbers })
     }
 
-    /// Appends the row of an event to `out`, as the program with a row does.
+    /// Appends the row of an event to `out`, exactly as the program would.
     ///
     /// # Errors
-    /// Returns an error if the event extends beyond the content of the packet. Then `out` does not
-    /// change.
+    /// Returns an error if the event extends beyond the content of the packet. In this case, `out`
+    /// does not change.
     #[inline]
     pub(super) fn read(&self, bits: &mut Bits<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
         bits.align(self.mask)?;
@@ -105,7 +105,8 @@ mod tests {
         Layout::new(metadata::read(METADATA.as_bytes()).unwrap().metadata, programs).unwrap()
     }
 
-    /// Runs the programs of an event. Returns its row and the position after it, or the fault.
+    /// Runs the programs of an event. Returns the row of the event and the position after the
+    /// event, or the fault.
     fn run(layout: &Layout, bytes: &[u8]) -> Result<(Vec<u8>, u64), Fault> {
         let event: &EventLayout = &layout.streams[0].events[0];
         let mut state = State { registers: vec![NO_VALUE; layout.registers], ..State::default() };
@@ -131,7 +132,8 @@ mod tests {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *byte = (seed >> 56) as u8;
             }
-            // The event has 20 bytes. Words of its last number can extend beyond the bytes.
+            // The event has 20 bytes. The words that contain its last number can extend beyond
+            // these bytes.
             for length in 0..bytes.len() {
                 let bytes = &bytes[..length];
                 let expected = run(&by_scope, bytes);

@@ -1,4 +1,4 @@
-//! Reads one stream: its packets in sequence, and their events.
+//! Reads one stream: its packets in sequence, and the events in these packets.
 //!
 //! [`Stream::advance`] reads only the header of the next event, because the header contains the
 //! time by which streams are merged. [`Stream::body`] reads the rest of the event.
@@ -15,8 +15,9 @@ use super::packets::{self, Packet};
 use super::position::{Bits, Fault, FaultKind};
 use super::program::{NO_VALUE, Nothing, Output, State};
 
-/// Maximum step back of a stamp, in cycles, that is a change of order and not a wrap or a reset:
-/// 1 ms at 1 GHz. Interrupts of Zephyr can write their event before the interrupted one.
+/// Maximum step back of a stamp, in cycles, that counts as a change of order and not as a wrap or a
+/// reset. At 1 GHz, this is 1 ms. In Zephyr, an interrupt can write its event before the event that
+/// it interrupted.
 const MAX_REORDERED: u64 = 1_000_000;
 
 /// Number of cycles after which a stamp of 32 bits wraps.
@@ -52,8 +53,8 @@ pub(super) struct Gap {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum GapKind {
     /// The recorder discarded events and counted them. `count` is `None` if the stream does not
-    /// begin with its first packet. `first` is the recorder's count in the first packet, otherwise
-    /// 0.
+    /// begin with its first packet. In the first packet, `first` is the recorder's count; in other
+    /// packets it is 0.
     Events { count: Option<u64>, first: u64 },
     /// This number of packets is missing.
     Packets(u64),
@@ -65,12 +66,13 @@ pub(super) enum GapKind {
     Backwards(u64),
     /// The next packet has the UUID of another trace.
     OtherTrace([u8; 16]),
-    /// The next packet was written after later events of other streams had been delivered. Its
-    /// events get times that are later by this number of cycles.
+    /// The next packet was written after later events of other streams had been delivered. The
+    /// times of its events are increased by this number of cycles.
     Late(u64),
     /// The index lists this number of packets after the end of the file.
     Listed(u64),
-    /// The index file disagrees with a packet, with the difference. It is not used any more.
+    /// The index file disagrees with a packet, and is not used any more. The value is the
+    /// difference.
     Index(String),
 }
 
@@ -81,13 +83,13 @@ pub(super) enum Next {
     Event,
     /// A gap. The caller takes it with [`Stream::take_gap`].
     Gap,
-    /// None before the files grow.
+    /// There is no next element until the files grow.
     Wait,
-    /// None: the end of the stream.
+    /// There is no next element, because the stream has ended.
     End,
 }
 
-/// The facts about the previous packet by which gaps and repeated packets are found.
+/// The facts about the previous packet that are needed to find gaps and repeated packets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Previous {
     begin: Option<u64>,
@@ -105,9 +107,9 @@ pub(super) struct Stream<'a> {
     /// Offset of the next packet in its file.
     at: usize,
     pub(super) packet: Option<Packet<'a>>,
-    /// Index of the layout of the last packet.
+    /// Index of the layout of the current packet.
     pub(super) layout: usize,
-    /// Index of the stream class of the last packet.
+    /// Index of the stream class of the current packet.
     pub(super) class: usize,
     /// Number of packets opened so far.
     pub(super) packets: u64,
@@ -120,21 +122,21 @@ pub(super) struct Stream<'a> {
     pub(super) event_at: u64,
     /// Value of the clock at the next event.
     pub(super) time: u64,
-    /// Timestamp of the beginning of the last packet. Events of the packet can be earlier, because
-    /// old versions of barectf record this timestamp too late.
+    /// Timestamp of the beginning of the current packet. Events of the packet can be earlier,
+    /// because old versions of barectf record this timestamp too late.
     begin: u64,
     /// Position of the current event in its packet, to detect events without bits.
     moved: Option<u64>,
     previous: Option<Previous>,
-    /// The UUID of the last packet, if it is not that of the metadata.
+    /// The UUID of the current packet, if it differs from that of the metadata.
     other_trace: Option<[u8; 16]>,
     gaps: VecDeque<Gap>,
     pub(super) next: Next,
-    /// Number of cycles to add to stamps, because the clock went back.
+    /// Number of cycles to add to stamps, to compensate for steps back of the clock.
     shift: u64,
     /// True if an interrupt recorded the last event.
     after_interrupt: bool,
-    /// How to read files that still grow; `None` if they are complete.
+    /// The way to read files that still grow; `None` if the files are complete.
     growing: Option<Growing>,
     /// The packet that continues when the files have grown.
     held: Option<Packet<'a>>,
@@ -142,11 +144,12 @@ pub(super) struct Stream<'a> {
     is_incomplete: bool,
     /// Number of the next packet in the index of its file; `None` if the index is not used.
     entry: Option<usize>,
-    /// The packets that the next files can contain again: those that begin after the next file.
+    /// The packets that may occur again in the next files: those that begin after the beginning of
+    /// the next file.
     repeatable: HashSet<Previous, RandomState>,
 }
 
-/// How to read a stream whose files still grow.
+/// The way to read a stream whose files still grow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Growing {
     /// The stamp up to which all events have been delivered. Packets that begin earlier are late.
@@ -188,8 +191,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the stream on other copies of its files. `part` is the index of the current file.
-    /// The bytes of all files up to the current position are as before.
+    /// Returns the stream, but reading from other copies of its files. `part` is the index of the
+    /// current file. Up to the current position, the bytes of all files must be the same as before.
     pub(super) fn onto<'b>(
         self,
         parts: Vec<Part<'b>>,
@@ -238,7 +241,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the stream with this way to read its files.
+    /// Returns the stream, with this way to read its files.
     pub(super) fn of_growing_files(self, growing: Option<Growing>) -> Self {
         Self { growing, ..self }
     }
@@ -249,7 +252,7 @@ impl<'a> Stream<'a> {
         self.onto(Vec::new(), 0, growing)
     }
 
-    /// Returns true if anything of the stream was read.
+    /// Returns true if any part of the stream was read.
     pub(super) fn has_begun(&self) -> bool {
         self.packets > 0 || self.part > 0 || self.at > 0
     }
@@ -266,8 +269,8 @@ impl<'a> Stream<'a> {
         (self.at, self.packet, self.held, self.entry) = (0, None, None, Some(0));
     }
 
-    /// Returns the stamp at the end of the last complete packet that the files contain, without
-    /// reading its events.
+    /// Returns the stamp at the end of the last complete packet in the files, without reading the
+    /// packet's events.
     pub(super) fn newest(
         &self,
         layouts: &[Layout],
@@ -317,7 +320,7 @@ impl<'a> Stream<'a> {
         stamp.max(self.growing.map_or(0, |growing| growing.assumed))
     }
 
-    /// Returns true if the next element can only follow when the files grow.
+    /// Returns true if there can be a next element only after the files have grown.
     fn waits(&self) -> bool {
         let is_last = self.part + 1 >= self.parts.len();
         let is_read = self.parts.get(self.part).is_none_or(|part| self.at >= part.bytes.len());
@@ -415,10 +418,10 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Handles a stamp of 32 bits that seems to have wrapped, but is only out of order.
+    /// Handles a stamp of 32 bits that seems to have wrapped but is merely out of order.
     #[cold]
     fn reordered(&mut self, before: u64, back: u64) {
-        // If packets have a time, smaller stamps are real wraps.
+        // If packets have times, a smaller stamp is a real wrap.
         if self.packet.is_some_and(|packet| packet.numbers.begin.is_some()) {
             self.time = self.state.clock.wrapping_add(self.shift);
             return;
@@ -463,8 +466,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Keeps the packet at the current event if the files can grow and then contain the event.
-    /// Without a fault, the event is not in the metadata.
+    /// Keeps the packet at the current event, if the files can grow and may then contain the whole
+    /// event. If there is no fault, the metadata does not contain the event.
     #[cold]
     fn holds(&mut self, fault: Option<FaultKind>) -> bool {
         let Some(packet) = self.packet.filter(|_| self.growing.is_some()) else { return false };
@@ -482,7 +485,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Drops the rest of the packet, in which no event begins. It can be padding. `fault` is the
-    /// fault in the header of the event, if the event is not only unknown.
+    /// fault in the event's header, or `None` if the event is merely unknown.
     #[cold]
     fn lose_event(&mut self, fault: Option<FaultKind>, message: String) {
         if self.holds(fault) {
@@ -503,7 +506,7 @@ impl<'a> Stream<'a> {
         self.packet = None;
     }
 
-    /// Returns true if packets have no size and the rest of the packet consists of zeros.
+    /// Returns true if packets have no size field and the rest of the packet consists of zeros.
     #[cold]
     fn is_padding(&self) -> bool {
         let Some(packet) = self.packet else { return false };
@@ -573,7 +576,7 @@ impl<'a> Stream<'a> {
                     self.move_late(begin, packet.offset);
                 }
                 self.packet = Some(packet);
-                // A packet without a size grows with its file.
+                // A packet that does not state its size grows with its file.
                 let grows = self.growing.is_some() && self.part + 1 >= self.parts.len();
                 self.held = self.packet.filter(|packet| grows && !packet.has_size());
             }
@@ -601,7 +604,8 @@ impl<'a> Stream<'a> {
         true
     }
 
-    /// Compares a packet with the index of its file. An index that disagrees is not used any more.
+    /// Compares a packet with the index of its file. If the index disagrees, it is not used any
+    /// more.
     fn compare_with_index(&mut self, part: &Part<'_>, packet: &Packet<'_>) {
         let Some((index, number)) = part.index.zip(self.entry) else { return };
         match index.get(number).map(|entry| entry.difference(packet)) {
@@ -632,13 +636,13 @@ impl<'a> Stream<'a> {
         if missing > 0 {
             let (kind, offset) = (GapKind::Listed(missing as u64), self.at as u64);
             self.gaps.push_back(Gap { kind, between: None, offset });
-            // The numbers of packets do not show the same gap again.
+            // Forget the number of the previous packet, so that the same gap is not reported again.
             self.previous = self.previous.map(|previous| Previous { number: None, ..previous });
         }
     }
 
-    /// Returns true if a packet was read before. Snapshots contain packets of the snapshots before
-    /// them. Otherwise notes the packet if the next file can contain it.
+    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots.
+    /// If it was not read, and the next file can contain it again, stores it.
     fn is_repeated(&mut self, packet: Previous) -> bool {
         if packet.number.is_none() {
             return false;
@@ -656,7 +660,8 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Moves the events of a packet that begins before events that were delivered.
+    /// Shifts the times of a packet's events if the packet begins before events that were
+    /// delivered.
     fn move_late(&mut self, begin: u64, offset: u64) {
         let Some(growing) = self.growing else { return };
         let behind = growing.delivered.saturating_sub(self.timing.stamp(begin));
@@ -701,8 +706,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Notes if an interrupt recorded the last event. Such an event can precede an event with an
-    /// earlier stamp, whose recording it interrupted.
+    /// Stores whether an interrupt recorded the last event. Such an event can precede an event with
+    /// an earlier stamp, if the interrupt occurred while that event was being recorded.
     #[inline]
     pub(super) fn note_interrupt(&mut self, is_interrupt: bool) {
         self.after_interrupt = is_interrupt;

@@ -1,12 +1,12 @@
-//! The systems whose events have meanings, from the files in `schemas/ctf`.
+//! The systems whose events have meanings. The files in `schemas/ctf` describe them.
 //!
 //! | system | recognised by the event |
 //! |---|---|
 //! | the Linux kernel, recorded by LTTng or perf | `sched_switch`, `sched:sched_switch` |
 //! | Zephyr | `thread_switched_in` |
 //!
-//! Files bind events and arguments by name, because ids and layouts differ from trace to trace. A
-//! trace may lack events and arguments that a file names.
+//! The files refer to events and arguments by name, because ids and layouts differ from trace to
+//! trace. A trace may lack events and arguments that a file names.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,8 +27,8 @@ pub(super) struct System {
     entries: Option<Arc<Schema>>,
     /// True if the numbers of threads are addresses.
     pub(super) has_addresses: bool,
-    /// True if the metadata declares `sched_waking`. Then `sched_wakeup` has no meaning, because it
-    /// follows a `sched_waking`.
+    /// True if the metadata declares `sched_waking`. In this case, `sched_wakeup` has no meaning,
+    /// because it follows a `sched_waking`.
     has_waking: bool,
 }
 

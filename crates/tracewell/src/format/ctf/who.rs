@@ -8,7 +8,7 @@
 //! | `thread_switched_in` with `thread_id`, `name` | this thread runs after the event (Zephyr) |
 //!
 //! Events between the beginning and the end of an interrupt belong to the interrupt. Other events
-//! without such fields belong to the thread that runs on their processor, if it is known.
+//! without such fields belong to the thread that runs on their processor, if this thread is known.
 
 use super::field::Field;
 use super::row::Row;
@@ -20,21 +20,21 @@ use crate::model::values::HEAD;
 use crate::model::{Context, ContextId, ContextKind, Meaning, Trace};
 use crate::text::shown;
 
-/// Added to the number of a processor for the key of its thread 0. Each processor has its own
-/// thread 0, the idle thread.
+/// Number that is added to the number of a processor to get the key of its thread 0. Each processor
+/// has its own thread 0, the idle thread.
 const IDLE: u64 = 1 << 48;
 
 /// Key of the context of events whose thread is not known.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Added to the number of an interrupt for the key of its context.
+/// Number that is added to the number of an interrupt to get the key of its context.
 const INTERRUPT: u64 = 1 << 49;
 
 /// The slots of a number and of a name.
 type Slots = (u8, Option<u8>);
 
-/// Returns the number of a thread from its slot. In slots of signed numbers of 32 bits, the sign is
-/// in the higher bits. Larger numbers are addresses.
+/// Returns the number of a thread from its slot. In the slot of a signed number of 32 bits, the
+/// sign extends into the higher bits. Larger numbers are addresses.
 #[inline]
 fn thread_number(slot: u64) -> u64 {
     match i32::try_from(slot.cast_signed()) {
@@ -52,7 +52,7 @@ pub(super) struct Who {
     next: Option<Slots>,
     /// Threads that the event names.
     named: [Option<Slots>; 2],
-    /// The slot of the processor, if the packet does not have it.
+    /// The slot of the processor, if the packet does not contain the processor.
     cpu: Option<u8>,
     /// The interrupt that begins or ends.
     interrupt: Option<Interrupt>,
@@ -62,7 +62,7 @@ pub(super) struct Who {
     pub(super) is_interrupt: bool,
 }
 
-/// The id of an event class in the schema, and the arguments that name its contexts.
+/// An event class: its id in the schema, and the arguments that name its contexts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     pub(super) id: u32,
@@ -78,7 +78,7 @@ struct Interrupt {
     offset: u64,
 }
 
-/// Arguments with the number and the name of a thread, in events of known systems.
+/// The arguments that contain the number and the name of a thread, in events of known systems.
 const NAMED: [(&str, &str); 8] = [
     ("prev_tid", "prev_comm"),
     ("next_tid", "next_comm"),
@@ -113,7 +113,8 @@ impl Who {
         let recorder = thread(number("vtid"), "procname");
         let recorder = recorder.or_else(|| thread(number("context_tid"), "procname"));
         let recorder = recorder.or_else(|| thread(number("perf_tid"), "perf_comm"));
-        // In the state of a kernel that LTTng records first, `vtid` is the described thread.
+        // In the events with which LTTng first records the state of a kernel, `vtid` is the thread
+        // that the event describes.
         let recorder = recorder.filter(|_| !event.starts_with("lttng_statedump_"));
         let cpu = number("perf_cpu").or_else(|| number("core_id"));
         let mut named = [None; 2];
@@ -141,8 +142,8 @@ impl Who {
         self.interrupt = Some(Interrupt { begins, number, offset: means.offset });
     }
 
-    /// Returns true if the event has no context but its recorder, and its processor is that of its
-    /// packet.
+    /// Returns true if the event names no context except its recorder, and its processor is that of
+    /// its packet.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         let has_name = self.recorder.is_some_and(|(_, name)| name.is_some());
@@ -150,8 +151,8 @@ impl Who {
         !has_name && !has_others && self.cpu.is_none()
     }
 
-    /// Returns the processor of an event whose row was written: that of its packet, or that of the
-    /// event.
+    /// Returns the processor of an event whose row was written: the processor of its packet, or the
+    /// one that the event names.
     #[inline]
     pub(super) fn cpu(&self, row: &Row<'_>, packet: Option<u64>) -> u16 {
         let own = self.cpu.and_then(|slot| row.number_in(slot));
@@ -172,7 +173,7 @@ struct Cpu {
 pub(super) struct Threads {
     /// The processors, by number.
     cpus: Vec<Cpu>,
-    /// Threads that recorded events recently, each at the position of its key.
+    /// Threads that recorded events recently, each at the position that belongs to its key.
     recent: RecentContexts,
     /// The context of events whose thread is not known.
     unknown: Option<ContextId>,
@@ -209,7 +210,8 @@ impl Threads {
         context
     }
 
-    /// Returns the context of an event with this row. [`Who::is_plain`] returns true for the event.
+    /// Returns the context of an event with this row. The caller has checked that [`Who::is_plain`]
+    /// returns true for the event.
     #[inline]
     pub(super) fn of_recorder(
         &mut self,
@@ -242,8 +244,8 @@ impl Threads {
         context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)))
     }
 
-    /// Returns the context of the thread with the number in a slot. `add` adds it, from its key and
-    /// its number, if it is new.
+    /// Returns the context of the thread with the number in a slot. If the context is new, `add`
+    /// creates it from its key and its number.
     #[inline]
     fn numbered(
         &mut self,
@@ -279,8 +281,8 @@ impl Threads {
         &mut self.cpus[cpu]
     }
 
-    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` for
-    /// an end without a beginning.
+    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` if
+    /// the beginning of an ended interrupt is not known.
     fn interrupt(
         &mut self,
         interrupt: &Interrupt,
@@ -314,7 +316,8 @@ impl Threads {
         Some(id)
     }
 
-    /// Adds the thread in these slots, or renames it to the name in them.
+    /// Adds the thread that these slots describe. If the thread exists, gives it the name in the
+    /// slots.
     fn name(
         &mut self,
         slots: Slots,
@@ -332,7 +335,8 @@ impl Threads {
         }
     }
 
-    /// Returns the context of the thread in these slots, and adds it if it is new.
+    /// Returns the context of the thread that these slots describe, and adds the context if it is
+    /// new.
     #[inline]
     fn thread(
         &mut self,

@@ -1,5 +1,5 @@
-//! The vocabulary of kernels and executors, which the compact stream of small targets and native
-//! streams have in common.
+//! The vocabulary of kernels and executors. It is shared by the compact stream of small targets and
+//! by native streams.
 //!
 //! | file | task |
 //! |---|---|
@@ -21,7 +21,7 @@ pub(super) use state::{Kernel, Place};
 
 use crate::model::schema::Schema;
 
-/// Returns the event types that every kernel can record, and those that the decoder derives.
+/// Returns the event types that every kernel can record and those that the decoder derives.
 pub(super) fn schema() -> Arc<Schema> {
     static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
         Schema::built_in(include_str!("../../../schemas/target.toml"), "schemas/target.toml")

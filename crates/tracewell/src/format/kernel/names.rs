@@ -1,5 +1,5 @@
-//! Definitions of a trace: names of tasks, objects, interrupts and events, the kernel and the
-//! rate of its clock. A definition can follow the events that refer to it.
+//! Handles the definitions in a trace: the names of tasks, objects, interrupts and events, the
+//! kernel, and the rate of its clock. A definition can follow the events that refer to it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ pub(in crate::format) struct Names {
 }
 
 /// Returns the key of the context of a task or an interrupt. Analyses find a task by the number in
-/// an event's argument. The key of a thread in a native stream has its process, at most 2^22, in
-/// the upper 32 bits.
+/// an event's argument. In a native stream, the upper 32 bits of a thread's key contain its
+/// process, which is at most 2^22.
 const fn key(kind: DefinitionKind, number: u32) -> u64 {
     match kind {
         DefinitionKind::Interrupt => 1 << 55 | number as u64,
@@ -73,7 +73,8 @@ impl Names {
             .known
             .entry((entry.kind, entry.number))
             .or_insert_with(|| Known { first: *entry, name: Vec::new() });
-        // Parts usually arrive in order. The first part of another name replaces the name.
+        // Parts usually arrive in order. The first part of a different name replaces the stored
+        // name.
         let at = usize::from(entry.part) * NAME;
         if known.part(entry.part) != entry.text() {
             known.name.truncate(at);
@@ -221,7 +222,7 @@ impl Names {
         })
     }
 
-    /// Returns the recorded priority of a task.
+    /// Returns the priority that a task has according to the trace.
     pub(in crate::format) fn priority(&self, kind: DefinitionKind, number: u32) -> Option<u16> {
         let known = self.known.get(&(kind, number));
         known.filter(|_| kind == DefinitionKind::Task).map(|known| known.first.priority.into())
@@ -246,7 +247,7 @@ impl Names {
 }
 
 impl Known {
-    /// Returns the bytes of the name from a part on.
+    /// Returns the bytes of the name, beginning with a given part.
     fn part(&self, part: u8) -> &[u8] {
         let rest = self.name.get(usize::from(part) * NAME..).unwrap_or_default();
         rest.get(..NAME).unwrap_or(rest)
@@ -260,7 +261,7 @@ fn unnamed(kind: DefinitionKind, number: u32) -> String {
 }
 
 /// Defines an event of the application from `name(argument,argument)`. Ignores an incomplete name,
-/// because another part of it follows.
+/// because a further part follows.
 fn define_event(text: &[u8], number: u32, trace: &mut Trace) {
     let text = shown(text);
     let Some((name, rest)) = text.split_once('(') else { return };

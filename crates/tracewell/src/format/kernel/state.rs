@@ -1,9 +1,9 @@
 //! Assigns events to contexts, and derives events from the state of the tasks.
 //!
-//! A kernel records one event for a switch, `RUNS`. Its meaning depends on the task that ran
-//! before: this task was blocked or preempted. If a task waits for a lock, the kernel records the
-//! request and, after the wait, the acquisition. This module derives ids above 255 from the state
-//! of the tasks, so that each event of the schema has one meaning.
+//! A kernel records one event for a switch, `RUNS`. Its meaning depends on the reason why the
+//! previous task stopped running: the task was blocked or preempted. If a task waits for a lock,
+//! the kernel records the request and, after the wait, the acquisition. This module derives ids
+//! above 255 from the state of the tasks, so that each event of the schema has one meaning.
 
 use tracewell_wire::target::{DefinitionKind, ids};
 
@@ -14,19 +14,19 @@ use crate::model::{Context, ContextId, ContextKind, Priority, Trace};
 
 /// Ids that the decoder derives.
 mod derived {
-    /// A task runs after one that stopped.
+    /// A task runs after another task that stopped.
     pub(super) const SWITCH: u32 = 0x100;
-    /// A task runs instead of one that was ready to continue.
+    /// A task runs instead of another task that was ready to continue.
     pub(super) const PREEMPT: u32 = 0x101;
     /// A task got the mutex for which it waited.
     pub(super) const MUTEX_LOCK_AFTER_WAIT: u32 = 0x102;
     /// A task got the semaphore for which it waited.
     pub(super) const SEMAPHORE_TAKE_AFTER_WAIT: u32 = 0x103;
-    /// An interrupt ends whose beginning was not recorded.
+    /// An interrupt ends, but its beginning was not recorded.
     pub(super) const INTERRUPT_EXIT_UNMATCHED: u32 = 0x104;
-    /// An object is created; the kind is added.
+    /// Number that is added to the kind of an object to get the id for its creation.
     pub(super) const CREATE: u32 = 0x200;
-    /// An object is deleted; the kind is added.
+    /// Number that is added to the kind of an object to get the id for its deletion.
     pub(super) const DELETE: u32 = 0x210;
 }
 
@@ -56,7 +56,8 @@ struct Core {
 /// The counts that `info` shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::format) struct Counts {
-    /// Number of events that made a ready task ready. The decoder drops them.
+    /// Number of events that made a task ready although it was already ready. The decoder drops
+    /// them.
     pub(in crate::format) ready_again: u64,
     /// Number of ends of interrupts whose beginnings were not recorded.
     pub(in crate::format) unmatched_exits: u64,
@@ -69,7 +70,7 @@ pub(in crate::format) struct Counts {
 pub(in crate::format) enum Place {
     /// A core that runs tasks. Its state determines the context.
     Core(u8),
-    /// A context that is no part of the kernel.
+    /// A context that is not part of the kernel.
     Outside(ContextId),
 }
 
@@ -117,9 +118,9 @@ impl Kernel {
         ticks: u64,
         trace: &mut Trace,
     ) -> Option<Row> {
-        // The context of the beginning of an interrupt is this interrupt. The context of the start
-        // is the time before the first task. The context of a switch is the task that loses the
-        // core, so the state changes after this.
+        // The context of an event that begins an interrupt is this interrupt. The context of the
+        // start event is the time before the first task. The context of a switch is the task that
+        // loses the core, so the state changes only after this.
         let (context, priority) = match place {
             Place::Outside(context) => (context, None),
             Place::Core(core) => {
@@ -187,7 +188,7 @@ impl Kernel {
         }
     }
 
-    /// Updates the state by an event.
+    /// Updates the state according to an event.
     fn next(
         &mut self,
         id: u8,
@@ -265,7 +266,7 @@ impl Kernel {
         self.tasks.at(number, &self.names, trace)
     }
 
-    /// Handles a change of the running task. Reports each idle task as task 0.
+    /// Handles a change of the running task. Each idle task is reported as task 0.
     fn runs(&mut self, core: u8, task: u32, next: Next, trace: &mut Trace) -> Next {
         let (task, runs) = match task {
             task if task == 0 || self.names.is_idle(task) => (0, Runs::Idle),
@@ -314,7 +315,7 @@ impl Kernel {
         next.with(base + kind as u32, &[object])
     }
 
-    /// Handles requests of the running task, and events without effect on the state.
+    /// Handles requests of the running task, and events that have no effect on the state.
     fn request(&mut self, id: u8, core: u8, object: u32, next: Next, trace: &mut Trace) -> Next {
         let (Runs::Task(number), true) =
             (self.core(core).runs, self.core(core).interrupts.innermost().is_none())

@@ -1,5 +1,5 @@
-//! The state of each task. It shows why a task lost its core, if the task requested a lock before,
-//! and if a task that becomes ready was already ready.
+//! The state of each task. It shows why a task lost its core, whether the task requested a lock
+//! before, and whether a task that becomes ready was already ready.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use tracewell_wire::target::DefinitionKind;
 use super::names::Names;
 use crate::model::{ContextId, Trace};
 
-/// A reason for which a task stops being ready: the numbers of `block_reason` in the schema.
+/// A reason why a task stops being ready. The numbers are those of `block_reason` in the schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reason {
     Mutex = 1,
@@ -51,8 +51,8 @@ pub(super) struct Task {
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     known: HashMap<u32, Task, RandomState>,
-    /// Number of gaps so far. A gap does not visit the tasks, because both can be many: the state
-    /// of a task with a smaller number is out of date.
+    /// Number of gaps so far. There can be many gaps and many tasks, so a gap does not visit the
+    /// tasks. Instead, a task's state is out of date if the task stores a smaller number.
     gaps: u64,
 }
 
@@ -73,7 +73,7 @@ impl Tasks {
         task
     }
 
-    /// Begins the life of a task. A task that had the number before has ended.
+    /// Begins the life of a task. If another task had this number before, that task has ended.
     pub(super) fn create(
         &mut self,
         number: u32,

@@ -116,8 +116,8 @@ impl NativeDecoder {
 
     /// Reports the losses that no packet header reports.
     fn lost_at_end(&self, lanes: u64, others: u64, end: u64, out: &mut Emitter<'_>) -> Flow {
-        // The header of a packet reports the losses before this packet. The other losses happened
-        // after the last packets.
+        // The header of a packet reports the losses before this packet. So the other losses
+        // happened after the last packets.
         let lost = lanes.saturating_sub(self.merge.lost()).saturating_add(others);
         if lost > 0 {
             out.loss(Some(lost), LossCause::BufferFull, end)?;
@@ -139,8 +139,8 @@ impl NativeDecoder {
                 }
                 Stop::Wanted(_) if last => break,
                 Stop::Wanted(wanted) => {
-                    // Records that wait for a later status refer to bytes in the window, so keep
-                    // these bytes.
+                    // Records that must wait for a later status refer to bytes in the window, so
+                    // keep these bytes.
                     let needed = self.merge.needed_from().unwrap_or(self.log.place.at);
                     let consumed =
                         needed.min(self.log.place.at).saturating_sub(window.offset) as usize;

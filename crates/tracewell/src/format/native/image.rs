@@ -27,7 +27,7 @@ impl<'a> Image<'a> {
         Self { header, window }
     }
 
-    /// Returns a word, or 0 if the input ends before it.
+    /// Returns a word, or 0 if the input ends before the word does.
     pub(super) fn word(&self, index: usize) -> u64 {
         word(self.window.bytes, index).unwrap_or(0)
     }
@@ -74,8 +74,8 @@ impl<'a> Image<'a> {
         let words = u64::from(geometry.packet_words);
         let committed = Committed(head(lane::COMMITTED)).position();
         let consumed = head(lane::CONSUMED);
-        // A lane is a ring. It holds one lane's length of words up to the end of the open packet.
-        // Earlier packets have been overwritten.
+        // A lane is a ring. It holds the words before the end of the open packet, up to the length
+        // of the lane. Earlier packets have been overwritten.
         let possible = (committed.saturating_sub(1) / words * words + words)
             .saturating_sub(geometry.lane_words());
         let oldest = head(lane::OLDEST).max(possible);
@@ -112,8 +112,8 @@ impl<'a> Image<'a> {
         cleared: u64,
         damaged: bool,
     ) -> RecordRun {
-        // Records that a reader consumed are not lost. If consumed records were overwritten too,
-        // the number of lost records is unknown.
+        // Overwritten records that a reader had consumed are not lost. If consumed records were
+        // overwritten too, the number of lost records is unknown.
         let taken = consumed > 0 && consumed >= oldest;
         run.header.covered_from = if taken { run.header.first_event } else { 0 };
         run.header.lost_before = run.header.lost_before.saturating_sub(cleared);
@@ -121,13 +121,13 @@ impl<'a> Image<'a> {
         run
     }
 
-    /// Returns the offset in bytes of the word at a position of a lane.
+    /// Returns the offset, in bytes, of the word at a position in a lane.
     fn place(&self, lane: usize, position: u64) -> usize {
         let geometry = self.header.geometry;
         (geometry.lane(lane) + (position % geometry.lane_words()) as usize) * WORD
     }
 
-    /// Returns those records of a packet that are committed and not consumed.
+    /// Returns those records of a packet that are committed but not consumed.
     fn run(&self, lane: usize, packet: u64, committed: u64, consumed: u64) -> Option<RecordRun> {
         let words = u64::from(self.header.geometry.packet_words);
         let place = self.place(lane, packet);
@@ -161,8 +161,8 @@ impl<'a> Image<'a> {
     }
 
     /// Counts the lost events that no packet reports. Returns the number of events that were lost
-    /// after the last packets of the lanes, and the number of events that were lost outside of
-    /// lanes.
+    /// after the last packets of the lanes, and the number of events that were lost before they
+    /// reached a lane.
     pub(super) fn lost(&self) -> (u64, u64) {
         let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));
         let others = self.word(at::LOST_UNPLACED).saturating_add(self.word(at::LOST_SUSPENDED));

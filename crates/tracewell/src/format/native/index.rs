@@ -15,7 +15,7 @@ pub struct Index {
 impl Index {
     /// Returns the index at the end of a log, or `None` if it is missing or damaged.
     pub fn read(log: &[u8]) -> Option<Self> {
-        // The end block has one word: the offset of the last index block.
+        // The end block contains one word, which is the offset of the last index block.
         let end = log.len().checked_sub(block::HEAD + WORD)?;
         let mut at = word(at(log, end, Kind::End)?.body, 0)?;
         let mut entries = Vec::new();

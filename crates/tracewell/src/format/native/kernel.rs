@@ -15,7 +15,7 @@ use crate::model::{
     Trace,
 };
 
-/// Number that is added to the ids of the vocabulary. The ids of a stream's event types are
+/// Number that is added to the ids of the vocabulary. The ids of a stream's own event types are
 /// smaller.
 const BASE: u32 = 0x1000;
 
@@ -24,7 +24,7 @@ const BASE: u32 = 0x1000;
 enum Known {
     /// The event with this id.
     Event(u8),
-    /// The name of a task or object, in parts.
+    /// Definitions of a task or object, one for each part of its name.
     Names(Vec<Definition>),
 }
 
@@ -36,13 +36,13 @@ pub(super) struct KernelEvents {
     types: Vec<Option<Known>>,
     /// The tasks and objects that have a name.
     named: Vec<(DefinitionKind, u32)>,
-    /// Threads whose context was added before the first event type of the kernel, with their new
+    /// Threads whose contexts were added before the first event type of the kernel, with their new
     /// contexts.
     replaced: Vec<(ContextId, ContextId)>,
 }
 
 impl KernelEvents {
-    /// Adds an event type if it is one of a kernel. Returns false for other event types.
+    /// Adds an event type if it belongs to a kernel. Returns false for other event types.
     pub(super) fn define(&mut self, id: u16, text: &EventTypeText<'_>, trace: &mut Trace) -> bool {
         let known = if let Some(event) = event_of(text) {
             Known::Event(event.id)
@@ -59,7 +59,8 @@ impl KernelEvents {
         if index >= self.types.len() {
             self.types.resize_with(index + 1, || None);
         }
-        // The first name applies from the beginning, because its record may have been overwritten.
+        // The first name applies from the beginning of the trace, because the record with the name
+        // may have been overwritten.
         if let Known::Names(parts) = &known
             && let Some(first) = parts.first()
             && !self.named.contains(&(first.kind, first.number))
@@ -81,13 +82,13 @@ impl KernelEvents {
         self.types.get(usize::from(id)).is_some_and(Option::is_some)
     }
 
-    /// Returns the kind of the contexts of threads. Next to a kernel, they are not tasks, because
-    /// the trace does not show when they run.
+    /// Returns the kind of the contexts of threads. If the stream also has a kernel's events,
+    /// threads are not tasks, because the trace does not show when they run.
     pub(super) fn kind_of_threads(&self) -> ContextKind {
         if self.are_recorded() { ContextKind::Unknown } else { ContextKind::Thread }
     }
 
-    /// Returns the context of a thread next to a kernel.
+    /// Returns the context of a thread in a stream that also has a kernel's events.
     pub(super) fn outside(&mut self, thread: ContextId, trace: &mut Trace) -> ContextId {
         if !self.are_recorded() {
             return thread;
@@ -194,7 +195,7 @@ fn parts(first: Definition, name: &[u8]) -> Vec<Definition> {
 }
 
 fn apply(kernel: &mut Kernel, parts: &[Definition], trace: &mut Trace) {
-    // The stream's header has the rate of the clock.
+    // The stream's header already contains the rate of the clock.
     kernel.names.rate = trace.clock.rate;
     parts.iter().for_each(|part| kernel.names.define(part, trace));
 }

@@ -15,7 +15,7 @@ pub(super) struct Log {
     pub(super) place: BlockPlace,
     /// The content of the start block.
     pub(super) start: Option<Start>,
-    /// The content of the last status block.
+    /// The content of the latest status block.
     pub(super) status: Option<StatusWords>,
     /// True if an end block was read.
     pub(super) ended: bool,
@@ -26,7 +26,7 @@ pub(super) struct Log {
 /// The reason why [`Log::read`] returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stop {
-    /// More bytes are needed: this many, counted from the start of the next block.
+    /// This number of bytes is needed, counted from the start of the next block.
     Wanted(usize),
     /// A status block was read. Events before the limit in this block can be delivered.
     Status,

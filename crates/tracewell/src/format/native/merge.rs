@@ -16,7 +16,7 @@ use crate::model::{
 };
 use crate::text::shown;
 
-/// The possible reasons for decreasing times.
+/// The possible reasons why times decrease.
 const HELD_UP: &str = "a thread was held up, or clocks of cores differ";
 
 /// The state of a lane.
@@ -120,10 +120,10 @@ impl Merge {
         self.report_gaps(out)
     }
 
-    /// Delivers records of a lane as long as they are the earliest.
+    /// Delivers records of a lane as long as it has the earliest record.
     fn run(&mut self, number: usize, limit: Option<u64>, out: &mut Emitter<'_>) -> Flow {
         let window = out.window;
-        // Stay with this lane up to the earliest record of the other lanes, or to the limit.
+        // Stay with this lane up to the earliest record of the other lanes or up to the limit.
         let until = self.heap.peek().map_or(u64::MAX, |Reverse((stamp, _))| *stamp);
         let until = until.min(limit.map_or(u64::MAX, |limit| limit.saturating_sub(1)));
         loop {
@@ -170,8 +170,8 @@ impl Merge {
         if !self.kernel.are_recorded() {
             return out.event(event, record.start..record.end, HEAD);
         }
-        // The rows of a kernel's events are not in the window. A batch has one form, so all rows of
-        // the stream are copies.
+        // The rows of a kernel's events are not in the window. All rows of a batch have the same
+        // form, so the rows of all events in the stream are copied.
         let window = out.window;
         let copy = payload(record, window.bytes, window.offset);
         out.buffer.payloads.extend_from_slice(copy);

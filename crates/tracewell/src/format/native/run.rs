@@ -36,7 +36,7 @@ pub(super) struct Record {
     pub(super) id: u16,
     /// Offset of its first byte in the source.
     pub(super) start: u64,
-    /// Offset of the first byte after it.
+    /// Offset of the first byte after the record.
     pub(super) end: u64,
 }
 
@@ -78,7 +78,7 @@ impl Walk {
                 let stamp = self.base.wrapping_add(u64::from(head.delta));
                 return Step::Record(Record { stamp, id: head.id, start, end });
             }
-            // A rebase record sets the base time. Later records contain differences to it.
+            // A rebase record sets the base time. Later records contain differences from this time.
             let Some(base) = word(here, 1).filter(|_| head.words > 0) else { return Step::Damage };
             self.base = base;
         }

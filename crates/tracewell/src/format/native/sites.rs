@@ -1,5 +1,5 @@
 //! Recognises the event types that `tracewell-tracing` defines for call sites and spans, and adds
-//! the spans of a program to the trace. `tracewell_wire::native` has the names of families and
+//! the spans of a program to the trace. `tracewell_wire::native` defines the names of families and
 //! fields.
 
 use tracewell_wire::native::{
@@ -12,11 +12,12 @@ use crate::model::schema::{CallSite, Instrumentation, Level, SpanRole};
 use crate::model::{ContextId, Emitter};
 use crate::text::shown;
 
-/// The target of all records that `tracing-log` passes on from the crate `log`, and the field with
-/// the target of the record.
+/// The target of all records that `tracing-log` passes on from the crate `log`, and the field that
+/// contains the record's own target.
 const FORWARDED: (&str, &str) = ("log", "log.target");
 
-/// Returns the call site, the role in a span and the parts of a text of an event type.
+/// Returns an event type's call site, its role in a span, and the arguments that are parts of one
+/// text.
 pub(super) fn instrumentation(text: &EventTypeText<'_>) -> Instrumentation {
     let has_span = text
         .fields()
@@ -39,7 +40,7 @@ fn has_parent(text: &EventTypeText<'_>) -> bool {
     second.is_some_and(|field| (field.name, field.kind) == (PARENT_FIELD, FieldKind::Unsigned))
 }
 
-/// Returns the role of an event of the family of spans.
+/// Returns the role of an event that belongs to the family of spans.
 fn role(text: &EventTypeText<'_>) -> Option<SpanRole> {
     let has_values = text.fields().count() > 1;
     Some(match (text.name, has_values) {
@@ -64,7 +65,7 @@ fn call_site(text: &EventTypeText<'_>) -> Option<CallSite> {
     Some(CallSite { level, target, name, forwarded })
 }
 
-/// Splits a text at its first colon that has no other colon next to it.
+/// Splits a text at the first colon that has no other colon next to it.
 fn split(text: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     while let Some(colon) = text.get(at..)?.find(':').map(|found| at + found) {
@@ -77,7 +78,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns the count of arguments that are numbers of spans. They come first.
+/// Returns how many of the arguments are numbers of spans. They come first.
 pub(super) const fn span_fields(role: Option<SpanRole>) -> usize {
     match role {
         None => 0,
@@ -98,7 +99,7 @@ pub(super) fn note_span(
     let bytes = place(payload)
         .zip(place(record.end))
         .and_then(|(start, end)| out.window.bytes.get(start..end));
-    // A record without arguments has no span.
+    // If a record has no arguments, no span is recorded.
     let Some(number) = bytes.and_then(|bytes| word(bytes, 0)) else { return };
     let spans = &mut out.trace.program_spans;
     match role {

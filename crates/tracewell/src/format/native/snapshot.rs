@@ -1,10 +1,10 @@
 //! Copies a stream's memory while other processes write into it.
 //!
-//! The lane headers are copied first, then the lanes, and then each lane's word `oldest` again.
+//! First the lane headers are copied, then the lanes, and then each lane's word `oldest` again.
 //! Records that the headers mark as committed were stored before the lanes were copied. If a writer
-//! overwrote words during the copy, the new `oldest` is after these words. Event types are copied
-//! last, because the type of a committed record was defined before the record. Copies are made with
-//! read calls, not from a mapping, so that the copied data cannot change during decoding.
+//! overwrote words during the copy, the new value of `oldest` is after these words. Event types are
+//! copied last, because the type of a committed record was defined before the record. Copies are
+//! made with read calls, not from a mapping, so that the copied data cannot change during decoding.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -76,9 +76,9 @@ fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a note about the process that created a stream's memory: if it is still running on this
-/// machine, or ended while the stream was recording. Returns `None` if `start` is not the start of
-/// a stream's memory.
+/// Returns a note about the process that created a stream's memory, if the process is still running
+/// on this machine or ended while the stream was recording. Returns `None` if `start` is not the
+/// start of a stream's memory.
 pub fn note(start: &[u8]) -> Option<Note> {
     let words = std::array::from_fn(|index| word(start, index).unwrap_or(0));
     let process = ImageHeader::of_words(&words).ok()?.process;

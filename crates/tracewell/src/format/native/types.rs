@@ -40,7 +40,7 @@ pub(super) fn define(
     }
 }
 
-/// Returns the meaning of an event type, if its name has the same meaning in every program.
+/// Returns the meaning of an event type, if its name means the same in every program.
 fn means(text: &[u8]) -> Option<Means> {
     let meaning = match str::from_utf8(text).ok()? {
         SPAN_ENTER => Meaning::Call,

@@ -1,4 +1,4 @@
-//! Decodes POSIX traces. Distinguishes logs and streams in memory, and reports losses at the end.
+//! Decodes POSIX traces. Distinguishes logs from streams in memory, and reports losses at the end.
 
 use std::sync::Arc;
 
@@ -130,9 +130,9 @@ fn log_header(bytes: &[u8]) -> Option<LogHeader> {
 enum Followed {
     /// More bytes are needed.
     Wants(Progress),
-    /// The end block was read. The log ends at this offset.
+    /// The end block was read, so the log ends at this offset.
     Ended(u64),
-    /// The input ended without an end block.
+    /// The input ended, and the log has no end block.
     CutOff,
 }
 
@@ -171,13 +171,14 @@ fn follow(
     Flow::Continue(Followed::Ended(end))
 }
 
-/// Adds the facts at the end of a log, and reports losses whose position in the log is unknown.
+/// Adds the facts that are at the end of a log, and reports losses whose position in the log is
+/// unknown.
 fn at_end(header: &LogHeader, status: &LogStatus, end: u64, out: &mut Emitter<'_>) -> Flow {
     facts::of_status(out.trace, status);
     let reported = |cause| out.trace.losses.iter().any(|(known, _)| known == cause);
     let overwritten = header.stream_policy == StreamPolicy::Loop;
     let cause = if overwritten { LossCause::Overwritten } else { LossCause::BufferFull };
-    // The status contains flags, but no positions. If the log reported a loss with the same cause
+    // The status contains flags but no positions. If the log reported a loss with the same cause
     // earlier, the flag refers to that loss.
     if (status.overrun != 0 || status.log_overrun != 0)
         && !reported(cause)

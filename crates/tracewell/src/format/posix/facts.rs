@@ -16,7 +16,7 @@ fn decimal(name: &'static str, value: u64) -> Fact {
     Fact { name, value, form: FactForm::Decimal }
 }
 
-/// Adds the facts that logs and streams in memory share.
+/// Adds the facts that logs and streams in memory have in common.
 fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool, max_data: u64) {
     trace.clock.rate = Rate::new(1_000_000_000, 1);
     let policy_text = match policy {
@@ -28,7 +28,7 @@ fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool
         true => "POSIX_TRACE_INHERITED",
         false => "POSIX_TRACE_CLOSE_FOR_CHILD",
     };
-    // Ticks are wall-clock times, so the tick and the time of the start are the same number.
+    // Ticks are wall-clock times, so the start has the same number as a tick and as a time.
     trace.wall_clock = WallClock::at_start(created, created);
     trace.facts.extend([decimal("wall_clock_ns", created), decimal("start_tick", created)]);
     trace.facts.extend([
@@ -38,7 +38,7 @@ fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool
     ]);
 }
 
-/// Adds the facts in a log's header.
+/// Adds the facts from a log's header.
 pub(super) fn of_log(trace: &mut Trace, header: &LogHeader) {
     trace.facts = vec![text("container", 2, "log")];
     common(trace, header.created, header.stream_policy, header.inherited, header.max_data);
@@ -83,7 +83,7 @@ const fn process_id(process: u64) -> u64 {
     process & 0xFFFF_FFFF
 }
 
-/// Adds the facts in a stream's memory.
+/// Adds the facts from a stream's memory.
 pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) {
     let at = |index| word(bytes, index).unwrap_or(0);
     trace.facts = vec![text("container", 1, "stream in memory")];

@@ -23,7 +23,7 @@ const NUMBERS: [(&str, Encoding); 10] = [
 /// Maximum number of bytes of a field `char[N]`: the maximum size of an event's data.
 const MAX_CHARS: usize = 65_536;
 
-/// The encoding of a field, with its length in bytes.
+/// The encoding of a field, and the length of the field in bytes.
 #[derive(Clone, Copy, Debug)]
 enum Encoding {
     Unsigned(usize),
@@ -84,7 +84,8 @@ fn unsigned(field: &[u8], length: usize) -> u64 {
 /// Checks the encoding of an argument.
 ///
 /// # Errors
-/// Returns a message if there is no such encoding, or if it does not fit the argument's kind.
+/// Returns a message if there is no such encoding, or if the encoding does not fit the argument's
+/// kind.
 pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), String> {
     use ArgumentKind::{Bytes, Float, List, Text, Unnamed};
 
@@ -108,11 +109,11 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
     Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-/// Checks the kind of an argument without an encoding. `number` counts such arguments from 0. The
-/// value of number 0 is the whole data.
+/// Checks the kind of an argument without an encoding. `number` is the number of the argument among
+/// those without an encoding, from 0. Argument number 0 contains the whole data.
 ///
 /// # Errors
-/// Returns a message if number 0 has a name, and another kind than text or bytes.
+/// Returns a message if number 0 has a name but is neither text nor bytes.
 pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Result<(), String> {
     match kind {
         Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),
@@ -123,8 +124,8 @@ pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Resu
     }
 }
 
-/// Returns true if a schema file describes the fields in the data of this event, or hides the data
-/// with an argument without a name.
+/// Returns true if a schema file describes the fields in the data of this event, or uses an
+/// argument without a name to hide the data.
 pub(super) fn are_described(event: &EventType) -> bool {
     event.args.first().is_some_and(|argument| {
         !argument.encoding.is_empty() || argument.kind == ArgumentKind::Unnamed
@@ -142,8 +143,8 @@ pub(super) enum FieldValue {
     },
 }
 
-/// Returns the value of each argument of the event that is a field of its data; `None` for a field
-/// after the end of the data.
+/// Returns the value of each argument that is a field of the event's data. The value is `None` if
+/// the field is after the end of the data.
 pub(super) fn values<'d>(
     event: &'d EventType,
     data: &'d [u8],

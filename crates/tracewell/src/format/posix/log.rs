@@ -31,7 +31,7 @@ impl Log {
         self.place.at
     }
 
-    /// Reads the blocks that have arrived. Breaks if the sink breaks.
+    /// Reads the blocks that have arrived. Returns `Break` if the sink returns `Break`.
     pub(super) fn read(
         &mut self,
         input: Input<'_>,
@@ -80,8 +80,8 @@ impl Log {
         match kind {
             Some(Kind::Name) => name(body, at, out.trace),
             Some(Kind::Records) => {
-                // If a damaged section precedes this block, the missing blocks were in this
-                // section. Otherwise the missing blocks were never in the file.
+                // If a damaged section precedes this block, that section contained the missing
+                // blocks. Otherwise the missing blocks were never in the file.
                 if number > self.next {
                     let cause =
                         if self.place.damaged { LossCause::Damaged } else { LossCause::Missing };

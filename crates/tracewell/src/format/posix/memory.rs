@@ -59,7 +59,7 @@ pub(super) fn read(
     define_names(bytes.get(total..).unwrap_or_default(), total as u64, out.trace);
     let lost = |index| word(bytes, index).unwrap_or(0);
     let (displaced, events) = (lost(at::DISPLACED), lost(at::LOST));
-    // The stream counts displaced packets, but not the events in them.
+    // The stream counts displaced packets, but not the events that they contained.
     if header.policy == StreamPolicy::Loop && displaced > 0 {
         out.loss(None, LossCause::Overwritten, 0)?;
     }
@@ -101,12 +101,13 @@ fn source(geometry: Geometry, packet: usize, bytes: &[u8]) -> Option<Source<'_>>
     let at = |index: usize| word(bytes, geometry.head(packet) + index);
     let state = at(head::STATE)?;
     let (words, opened) = split(at(head::COMMITTED)?);
-    // The committed length is valid only if it was stored after the packet was last opened.
+    // The committed length is valid only if it was stored after the packet was opened for the last
+    // time.
     let occupied = matches!(state & 3, 1 | 2) && opened == (state >> 2) as u32;
     let words = occupied.then_some(words.min(geometry.packet_words))?;
     let start = geometry.packet(packet).checked_mul(WORD)?;
     let records = bytes.get(start..)?;
-    // The length may be wrong, so limit it to the available bytes.
+    // The length may be wrong, so it is limited to the available bytes.
     let length = records.len().min(words as usize * WORD);
     Some(Source { rest: &records[..length], at: start as u64 })
 }

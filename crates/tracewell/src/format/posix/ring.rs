@@ -18,8 +18,8 @@ struct Slot<'a> {
     at: u64,
 }
 
-/// Reads the log. Returns the final status of the stream and the offset after the end block, if the
-/// log was closed.
+/// Reads the log. If the log was closed, returns the stream's final status and the offset after the
+/// end block.
 pub(super) fn read(
     header: &LogHeader,
     bytes: &[u8],
@@ -28,8 +28,8 @@ pub(super) fn read(
 ) -> Flow<Option<(LogStatus, u64)>> {
     let (mut slots, damaged) = slots(header, bytes, out.trace);
     let status = status_after_tail(header.tail.max(LogHeader::BLOCK as u64), bytes, out.trace);
-    // Of several blocks with the same number, the longest is the newest. The recorder may write the
-    // last block again with more records, into another slot.
+    // If several blocks have the same number, the longest one is the newest. The recorder may write
+    // the last block again, with more records and into another slot.
     slots.sort_by_key(|slot| (slot.number, Reverse(slot.body.len())));
     slots.dedup_by_key(|slot| slot.number);
     let mut next = 0;
@@ -38,8 +38,8 @@ pub(super) fn read(
             // The number of the first remaining slot is above 0 if earlier slots were overwritten.
             let cause = match (next, damaged) {
                 (0, false) => LossCause::Overwritten,
-                // The last block can be in two slots. One of these two slots may be damaged, and
-                // the other slot may be overwritten.
+                // The last block can be in two slots. One of them may be damaged, and the other one
+                // may be overwritten.
                 (0, true) if slot.number.saturating_add(2) >= u64::from(header.slots) => {
                     LossCause::Overwritten
                 }
@@ -66,7 +66,7 @@ fn slots<'a>(header: &LogHeader, bytes: &'a [u8], trace: &mut Trace) -> (Vec<Slo
             Lookup::Block { kind, number, body } if Kind::of_code(kind) == Some(Kind::Records) => {
                 slots.push(Slot { number, body, at: at + HEAD as u64 });
             }
-            // A slot of zeros was never used.
+            // A slot that contains only zeros was never used.
             _ if slot.iter().take(WORD).all(|byte| *byte == 0) => {}
             _ => {
                 damaged = true;

@@ -18,7 +18,7 @@ use crate::model::{
     values::{self, put},
 };
 
-/// The possible reason for times that decrease.
+/// The possible reason why times decrease.
 const SET_BACK: &str = "the system's clock was set";
 
 /// Type code of threads in the schema.
@@ -43,8 +43,8 @@ impl Rows {
         out: &mut Emitter<'_>,
     ) -> Flow {
         let id = u32::from(record.head.id);
-        // The recorder writes this system event when the stream has room again, so the lost events
-        // precede it.
+        // The recorder writes this system event only when the stream has room again, so the lost
+        // events precede it.
         if id == OVERFLOW && record.head.flags & FLAG_SYSTEM != 0 {
             out.loss(None, LossCause::BufferFull, offset)?;
         }
@@ -127,7 +127,7 @@ fn arguments(record: &LogRecord<'_>, trace: &Trace, row: &mut Vec<u8>) {
     let set = |index: usize| {
         let words = record.data.get(index * EventSet::BYTES..)?.get(..EventSet::BYTES)?;
         let words = words.as_chunks().0;
-        // The first word marks the data as a set.
+        // The first word marks the data as a set of event types.
         let words = std::array::from_fn(|index| words.get(index + 1).map_or(0, le));
         Some(types::members(&EventSet::of_words(words), &trace.schema))
     };
@@ -194,7 +194,7 @@ fn user_fields(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
     put(row, present, &slots[..slots_used], record.data);
 }
 
-/// Writes a row of strings. A missing string has an empty slot.
+/// Writes a row of strings. The slot of a missing string stays empty.
 fn texts(row: &mut Vec<u8>, texts: &[Option<String>]) {
     let (mut present, mut slots, mut strings) = (0, Vec::new(), Vec::new());
     for (index, text) in texts.iter().enumerate() {

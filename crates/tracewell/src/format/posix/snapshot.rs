@@ -1,9 +1,10 @@
 //! Copies a stream's memory while other processes write into it. Appends the names of the stream's
 //! event types to the copy.
 //!
-//! A stream has a reference file `s.NN` that names its memory: another file in the same folder, or
-//! a file descriptor of its controller. Control words and packet headers are copied before the
-//! packets and again after them. A packet that was reopened in the meantime is omitted. Records
+//! Each stream has a reference file `s.NN`. The reference names the stream's memory, which is
+//! another file in the same folder or a file descriptor of the stream's controller. Control words
+//! and packet headers are copied before the packets and again after them. A packet that was
+//! reopened in the meantime is omitted. Records
 //! that the first copy of a header marks as committed were stored before the packet was copied.
 //! Copies are made with read calls, not from a mapping, so that the copied data cannot change
 //! during decoding.
@@ -18,8 +19,8 @@ use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
 
 use crate::format::copies::Room;
 
-/// Returns the bytes of the stream that a file contains or refers to, or `None` if there is no such
-/// stream.
+/// Returns the bytes of the stream that a file contains or to which it refers, or `None` if there
+/// is no such stream.
 ///
 /// # Errors
 /// Returns an error if reading fails, or if a reference does not name a stream. Returns
@@ -45,8 +46,8 @@ fn place(reference: &[u8], folder: &Path) -> PathBuf {
     }
 }
 
-/// Opens a regular file. Other users may have created another kind of file there, such as a pipe
-/// that blocks when it is opened.
+/// Opens a regular file. Another user may have created a different kind of file there, such as a
+/// pipe, which blocks when it is opened.
 fn open_regular(path: &Path) -> io::Result<File> {
     if !path.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidData.into());
@@ -61,7 +62,7 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     let Some(header) = ObjectHeader::of_words(&words) else { return Ok(None) };
     let geometry = header.geometry;
     let total = geometry.total().saturating_mul(WORD);
-    // Do not fill up a file that is too short, because the size in its header may be wrong.
+    // Do not pad a file that is too short, because the size in its header may be wrong.
     let metadata = file.metadata()?;
     if metadata.len() < total as u64 {
         return Ok(None);
@@ -94,7 +95,7 @@ fn settle(geometry: Geometry, bytes: &mut [u8], later: &[u8]) {
     for packet in 0..geometry.packets as usize {
         let place = geometry.head(packet) + head::STATE;
         let opened = |bytes: &[u8]| word(bytes, place).unwrap_or(0) >> 2;
-        // A word of 0 marks the packet as free, so that its records are not read.
+        // A word of 0 marks the packet as free, so its records are not read.
         if opened(bytes) != opened(later) {
             bytes[place * WORD..][..WORD].fill(0);
         }
@@ -103,7 +104,7 @@ fn settle(geometry: Geometry, bytes: &mut [u8], later: &[u8]) {
     bytes[..control].copy_from_slice(&later[..control]);
 }
 
-/// Returns the names of event types, if the folder of the reference contains a file with them.
+/// Returns the names of event types, if the reference's folder contains a file with these names.
 fn names(folder: &Path, nonce: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(&folder.join(format!("n.{nonce:016x}")))?;
     let mut bytes = Vec::new();

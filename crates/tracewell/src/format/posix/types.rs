@@ -37,7 +37,8 @@ fn unnamed(schema: &Schema) -> EventType {
     schema.event(UNNAMED).clone()
 }
 
-/// Returns the members of a set as text: names if they are known, otherwise ids and ranges of ids.
+/// Returns the members of a set as text: their names if these are known, otherwise ids and ranges
+/// of ids.
 pub(super) fn members(set: &EventSet, schema: &Schema) -> String {
     let words = set.words();
     let is_member = |id: u32| words[id as usize / 64] >> (id % 64) & 1 == 1;

@@ -110,7 +110,7 @@ impl Chunk<'_, '_> {
         flow
     }
 
-    /// Delivers the events of the batch, then reports a loss at a frame.
+    /// Delivers the events of the batch, then reports a loss at the position of a frame.
     pub(super) fn lose(&mut self, events: Option<u64>, cause: LossCause, cut: Cut) -> Flow {
         self.lose_at(events, cause, self.offset + cut.start as u64)
     }

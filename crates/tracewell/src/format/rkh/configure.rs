@@ -1,5 +1,5 @@
-//! Applies configuration records. A record replaces the settings and the dialect, and invalidates
-//! all names.
+//! Applies configuration records. Such a record replaces the settings and the dialect, and
+//! invalidates all names.
 
 use tracewell_wire::rkh::Configuration;
 
@@ -11,7 +11,7 @@ impl Chunk<'_, '_> {
     /// restarted.
     #[cold]
     pub(super) fn configure(&mut self, configuration: &Configuration) -> Flow {
-        // The events of the batch use the earlier names and settings.
+        // The events that are already in the batch use the earlier names and settings.
         self.flush()?;
         let (state, trace) = (&mut *self.state, &mut *self.out.trace);
         let Some(dialect) = configuration.dialect() else { return Flow::Continue(()) };
@@ -30,8 +30,8 @@ impl Chunk<'_, '_> {
             }
         }
         state.timeline.configure(&state.settings);
-        // A restarted target usually has the same settings. Computing the plans takes as long as
-        // decoding a thousand frames.
+        // A restarted target usually has the same settings. Do not compute the plans again: this
+        // takes as long as decoding a thousand frames.
         if before != (dialect, state.settings) {
             state.plan(trace);
         }

@@ -13,7 +13,7 @@ pub(super) struct Counts {
     /// Frames shorter than the header.
     pub(super) short: u64,
     pub(super) unknown_id: u64,
-    /// Frames whose arguments do not end at the end of the record.
+    /// Frames whose arguments do not end where the record ends.
     pub(super) bad_args: u64,
     /// Frames that were skipped because the settings were unknown.
     pub(super) unsettled: u64,
@@ -24,7 +24,7 @@ pub(super) struct Counts {
     pub(super) sequence_gaps: u64,
     pub(super) lost_frames: u64,
     pub(super) restarts: u64,
-    /// Bytes before the first flag, and the dropped bytes of oversized frames.
+    /// Bytes before the first flag, and bytes dropped from oversized frames.
     pub(super) dropped_bytes: u64,
     /// Bytes after the last flag.
     pub(super) tail_bytes: u64,

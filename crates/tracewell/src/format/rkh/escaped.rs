@@ -1,11 +1,11 @@
-//! Removes escapes on the fast path. One frame in a few dozen has an escape. Decoding these frames
-//! on the slow path would reduce the overall speed measurably.
+//! Removes escapes on the fast path. One frame in a few dozen has an escape. If the slow path
+//! decoded these frames, the overall speed would be measurably lower.
 
 use tracewell_wire::rkh::{Unstuffed, checksum, unstuff_in_place};
 
 use super::simd::FRAME_WINDOW;
 
-/// Length limit of a frame with its escapes. Nearly all frames of the fast path are shorter.
+/// Maximum length of a frame, escapes included. Nearly all frames of the fast path are shorter.
 const MAX_LEN: usize = 64;
 
 /// A frame without its escapes.
@@ -28,7 +28,7 @@ pub(super) fn plain(
     scratch: &mut [u8; FRAME_WINDOW],
 ) -> Option<Plain> {
     let stuffed: &[u8; MAX_LEN] = frame?.first_chunk()?;
-    // A copy of fixed length is inlined.
+    // The compiler inlines a copy of fixed length.
     let copy = scratch.first_chunk_mut()?;
     *copy = *stuffed;
     let stuffed = copy.get_mut(..length)?;

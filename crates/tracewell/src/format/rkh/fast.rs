@@ -1,7 +1,7 @@
 //! The fast path: a loop over common frames, with one test per frame.
 //!
 //! A frame takes the fast path if its checksum is valid, its sequence number is the expected one,
-//! its id has a [`FastPlan`](super::fast_plan::FastPlan), and its length is the one in the plan.
+//! its id has a [`FastPlan`](super::fast_plan::FastPlan), and its length is that of the plan.
 //! The loop leaves all other frames to the slow path (`slow`): symbols, texts, gaps, damage, and
 //! frames so near to the end of the chunk that a fixed window does not fit. The slow path can
 //! decode every frame, and decodes common frames to the same events.
@@ -20,7 +20,7 @@ use super::state::{BATCH, Pending, State};
 use super::symbols::Symbols;
 use crate::model::{ContextId, Span};
 
-/// The reason for leaving the fast path.
+/// The reason why the loop left the fast path.
 pub(super) enum Next {
     /// This frame needs the slow path.
     Slow(Cut),
@@ -43,7 +43,7 @@ impl<S: Simd> Task for FastPath<'_, '_, '_, S> {
     fn run(self) -> Next {
         let Self { chunk, scan } = self;
         let Some(mut fast) = FastState::new(chunk.state, chunk.bytes, scan) else {
-            // Stop: no event precedes this frame directly, or frames have no timestamps.
+            // Stop if no event directly precedes this frame, or if frames have no timestamps.
             return scan.next().map_or(Next::End, |found| Next::Slow(found.cut));
         };
         let next = loop {
@@ -69,9 +69,9 @@ struct FastState<'s, 'b, S> {
     base: u32,
     /// Mask of the bits of a timestamp.
     stamp_mask: u32,
-    /// Mask of the bits of a frame's sum that must be 0. The mask is 0 if frames have no checksum.
+    /// Mask of the bits that must be 0 in a frame's sum. The mask is 0 if frames have no checksum.
     sum_mask: u8,
-    /// The context of events outside of steps.
+    /// The context for events outside of steps.
     framework: ContextId,
     /// The columns of the batch.
     ticks: &'s mut [u64; BATCH],
@@ -90,7 +90,7 @@ struct FastState<'s, 'b, S> {
 struct Position {
     cursor: Cursor,
     number: u8,
-    /// The recorded timestamp, and the same time in ticks of the trace.
+    /// The recorded timestamp of the last event, and the same time in ticks of the trace.
     stamp: u32,
     ticks: u64,
     /// The context of the next event, unless its record names the active object of a step.
@@ -128,7 +128,7 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
             stamp_mask: u32::MAX >> (32 - 8 * u32::from(settings.stamp.clamp(1, 4))),
             sum_mask: if settings.checksum { u8::MAX } else { 0 },
             framework: state.framework,
-            // Arrays of known length save four bounds checks per event.
+            // Because the arrays have a known length, the loop saves four bounds checks per event.
             ticks: columns.ticks.first_chunk_mut()?,
             contexts: columns.context.first_chunk_mut()?,
             ids: columns.id.first_chunk_mut()?,
@@ -158,7 +158,7 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
             (length, sum) = (plain.length, plain.sum);
             frame = Some(&self.scratch);
         }
-        // Stop: a fixed window does not fit before the end of the chunk.
+        // Stop: the fixed window would extend past the end of the chunk.
         let Some(frame) = frame else { return Some(Next::Slow(cut)) };
         let plan = self.plans.get(frame[0]);
         // Test checksum and sequence number together: nearly all frames pass.
@@ -168,13 +168,13 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
         if wrong != 0 || length != plan.length as usize {
             return Some(Next::Slow(cut));
         }
-        // The buffer has room for a full batch, so `row` is never `None` here. `get_mut` avoids
-        // code for a panic.
+        // The buffer has room for a full batch, so `row` is never `None` here. `get_mut` is used so
+        // that the compiler generates no code for a panic.
         let row = self.words.get_mut(at.word..).and_then(|words| words.first_chunk_mut());
         let Some([head, arguments @ ..]): Option<&mut [[u8; 8]; FIXED_ROW]> = row else {
             return Some(Next::Slow(cut));
         };
-        // Write all words although the row may be shorter: the next row overwrites the rest.
+        // Write all words, even if the row is shorter, because the next row overwrites the rest.
         *head = plan.head.to_le_bytes();
         *arguments = self.scan.simd().gather(&plan.gather, frame).map(u64::to_le_bytes);
         let (known, object) = self.symbols.seen(plan.object(frame));
@@ -183,8 +183,8 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
         if of_step & !known {
             return Some(Next::Slow(cut));
         }
-        // Use no branches: the processor cannot predict how records of steps and other records
-        // alternate.
+        // Avoid branches, because the processor cannot predict how records of steps and other
+        // records alternate.
         let context = select_unpredictable(of_step, object, at.now);
         at.now = select_unpredictable(plan.effect == Effect::Ends, self.framework, context);
         at.number = frame[NUMBER];

@@ -1,7 +1,7 @@
 //! Plans for reading the frames of each id on the fast path, computed when the settings are known.
 //!
-//! Ids whose arguments are not numbers at fixed positions have no fast plan. No id has a fast plan
-//! unless the header is a one-byte id, a sequence number and a timestamp.
+//! An id has no fast plan if its arguments are not numbers at fixed positions. No id has a fast
+//! plan unless the header consists of a one-byte id, a sequence number and a timestamp.
 
 use tracewell_wire::rkh::Settings;
 
@@ -14,7 +14,8 @@ pub(super) const NUMBER: usize = 1;
 /// Offset of the timestamp in a frame.
 pub(super) const STAMP: u8 = 2;
 
-/// The plan for reading a frame. It is aligned to a cache line, because the loop needs all of it.
+/// The plan for reading a frame. It is aligned to a cache line, because the loop needs the whole
+/// plan.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct FastPlan {
@@ -31,10 +32,10 @@ pub(super) struct FastPlan {
     pub(super) effect: Effect,
 }
 
-/// The effect of a record on the active object's step. Like [`Step`], but without the slot.
+/// The effect of a record on the active object's step. It is like [`Step`], but without the slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
-    /// The record leaves the step as it is.
+    /// The record does not change the step.
     None,
     /// The record is part of a step.
     Belongs,

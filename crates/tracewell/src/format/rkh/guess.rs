@@ -1,11 +1,11 @@
 //! Infers missing settings by searching for the settings with which most frames can be decoded.
 //!
 //! A recording that begins in the middle of a stream has no configuration record. However, each
-//! frame shows an id and a length, and only some settings give this length to an event with this
-//! id. For every dialect and every form of header, the search changes one size at a time as long as
-//! more frames fit. The search accepts the best settings if these settings explain nearly every
-//! frame and some frames of each event, and if no other settings explain as many frames. Settings
-//! that affect no frame keep their defaults.
+//! frame has an id and a length, and only with some settings do events with this id have this
+//! length. For every dialect and every form of header, the search changes one size at a time, as
+//! long as this increases the number of frames that fit. The search accepts the best settings if
+//! they explain nearly every frame and some frames of each event, and if no other settings explain
+//! as many frames. Settings that affect no frame keep their defaults.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ pub(super) const SAMPLE_BYTES: usize = 8192;
 /// Minimum number of frames for an inference.
 const MIN_FRAMES: usize = 8;
 
-/// Minimum number of frames of one event, because fewer could all be damaged.
+/// Minimum number of frames of one event: if there are fewer, all of them could be damaged.
 const MIN_OF_EVENT: usize = 4;
 
 /// The result of an inference.
@@ -119,7 +119,7 @@ impl Sample {
     fn kinds(&self, id: u8, dialect: Dialect) -> Vec<(u8, usize, usize)> {
         let mut kinds = HashMap::<_, usize, RandomState>::default();
         for frame in &self.frames {
-            // A frame shorter than an id fits no settings.
+            // A frame that is shorter than an id does not fit any settings.
             let Some(bytes) = frame.get(..usize::from(id)) else { continue };
             let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
             if let Some(code) = ids::code(number, id, dialect.has_groups()) {
@@ -130,10 +130,10 @@ impl Sample {
     }
 }
 
-/// The part of a sample that settings explain. Scores are compared field by field.
+/// A measure of how much of a sample certain settings explain. Scores are compared field by field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// Two points for each frame whose length is exactly right. A frame with a string gets one
+    /// A frame whose length is exactly right gets two points. A frame with a string gets one
     /// point if its length is possible.
     fits: usize,
     /// Pairs of adjacent frames with consecutive sequence numbers.
@@ -160,7 +160,7 @@ impl Candidate {
         }
         let unexplained =
             events.values().any(|(frames, fit)| *frames >= MIN_OF_EVENT && 2 * fit < *frames);
-        // At least nine of ten frames: a frame that fits exactly has two points.
+        // This tests for nine of ten frames, because a frame that fits exactly has two points.
         10 * self.score.fits >= 18 * sample.frames.len() && !unexplained
     }
 
@@ -215,7 +215,7 @@ fn fields(dialect: Dialect) -> &'static Fields {
 /// Returns the best sizes for each form of header.
 fn candidates(sample: &Sample, dialect: Dialect, default: Settings) -> Vec<Candidate> {
     let fields = fields(dialect);
-    // The width of ids became a setting with 2.4.5.
+    // The width of ids became a setting in version 2.4.5.
     let widths: &[u8] = if dialect >= Dialect::V2_4_5 { &[1, 2, 4] } else { &[1] };
     let mut found = Vec::new();
     for &id in widths {
@@ -239,7 +239,7 @@ fn candidates(sample: &Sample, dialect: Dialect, default: Settings) -> Vec<Candi
     found
 }
 
-/// Returns true if at least nine of ten frames can fit with this header for some sizes of the
+/// Returns true if at least nine of ten frames can fit with this header and some sizes of the
 /// arguments. This test excludes most headers quickly.
 fn can_explain(
     kinds: &[(u8, usize, usize)],
@@ -274,12 +274,12 @@ fn can_explain(
     10 * fitting >= 18 * frames
 }
 
-/// The forms that a header can have after its id. The first value of each form is true if there is
+/// The possible forms of a header after its id. The first value of each form is true if there is
 /// a sequence number; the second value is the size of the timestamp in bytes.
 const HEADERS: [(bool, u8); 8] =
     [(false, 0), (false, 1), (false, 2), (false, 4), (true, 0), (true, 1), (true, 2), (true, 4)];
 
-/// Changes one setting at a time as long as more frames fit.
+/// Changes one setting at a time, as long as this increases the number of frames that fit.
 fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usize, Settings) {
     let mut best = (fits(kinds, fields, &start), start);
     loop {
@@ -299,8 +299,8 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
     }
 }
 
-/// Returns the settings that differ from these in one size or one switch. Some of the returned
-/// settings differ both in the size of a count and in the presence of its low-water mark, because
+/// Returns all settings that differ from the given ones in one size or one switch. Some of them
+/// differ both in the size of a count and in the presence of the count's low-water mark, because
 /// one 4-byte count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [

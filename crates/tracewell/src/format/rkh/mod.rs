@@ -1,4 +1,4 @@
-//! Reads streams of RKH's trace facility, as Trazer does.
+//! Reads the streams of RKH's trace facility, which Trazer also reads.
 //!
 //! | file | contents |
 //! |---|---|
@@ -22,7 +22,7 @@
 //! | `window` | the loop over the frames of a chunk |
 //! | `reader` | the decoder |
 //!
-//! Each file uses only files above it in this table.
+//! Each module uses only modules above it in this table.
 //!
 //! Whatever their width in the stream, ids are shown as one-byte ids: `group << 5 | number`. An id
 //! that does not have this form is shown as 65536 plus the id.

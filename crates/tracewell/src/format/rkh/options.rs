@@ -5,8 +5,8 @@ use tracewell_wire::rkh::{Dialect, Settings};
 use crate::format::{OptionError, OptionHelp, Options};
 use crate::model::Rate;
 
-/// The options of this format. A configuration record overrides all options except `fptr`, which it
-/// does not contain, and `rate`, which it contains with little precision. Without a record and
+/// The options of this format. A configuration record overrides all options except two: it does not
+/// contain `fptr`, and it contains `rate` only with low precision. Without a record and
 /// without options, settings are inferred from the frames.
 pub(super) const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
@@ -88,8 +88,8 @@ impl StreamOptions {
         let function = size(options, "fptr", &[2, 4])?;
         settings.function = function.unwrap_or(settings.pointer);
         let dialect = options.parse("dialect")?.unwrap_or(Dialect::V3_4);
-        // `rate` does not change the layout of frames and `fptr` has its own default, so the
-        // settings can still be inferred.
+        // `rate` does not change the layout of frames, and `fptr` has its own default. So if the
+        // user gave only these, the settings can still be inferred.
         let of_frames = |option: &&OptionHelp| !matches!(option.key, "rate" | "fptr");
         let mut of_frames = OPTIONS.iter().filter(of_frames);
         let given = of_frames.any(|option| options.get(option.key).is_some());

@@ -1,4 +1,4 @@
-//! The position of each argument of each event in a record, for given settings.
+//! Determines the position of each argument in the records of each event, for given settings.
 //!
 //! The schema defines types and conditions, and the settings define sizes. Plans for all ids are
 //! made as soon as the settings are known. After that, the decoder needs only the plan of an id to
@@ -14,7 +14,7 @@ use crate::model::values::{self, MAX_SLOTS};
 /// The effect of a record on the context of the following events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// The record is outside of steps, or the schema does not specify its step.
+    /// The record is outside of steps, or the schema does not specify to which step it belongs.
     Elsewhere,
     /// The record is part of a step of the active object in this slot.
     Of(u8),
@@ -42,7 +42,7 @@ pub(super) struct Slot {
 /// The plan for reading the arguments of an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
-    /// First word of the row: a bit for each argument that is present, and the number of all
+    /// First word of the row: a bit for each argument that is present, and the total number of
     /// arguments.
     pub(super) head: u64,
     pub(super) shape: Shape,
@@ -62,11 +62,12 @@ pub(super) enum Shape {
         /// Positions of the arguments; the remaining slots are empty.
         slots: [Slot; FIXED_SLOTS],
     },
-    /// Arguments that follow each other; `None` for absent ones.
+    /// Arguments that follow each other; an absent one is `None`.
     Sequence(Vec<Option<FieldType>>),
 }
 
-/// The plans of all events of a dialect, by code. The plans are valid for certain settings only.
+/// The plans of all events of a dialect, by code. The plans are valid only for the settings from
+/// which they were computed.
 #[derive(Debug)]
 pub(super) struct Plans {
     plans: Vec<Option<Plan>>,
@@ -77,7 +78,7 @@ impl Plans {
     pub(super) fn new(schema: &Schema, base: u32, dialect: Dialect, settings: &Settings) -> Self {
         let known = |code: u32| {
             let event = schema.event(base + code);
-            // All codes without an event share the entry for unknown ids.
+            // All codes that have no event share the entry for unknown ids.
             (event.family != "unknown").then(|| plan(schema, event, dialect, settings)).flatten()
         };
         Self { plans: (0..256).map(known).collect() }
@@ -141,7 +142,7 @@ fn step(event: &EventType) -> Step {
     }
 }
 
-/// Returns the number that an event with this code has in its group.
+/// Returns the number of the event with this code within its group.
 pub(super) fn number(code: u8) -> u64 {
     u64::from(ids::number(code))
 }

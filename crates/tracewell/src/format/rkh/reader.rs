@@ -1,5 +1,4 @@
-//! The decoder. The decoder divides the window into chunks, and keeps its state from one window to
-//! the next.
+//! The decoder. It divides the window into chunks, and keeps its state from one window to the next.
 
 use super::chunk::{Chunk, MAX_LEN};
 use super::options::StreamOptions;
@@ -11,7 +10,7 @@ use crate::model::{Emitter, Flow, Trace};
 /// Creates a decoder with the options of this format.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let options = StreamOptions::from_options(&settings.options)?;
-    // The files must fit the dialect that the stream begins with.
+    // The schema files must fit the dialect with which the stream begins.
     FORMAT.with_schemas(schema(options.dialect), settings)?;
     Ok(Box::new(Reader { state: State::new(options, &settings.all_schemas(FORMAT.name)) }))
 }

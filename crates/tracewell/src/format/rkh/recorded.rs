@@ -18,7 +18,7 @@ impl RecordedArguments for Recorded {
         let start = out.len();
         out.extend_from_slice(record);
         let frame = out.get_mut(start..).unwrap_or_default();
-        // An aborted frame is not an event.
+        // An aborted frame contains no event.
         let Unstuffed::Frame(length) = unstuff_in_place(frame) else { return out.truncate(start) };
         let header = self.header(frame.get(..length).unwrap_or_default());
         let end = length.saturating_sub(usize::from(self.0.checksum));

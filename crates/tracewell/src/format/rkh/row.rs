@@ -6,7 +6,7 @@ use super::plan::{FIXED_BYTES, FIXED_SLOTS, Plan, Shape, Slot, number};
 use crate::model::values::{self, HEAD, ListItem};
 
 /// Number of bytes that must exist after the arguments, because a load may include them. They have
-/// no meaning. This is enough to load four bytes from any position of an argument.
+/// no meaning. This is enough for a load of four bytes at any position of an argument.
 pub(super) const SLACK: usize = FIXED_BYTES + 4;
 
 /// Maximum number of words in a row with fixed positions.
@@ -18,13 +18,13 @@ pub(super) struct Rows {
     /// The words of the rows, followed by unused words. The vector never shrinks, so each word is
     /// set to zero only once.
     words: Vec<[u8; 8]>,
-    /// Number of words in use, over all rows.
+    /// Number of words in use, in all rows together.
     end: usize,
     /// Strings and lists of the current row.
     tail: Vec<u8>,
 }
 
-/// Type codes of the objects that arguments of user events refer to.
+/// Type codes of the objects to which arguments of user events refer.
 mod kind {
     pub(super) const ANY: u8 = 0;
     pub(super) const FUNCTION: u8 = 6;
@@ -72,8 +72,8 @@ impl Rows {
         self.end += 1;
     }
 
-    /// Returns the word in a slot of the row that begins at byte `row`, or 0 if the row has no such
-    /// slot.
+    /// Returns the word in a slot of a row, or 0 if the row has no such slot. The row begins at
+    /// byte `row`.
     #[inline]
     pub(super) fn value(&self, row: usize, slot: u8) -> u64 {
         let word = self.words.get((row + HEAD) / 8 + usize::from(slot));
@@ -85,7 +85,7 @@ impl Rows {
         self.push(values::head(0, 0).to_le_bytes());
     }
 
-    /// Removes the rows at byte `end` and after it.
+    /// Removes the rows that begin at byte `end` or after it.
     pub(super) fn truncate(&mut self, end: usize) {
         self.end = end / 8;
     }
@@ -110,7 +110,8 @@ impl Rows {
                 let Some([head, row @ ..]): Option<&mut [[u8; 8]; FIXED_ROW]> = free else {
                     return false;
                 };
-                // All slots are written, used or not. The next row overwrites the unused ones.
+                // All slots are written, whether they are used or not. The next row overwrites the
+                // unused ones.
                 *head = plan.head.to_le_bytes();
                 for (word, slot) in row.iter_mut().zip(slots) {
                     *word = load(bytes, *slot).to_le_bytes();
@@ -213,7 +214,7 @@ impl Rows {
 /// Returns the number in a slot, or 0 if the slot is empty.
 #[inline]
 fn load(bytes: &[u8; SLACK], slot: Slot) -> u64 {
-    // The remainder does not change the value, but removes bounds checks.
+    // The remainder operation does not change the value, but lets the compiler omit bounds checks.
     let at = usize::from(slot.offset) % FIXED_BYTES;
     let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     u64::from(word & slot.mask)

@@ -1,9 +1,9 @@
-//! Finds the ends of frames and their sums, in sections of 1024 bytes.
+//! Finds the ends of frames and the sums of their bytes, in sections of 1024 bytes.
 //!
 //! The scan first lists all flags of a section, eight entries per step, and then returns the frames
-//! one by one. The processor predicts both loops, because no branch depends on the number of flags
-//! in a block. The sum of a frame is the difference of two prefix sums, so no loop over its bytes
-//! is necessary.
+//! one by one. The processor can predict both loops, because no branch depends on the number of
+//! flags in a block. The sum of a frame is the difference of two prefix sums, so no loop over its
+//! bytes is necessary.
 //!
 //! `tracewell_wire::rkh::Cutter` returns the same frames with less memory.
 
@@ -113,12 +113,13 @@ impl<'a, S: Simd> Scan<'a, S> {
             self.advance(cursor.start);
             cursor.next = 0;
         }
-        // The remainders do not change the values, but remove two bounds checks.
+        // The remainder operations do not change the values, but let the compiler omit two bounds
+        // checks.
         let flag = usize::from(self.flags[cursor.next % (BLOCKS * BLOCK)]) % (BLOCKS * BLOCK);
         let through_flag = self.sums.as_flattened()[flag];
         let end = self.range.0 + flag;
-        // For most frames, the cached position of the first escape is after the frame. Then the
-        // frame has no escape, and its bytes need not be examined.
+        // For most frames, the cached position of the first escape is after the frame. Such a frame
+        // has no escape, and its bytes need not be examined.
         let cut = Cut { start: cursor.start, end, escaped: self.escape < end };
         // The difference of two prefix sums includes the flag, which is not part of the frame.
         let sum = through_flag.wrapping_sub(FLAG).wrapping_sub(cursor.sum);
@@ -137,8 +138,8 @@ impl<'a, S: Simd> Scan<'a, S> {
         let (mut count, mut total, mut length) = (0, self.total, 0);
         let blocks = self.sums.iter_mut().zip(&mut self.escapes);
         for (index, (sums, escapes)) in blocks.enumerate() {
-            // The last section of a chunk is rarely full. The unused blocks of this section have no
-            // escapes.
+            // The last section of a chunk is rarely full. The unused blocks of this section contain
+            // no escapes.
             let Some(left) = rest.get(length..).filter(|left| !left.is_empty()) else {
                 *escapes = 0;
                 continue;
@@ -207,8 +208,8 @@ fn list(
     *count = end;
 }
 
-/// Returns the last bytes, padded with zeros. A zero is neither flag nor escape, and does not
-/// change a sum.
+/// Returns the last bytes, padded with zeros. A zero byte is neither a flag nor an escape, and does
+/// not change a sum.
 #[cold]
 fn last_block(left: &[u8]) -> [u8; BLOCK] {
     let mut block = [0; BLOCK];

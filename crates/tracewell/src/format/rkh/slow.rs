@@ -1,8 +1,9 @@
 //! The slow path. Decodes any frame, and classifies frames that are not events.
 //!
-//! A frame passes through `frame` (configuration record and checksum), `event` (sequence number and
-//! arguments) and `push` of [`Chunk`]. If one of these functions rejects a frame, the frame counts
-//! as an unknown event if its checksum and sequence number are correct, and as damage otherwise.
+//! A frame passes through three functions of [`Chunk`]: `frame` (configuration record and
+//! checksum), `event` (sequence number and arguments) and `push`. If one of these functions rejects
+//! a frame with a correct checksum and sequence number, the frame counts as an unknown event. Any
+//! other rejected frame counts as damage.
 
 use tracewell_wire::rkh::{Configuration, Cut, Form, Settings, checksum, ids};
 
@@ -14,8 +15,8 @@ use super::symbols::SymbolPlan;
 use super::timeline::Order;
 use crate::model::{Flow, LossCause, Severity};
 
-/// Number that is added to an id without a one-byte form. This number is larger than the id of any
-/// event.
+/// Number that is added to an id that has no one-byte form. This number is larger than the id of
+/// any event.
 const NO_CODE: u32 = 1 << 16;
 
 /// The part of a frame before the arguments.
@@ -46,7 +47,7 @@ impl Chunk<'_, '_> {
             && self.state.trusts(&configuration)
         {
             self.configure(&configuration)?;
-            // Configuration records of this form have neither sequence number nor timestamp.
+            // Configuration records of this form have neither a sequence number nor a timestamp.
             if configuration.form == Form::Thirteen {
                 let header = Header::bare(&self.state.settings, frame.bytes);
                 return self.event(frame, header);
@@ -89,8 +90,8 @@ impl Chunk<'_, '_> {
         let code = ids::code(header.id, settings.id, self.state.dialect.has_groups());
         if let Some(number) = header.number {
             let order = self.state.timeline.order(number, header.stamp);
-            // A loss is delivered before the event, so the arguments are checked before the loss is
-            // reported.
+            // A loss must be delivered before the event that follows it, so the arguments are
+            // checked before the loss is reported.
             if order != Order::Next && self.state.check(code, arguments).is_ok() {
                 self.out_of_order(order, frame.cut)?;
             }
@@ -223,7 +224,7 @@ fn add<'a>(
 }
 
 impl Header {
-    /// Returns the id as shown to users.
+    /// Returns the id in the form that users see.
     #[inline]
     fn shown_id(&self, base: u32, code: Option<u8>) -> u32 {
         match code {

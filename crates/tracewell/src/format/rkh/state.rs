@@ -1,4 +1,4 @@
-//! The state of a stream between two windows. Determines the dialect and settings at the start.
+//! The state of a stream between two windows. Determines the dialect and the settings at the start.
 
 use std::sync::{Arc, LazyLock};
 
@@ -32,8 +32,8 @@ pub(super) struct State {
     bases: Vec<Dialect>,
     /// Number that is added to a code to get the id of an event.
     pub(super) base: u32,
-    /// RKH's version in the last configuration record; 0 if there is no record or it has no
-    /// version.
+    /// RKH's version in the latest configuration record; 0 if there is no such record, or if the
+    /// record contains no version.
     pub(super) version: u16,
     pub(super) settings: Settings,
     /// `None` until dialect and settings are known from the first bytes.
@@ -42,8 +42,8 @@ pub(super) struct State {
     extensions: Vec<Arc<Extension>>,
     /// The schema before the first byte.
     first_schema: Arc<Schema>,
-    /// True if the schema is that of a dialect, with the user's schema files. Any other schema
-    /// stays in use, whatever version the target has.
+    /// True if the schema is that of a dialect, with the user's schema files. If it is any other
+    /// schema, it stays in use, whatever version the target has.
     pub(super) own_schema: bool,
     pub(super) timeline: Timeline,
     /// True after the first timestamp.
@@ -52,15 +52,14 @@ pub(super) struct State {
     pub(super) counts: Counts,
     /// True while bytes are dropped up to the next flag.
     pub(super) hunting: bool,
-    /// True if the settings could not be inferred from the frames. Then no frame is decoded before
-    /// a configuration record.
+    /// True if the settings could not be inferred from the frames. In this case, no frame is
+    /// decoded before a configuration record.
     pub(super) unsettled: bool,
     /// Offset of the first byte in the source.
     pub(super) start: u64,
-    /// True after the decoder gave the hint to try other settings. The decoder gives this hint only
-    /// once.
+    /// True after the decoder has given the hint to try other settings, which it gives only once.
     warned: bool,
-    /// The context of events outside of steps.
+    /// The context for events outside of steps.
     pub(super) framework: ContextId,
     /// The active object whose step is running.
     pub(super) running: Option<ContextId>,
@@ -111,8 +110,8 @@ impl Tables {
     }
 }
 
-/// Returns the schema of a dialect with the schema files of the user. The schema records the error
-/// of a file that does not fit this dialect, for example because only others have its events.
+/// Returns the schema of a dialect with the schema files of the user. If a file does not fit this
+/// dialect, for example because only other dialects have its events, the schema stores the error.
 fn extended(dialect: Dialect, extensions: &[Arc<Extension>]) -> Arc<Schema> {
     extensions.iter().fold(schema(dialect), |mut schema, file| {
         match FORMAT.extended(schema.clone(), std::slice::from_ref(file)) {
@@ -154,7 +153,7 @@ impl State {
         let clock = Clock::new(self.options.rate, self.timeline.counter());
         let payload = PayloadLayout::Values { digits: 8 };
         let mut trace = Trace::new(FORMAT.name, self.first_schema.clone(), payload, clock);
-        // Before 2.4.3, active objects and state machines have only the symbols of objects.
+        // Before version 2.4.3, active objects and state machines have only the symbols of objects.
         trace.objects.share_names_among_kinds();
         trace
     }
@@ -218,7 +217,7 @@ impl State {
     /// Rebuilds the tables after a change of the schema or the settings.
     pub(super) fn plan(&mut self, trace: &mut Trace) {
         trace.recorded = Some(Box::new(Recorded(self.settings)));
-        // The default plans are shared, because building them takes as long as decoding a thousand
+        // The default plans are shared, because building plans takes as long as decoding a thousand
         // frames.
         let usual =
             (self.base, self.dialect, self.settings) == (0, Dialect::V3_4, Settings::default());
@@ -240,8 +239,8 @@ impl State {
 
     /// Changes the dialect of the stream, and returns the schema of all dialects so far.
     ///
-    /// One trace may contain events of several dialects, so the ids of each new dialect follow
-    /// those of the previous dialects.
+    /// One trace may contain events of several dialects, so the ids of each new dialect follow the
+    /// ids of the previous dialects.
     pub(super) fn schema_with(&mut self, dialect: Dialect, trace: &Trace) -> Arc<Schema> {
         // No event was delivered yet, so the first dialect can still be replaced.
         if trace.events == 0 {

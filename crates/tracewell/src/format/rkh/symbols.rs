@@ -1,7 +1,8 @@
 //! Names of objects and active objects, with their times of validity.
 //!
-//! A name is valid from its symbol record to the next symbol record with the same key, or to the
-//! next configuration record, because a restarted target can reuse addresses for other objects.
+//! A name is valid from its symbol record to the next symbol record with the same key. The next
+//! configuration record ends it too, because a restarted target can reuse addresses for other
+//! objects.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ mod kind {
     pub(super) const EVENT_POOL: u32 = 10;
 }
 
-/// The key of the context of events outside of steps.
+/// The key of the context for events outside of steps.
 const FRAMEWORK: u64 = u64::MAX;
 
 /// The type of the object that a symbol record names, and the slots of the record's arguments.
@@ -45,8 +46,8 @@ impl SymbolPlan {
         let key = name.checked_sub(1)?;
         let symbol = event.name.rsplit('_').next()?;
         let (kind, keys) = match symbol {
-            // This record counts pools from 0. All other records count pools from 1, and 0 means no
-            // pool.
+            // This symbol record counts pools from 0. All other records count pools from 1, and use
+            // 0 for no pool.
             "EPOOL" if dialect == Dialect::V3_4 => (kind::EVENT_POOL, 1),
             "EPOOL" => (kind::OBJECT, 0),
             _ => (schema.object_kind_by_symbol(symbol)?.code, 0),
@@ -77,23 +78,22 @@ fn numbered(kind: u32, key: u64, label: String) -> Object {
 }
 
 /// Maximum number of objects per key and of contexts per address, so that a target that restarts
-/// again and again does not exhaust memory. At the limit, each new object or context replaces the
-/// last one.
+/// again and again does not exhaust memory. Once this number is reached, each new object or context
+/// replaces the latest one.
 const MAX_LIVES: usize = 256;
 
-/// The names that are valid now, and the names that were valid before the last configuration
-/// record.
+/// The names that are valid now, and those that were valid before the latest configuration record.
 #[derive(Debug)]
 pub(super) struct Symbols {
     /// The objects that a user's schema file names, by type and key.
     given: HashSet<(u32, u64), RandomState>,
     /// The objects that have names, by type and key.
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// The objects that had names before the last configuration record, by type and key.
+    /// The objects that had names before the latest configuration record, by type and key.
     ended: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// Contexts of the active objects since the last configuration record, by address.
+    /// Contexts of the active objects since the latest configuration record, by address.
     living: HashMap<u64, ContextId, RandomState>,
-    /// Per address, the number of contexts so far, and the last context.
+    /// Per address, the number of contexts so far, and the latest context.
     lives: HashMap<u64, (usize, ContextId), RandomState>,
     /// Cache of `living`, by a hash of the address; [`NOT_SEEN`] marks a free entry.
     seen: [(u64, ContextId); SEEN],
@@ -171,7 +171,7 @@ impl Symbols {
     }
 
     /// Names a context after the symbol of its active object. If this symbol is missing, uses the
-    /// symbol of the object at the same address. Before 2.4.3, only objects have symbols.
+    /// symbol of the object at the same address. Before version 2.4.3, only objects have symbols.
     fn name(&self, trace: &mut Trace, context: ContextId, key: u64) {
         let named = [kind::ACTIVE_OBJECT, kind::OBJECT].map(|kind| self.holding.get(&(kind, key)));
         let Some(id) = named.into_iter().flatten().next().copied() else { return };
@@ -236,7 +236,7 @@ impl Symbols {
     fn create(&mut self, trace: &mut Trace, key: u64) -> ContextId {
         let (lives, last) = self.lives.entry(key).or_default();
         let context = active_object(trace, key);
-        // If an address already has `MAX_LIVES` contexts, rename its last context, so that memory
+        // If an address already has `MAX_LIVES` contexts, rename the latest one, so that memory
         // stays bounded.
         if *lives < MAX_LIVES {
             (*lives, *last) = (*lives + 1, trace.contexts.replace(context));
@@ -247,7 +247,7 @@ impl Symbols {
     }
 
     /// Looks up an active object in the cache. The context is valid only if the first value is
-    /// true. The result is two values so that the fast path need not branch.
+    /// true. The function returns two values so that the fast path needs no branch.
     #[inline(always)]
     pub(super) fn seen(&self, key: u64) -> (bool, ContextId) {
         let (known, id) = self.seen[cache_slot(key)];
@@ -270,7 +270,7 @@ fn active_object(trace: &Trace, key: u64) -> Context {
     Context { key, key_text, kind: ContextKind::Thread, name, object: None }
 }
 
-/// Creates the context of events outside of the steps of active objects.
+/// Creates the context for events outside of the steps of active objects.
 pub(super) fn framework(trace: &mut Trace) -> ContextId {
     let (key_text, name) = ("-".to_owned(), "framework".to_owned());
     let kind = ContextKind::System;
@@ -281,7 +281,8 @@ fn key_text(payload: PayloadLayout, key: u64) -> String {
     format!("0x{key:0digits$X}", digits = payload.digits())
 }
 
-/// Returns the name as shown: without one leading `&`, with unprintable bytes escaped.
+/// Returns the name in the form that users see: a leading `&` is removed, and unprintable bytes are
+/// escaped.
 fn label(recorded: &[u8]) -> String {
     let spoken = Symbol { owner: None, key: 0, name: recorded }.spoken();
     shown(spoken).into_owned()

@@ -1,21 +1,21 @@
-//! Sequence numbers, timestamps, and restarts of the target.
+//! Follows sequence numbers and timestamps, and detects restarts of the target.
 //!
 //! Sequence numbers have eight bits, so a loss of exactly 256 frames cannot be noticed. A stream
 //! may begin with any number. A restarted target sends its configuration record and counts from 0,
 //! which is not a loss.
 //!
-//! Only events set numbers and timestamps. A frame with a valid checksum that is not an event may
-//! consist of parts of two frames. If such a frame has the expected number, it counts as one frame.
-//! The number of the next event then shows if this was right.
+//! Only events set the last number and the last timestamp. A frame with a valid checksum that is
+//! not an event may consist of parts of two frames. If such a frame has the expected number, it
+//! counts as one frame. The number of the next event then shows whether this was right.
 
 use tracewell_wire::rkh::Settings;
 
 use crate::model::{Counter, Direction};
 
-/// The result of comparing a frame's number with the number of the last event.
+/// The result of the comparison of a frame's number with the number of the last event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
-    /// The number follows the last number, or it is the first number of the stream.
+    /// The number follows the previous number, or it is the first number of the stream.
     Next,
     /// The number is 0 after a configuration record: the target restarted.
     Restarted,
@@ -30,7 +30,7 @@ pub(super) struct Timeline {
     /// Number of frames after the last event that are not events but have the expected numbers.
     skipped: u8,
     pub(super) first_number: Option<u8>,
-    /// True if a configuration record followed the last numbered frame.
+    /// True if a configuration record has followed the latest numbered frame.
     configured: bool,
     counter: Counter,
     last_stamp: Option<u32>,
@@ -75,8 +75,8 @@ impl Timeline {
         }
     }
 
-    /// Compares the number of an event with the last number. If 0 follows 255, the target restarted
-    /// only if the timestamp decreased.
+    /// Compares the number of an event with the previous number. If 0 follows 255, the target
+    /// restarted only if the timestamp decreased.
     #[inline]
     pub(super) fn order(&self, number: u8, stamp: Option<u32>) -> Order {
         let Some(last) = self.last_number else { return Order::Next };
@@ -105,7 +105,7 @@ impl Timeline {
     /// Counts a frame that is not an event. Returns true if the frame has the expected number.
     pub(super) fn skip(&mut self, number: u8) -> bool {
         let follows = self.last_number.is_some_and(|last| {
-            // `skipped` cannot count more than 255 frames.
+            // `skipped` cannot exceed 255.
             number.wrapping_sub(last).wrapping_sub(1) == self.skipped && self.skipped < u8::MAX
         });
         self.skipped += u8::from(follows);

@@ -1,9 +1,9 @@
 //! The loop over the frames of a chunk.
 //!
 //! Bytes before the first flag are the end of a frame that began earlier. Every later flag ends a
-//! frame, so that damage affects only the frame that contains the damaged bytes. A frame is
-//! accepted if its checksum is valid, its id is known, and its arguments end at the end of the
-//! frame (`slow`).
+//! frame, so damage affects only the frame that contains the damaged bytes. The decoder accepts a
+//! frame if its checksum is valid, its id is known, and its arguments end where the frame ends
+//! (`slow`).
 
 use tracewell_wire::rkh::{Cut, MAX_FRAME_LEN, Unstuffed, unstuff};
 
@@ -23,7 +23,7 @@ type Scratch = [u8; MAX_FRAME_LEN + SLACK];
 
 impl Chunk<'_, '_> {
     /// Reads all whole frames and returns the number of bytes consumed. If `last` is true, the
-    /// number includes the bytes after the last flag. Breaks if the sink breaks.
+    /// number includes the bytes after the last flag. Returns `Break` if the sink returns `Break`.
     pub(super) fn read(self, last: bool) -> Flow<usize> {
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = Avx2::detect() {
@@ -40,7 +40,7 @@ impl Chunk<'_, '_> {
         let mut scratch = [0; MAX_FRAME_LEN + SLACK];
         loop {
             let cut = match simd.dispatch(FastPath { chunk: &mut self, scan: &mut scan }) {
-                // Two adjacent flags have no frame between them.
+                // There is no frame between two adjacent flags.
                 Next::Slow(cut) if cut.start == cut.end => continue,
                 Next::Slow(cut) => cut,
                 Next::Full => {
@@ -75,7 +75,7 @@ impl Chunk<'_, '_> {
             let message =
                 format!("{bytes} before the first flag: the end of a frame that began earlier");
             self.out.trace.diagnostics.add(Severity::Note, start, message);
-            // If there are more bytes than one frame can have, the number of lost events is
+            // If there are more bytes than one frame can contain, the number of lost events is
             // unknown.
             let events = (dropped <= MAX_FRAME_LEN as u64).then_some(1);
             self.lose_at(events, LossCause::Truncated, start)?;
@@ -83,7 +83,7 @@ impl Chunk<'_, '_> {
         Flow::Continue(found)
     }
 
-    /// Handles the bytes after the last flag, which are the start of a frame or too long for a
+    /// Handles the bytes after the last flag. They are the start of a frame, or too many for one
     /// frame. Returns the number of bytes consumed.
     fn unfinished(&mut self, start: usize, last: bool, scratch: &mut Scratch) -> Flow<usize> {
         let cut = Cut { start, end: self.bytes.len(), escaped: true };
@@ -109,8 +109,8 @@ impl Chunk<'_, '_> {
     }
 }
 
-/// Returns a frame without escapes. A frame that has no escapes is returned in place, any other is
-/// copied to `scratch`.
+/// Returns a frame without escapes. A frame that has no escapes is returned in place; any other
+/// frame is copied to `scratch`.
 #[inline]
 fn unstuffed<'a>(bytes: &'a [u8], cut: Cut, scratch: &'a mut Scratch) -> Result<Frame<'a>, Fault> {
     let length = cut.end - cut.start;

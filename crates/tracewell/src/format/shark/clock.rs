@@ -1,7 +1,7 @@
 //! Determines the rates of the clock and the times from which they apply.
 //!
 //! The first `trace_start` specifies the cycles per millisecond. Each `cycles_per_msec` changes the
-//! rate from that record on. Time counts from the first event, as in all formats. The time of the
+//! rate from that record on. As in all formats, time counts from the first event. The time of the
 //! first `trace_start` is rounded to whole nanoseconds.
 
 use tracewell_wire::shark::ids;
@@ -36,7 +36,7 @@ pub(super) fn set(
         }
         return;
     };
-    // `change_rate` sets the initial rate only if the clock has no rate.
+    // `change_rate` sets the initial rate only if the clock does not have one yet.
     clock.rate = None;
     clock.change_rate(origin - first, at_first);
     let mut now = at_first;

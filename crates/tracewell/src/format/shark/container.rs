@@ -1,5 +1,5 @@
-//! Finds the areas of records in an input. Inputs are files of records, memory images of records
-//! without a header, chunk images with headers, and captures of datagrams.
+//! Finds the areas of records in an input. An input is a file of records, a memory image of records
+//! without a header, a chunk image with a header, or a capture of datagrams.
 
 use std::ops::Range;
 
@@ -32,10 +32,11 @@ impl Kind {
 pub(super) struct Area {
     /// The bytes of the records in the input. They are whole slots.
     pub(super) bytes: Range<usize>,
-    /// True if the area continues the previous one. Packets of one chunk continue each other.
+    /// True if the area continues the previous one. Consecutive packets of one chunk continue each
+    /// other.
     pub(super) continues: bool,
     /// True if this is the emergency area of a chunk whose normal area is the previous area. If the
-    /// normal area is a ring, the emergency area has older records.
+    /// normal area is a ring, the emergency area contains older records.
     pub(super) emergency: bool,
     /// The records that are missing before this area.
     pub(super) missing: Option<Missing>,
@@ -48,16 +49,16 @@ pub(super) struct Missing {
     pub(super) cause: LossCause,
 }
 
-/// The areas of an input, and the records missing after the last area.
+/// The areas of an input, and the records that are missing after the last area.
 #[derive(Debug, Default)]
 pub(super) struct Areas {
     pub(super) list: Vec<Area>,
     pub(super) missing: Vec<(usize, Missing)>,
-    /// Records of compressed chunks. Areas use offsets as if these bytes followed the input.
+    /// Records of compressed chunks. In areas, offsets are as if these bytes followed the input.
     pub(super) unpacked: Vec<u8>,
 }
 
-/// Decompressed records have at most 16 MiB, or 64 times the size of the input, whichever is
+/// Decompressed records occupy at most 16 MiB or 64 times the size of the input, whichever is
 /// larger. This limit prevents a malicious file from filling the memory.
 const UNPACKED_AT_LEAST: usize = 16 << 20;
 const UNPACKED_TIMES: usize = 64;
@@ -158,8 +159,8 @@ fn capture(start: &[u8]) -> Option<Confidence> {
         if frame.datagram.starts_with(&DatagramHeader::ID) {
             return Some(Confidence::Certain);
         }
-        // An empty datagram comes from a chunk without records. Any other content is from a
-        // different protocol.
+        // An empty datagram means a chunk without records. Any other content belongs to a different
+        // protocol.
         if !frame.datagram.is_empty() {
             return None;
         }
@@ -178,8 +179,8 @@ fn records(start: &[u8]) -> bool {
         if record.unexpected_code_bits() != 0 || record.tsc == 0 {
             return false;
         }
-        // Check the schema last: its first use parses it, which takes longer than reading a small
-        // file of another format.
+        // Check the schema last, because its first use parses the schema. This takes longer than
+        // reading a small file of another format.
         if record.code() == ids::NEXT_CHUNK || !super::schema().defines(u32::from(record.code())) {
             return false;
         }
@@ -228,9 +229,9 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, diagnostics: &mut
         let first = at + ChunkHeader::SIZE;
         let here = part.end - first;
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
-        // Recorders write whole slots, counted from the start of the normal area. A remainder
-        // shorter than a slot contains no record: the header's sizes are not multiples of a slot,
-        // or the area is truncated. The code below reports a truncated area.
+        // Recorders write whole slots, counted from the start of the normal area. If a remainder is
+        // shorter than a slot, it contains no record: the sizes in the header are not multiples of
+        // a slot, or the area is truncated. The code below reports a truncated area.
         let held = area.min(here);
         let readable = held - held % Record::SIZE;
         if header.is_compressed() {
@@ -315,7 +316,7 @@ impl Capture {
         diagnostics: &mut Diagnostics,
     ) {
         match DatagramHeader::read(frame.datagram) {
-            // A sender transmits chunks without records as datagrams of length 0.
+            // A sender transmits a chunk without records as a datagram of length 0.
             _ if frame.datagram.is_empty() && frame.whole => self.zero_lengths += 1,
             Ok((header, records)) => {
                 let start = first + DatagramHeader::SIZE;
@@ -362,7 +363,7 @@ impl Capture {
                 diagnostics.add(Severity::Damage, packet.bytes.start as u64, message);
                 Missing { events: Some(most), cause: LossCause::Missing }
             });
-            // A packet that is not full is the last packet of its chunk.
+            // If a packet is not full, it is the last packet of its chunk.
             let continues = missing.is_none() && before.is_some_and(|(_, full)| full);
             before = Some((packet.place, packet.is_full()));
             areas.list.push(Area { bytes: packet.bytes, continues, emergency: false, missing });

@@ -28,7 +28,7 @@ const BATCH: usize = 4096;
 /// Minimum number of adjacent records that are delivered as a separate batch.
 const WORTH_A_BATCH: usize = 256;
 
-/// Number of bytes at the start of a part from which its kind is recognised.
+/// Number of bytes, at the start of a part, from which the decoder recognises the part's kind.
 const RECOGNISED_BY: usize = 64 * 1024;
 
 #[derive(Debug)]
@@ -70,13 +70,13 @@ impl Decoder for SharkDecoder {
         input: Input<'_>,
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
-        // Wait for the whole input, because its last record may be the first in time.
+        // Wait for the whole input, because the last record in the input may be the earliest one.
         if !input.last {
             return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
         }
         let trace = &mut *out.trace;
         let (areas, kind) = self.areas(input.bytes, &mut trace.diagnostics)?;
-        // Append decompressed records to the input, so that one slice contains both.
+        // Append the decompressed records to the input, so that one slice contains both.
         let joined: Vec<u8>;
         let bytes = if areas.unpacked.is_empty() {
             input.bytes

@@ -8,7 +8,7 @@ pub(super) enum Effect {
     None,
     /// The record names an active task.
     Mention,
-    /// Like [`Effect::Mention`], for a code that only the user manual defines.
+    /// Like [`Effect::Mention`], but for a code that only the user manual defines.
     Manual,
     /// The record contains the pid of an existing or new task.
     Named,

@@ -12,10 +12,10 @@
 //! | `rows` | fills columns with records and their contexts |
 //! | `decoder` | runs these steps in order |
 //!
-//! Only timestamps define the order of the records. A dump of a cyclic chunk begins with its first
-//! slot, which may be newer than the slots after it. So all records are sorted by timestamp.
-//! Records with equal timestamps keep their order in memory. Ordinary dumps have one or two runs,
-//! so sorting moves no record.
+//! Only timestamps define the order of the records. A dump of a cyclic chunk begins with the
+//! chunk's first slot, which may be newer than the slots after it. So all records are sorted by
+//! timestamp. Records with equal timestamps keep their order in memory. Ordinary dumps consist of
+//! one or two runs, so sorting moves no records.
 
 mod clock;
 mod container;

@@ -26,7 +26,7 @@ pub(super) struct Merge<'a> {
     /// Gaps that are not followed by a record in memory.
     gaps: &'a [(usize, Missing)],
     /// Timestamp and offset of the next record of each run, and the index of the run. An index
-    /// after the last run stands for a gap, and its timestamp is the timestamp of the record before
+    /// after the last run stands for a gap. The entry's timestamp is then that of the record before
     /// the gap.
     heads: BinaryHeap<Reverse<(u64, usize, usize)>>,
 }
@@ -76,7 +76,7 @@ impl Iterator for Merge<'_> {
             let (at, missing) = self.gaps.get(index - self.runs.len())?;
             return Some(Step::Missing(*missing, *at));
         };
-        // The gap is reported first, and the run is put back with its head unchanged.
+        // The gap is reported first, so the run is put back with its head unchanged.
         if let Some(missing) = run.missing.take() {
             self.heads.push(Reverse(head));
             return Some(Step::Missing(missing, start));

@@ -27,12 +27,12 @@ pub(super) struct State {
     interrupt: MaybeContext,
     unknown: MaybeContext,
     manual: u64,
-    /// Maximum number of rows of the next batch. It is small after a short batch, so that many
-    /// short batches do not each prepare the rows of a long one.
+    /// Maximum number of rows of the next batch. After a short batch it is small, because otherwise
+    /// each of many short batches would prepare as many rows as a long one.
     reach: usize,
 }
 
-/// Number of rows of the first batch after one that ended early.
+/// Number of rows of the first batch after a batch that ended early.
 const MIN_REACH: usize = 64;
 
 impl State {
@@ -70,7 +70,7 @@ impl State {
     ) -> usize {
         let slots = slots.get(..self.reach).unwrap_or(slots);
         columns.resize(slots.len());
-        // A local variable stays in registers.
+        // A local variable can stay in registers.
         let mut running = self.running;
         let mut by = self.context(&running, trace);
         let mut filled = 0;
@@ -82,8 +82,8 @@ impl State {
                 // Most records are of these kinds, which do not change the running task.
                 Effect::None => {}
                 Effect::Mention => _ = self.first_task(slot, trace, true),
-                // These effects already apply to the record itself: its context is the task or
-                // interrupt that it starts.
+                // These effects already apply to the record itself: the record's context is the
+                // task or interrupt that it starts.
                 effect @ (Effect::Enter | Effect::Load | Effect::Start) => {
                     self.apply(effect, slot, &mut running, trace);
                     by = self.context(&running, trace);
@@ -213,8 +213,8 @@ impl State {
         task.get().unwrap_or_else(|| self.special(running.in_interrupt(), trace))
     }
 
-    /// Returns the context of interrupts, or the one of unknown tasks. Adds it to the trace if it
-    /// is new.
+    /// Returns the context of interrupts or the context of unknown tasks, and adds it to the trace
+    /// if it is new.
     fn special(&mut self, in_interrupt: bool, trace: &mut Trace) -> ContextId {
         if in_interrupt {
             let context = tasks::interrupt(trace);

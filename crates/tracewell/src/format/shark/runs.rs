@@ -5,7 +5,7 @@ use tracewell_wire::shark::{Record, ids};
 use super::container::{Area, Missing};
 use crate::model::LossCause;
 
-/// Number of slots that are tested together before single slots are examined.
+/// Number of slots that are tested together, before slots are examined one by one.
 const CHUNK_LEN: usize = 512;
 
 /// The records that a wrapped ring has overwritten.
@@ -42,8 +42,8 @@ pub(super) struct Survey {
     pub(super) empty: u64,
     pub(super) fast: u64,
     pub(super) descents: u64,
-    /// Number of records whose code word has bits that no writer sets. `first_odd` is the offset of
-    /// the first such record.
+    /// Number of records whose code words contain bits that no writer sets. `first_odd` is the
+    /// offset of the first such record.
     pub(super) odd: u64,
     pub(super) first_odd: Option<usize>,
     before: Option<u64>,
@@ -84,8 +84,8 @@ impl Survey {
     }
 
     /// Marks a wrapped ring whose oldest record is in its first slot. The timestamps in such a ring
-    /// never decrease. If the emergency area has older records than the ring, the ring has lost the
-    /// records in between.
+    /// never decrease. If the emergency area contains older records than the ring, the ring has
+    /// lost the records in between.
     fn mark_ring(&mut self, input: &[u8], ring: usize, emergency: usize) {
         let stamp = |run: &Run| {
             let slot = input.get(run.start..)?.first_chunk()?;
@@ -109,8 +109,8 @@ impl Survey {
             // The code word and the first parameter, which one instruction reads together.
             let word = u32::from(record.code_word) | u32::from(record.par1) << 16;
             bits |= word;
-            // The mask clears all bits of four codes: empty slots, the two kinds of clock records,
-            // and the end of a trace. The subtraction then sets all bits.
+            // The mask clears all bits of these four codes: empty slot, the two kinds of clock
+            // records, and end of trace. The subtraction then sets all bits.
             masked |= (word & 0x00CF).wrapping_sub(1);
         }
         let only_codes = bits & 0xFF00 == 0;

@@ -2,9 +2,9 @@
 //!
 //! A context number is the selector of a task's state segment. The kernel reuses selectors and pids
 //! after a task has ended. An `id` record specifies the pid of the task with a context number.
-//! `task_create` assigns a number to a new task. `task_end` ends the task, although the record of
-//! the last switch away from the task still names it. Until `id` or `task_create` names a number,
-//! it stands for a task without a pid.
+//! `task_create` assigns a number to a new task. `task_end` ends the task, but the later record of
+//! the last switch away from the task still names it. Until `id` or `task_create` names a context
+//! number, the number stands for a task without a pid.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ impl Tasks {
     }
 
     /// Returns the context of the task that a number names, if the task was used before. Returns
-    /// none for the kernel, because its own context is not a task.
+    /// `None` for the kernel, because the kernel's own context is not a task.
     #[inline(always)]
     pub(super) fn used(&self, number: u16) -> MaybeContext {
         self.used[usize::from(number)]
@@ -105,7 +105,7 @@ impl Tasks {
         }
     }
 
-    /// Stores that a task ended.
+    /// Stores that a task has ended.
     pub(super) fn ended(&mut self, trace: &mut Trace, number: u16, ticks: u64) {
         let context = self.met(trace, number, false);
         if let Some(object) = object_of(trace, context) {
@@ -147,7 +147,7 @@ impl Tasks {
         context
     }
 
-    /// Lets [`Tasks::used`] return the task that a number names now.
+    /// Makes [`Tasks::used`] return the task that a number names now.
     fn remember(&mut self, number: u16, task: Task) {
         let used = task.used && number != ids::context::KERNEL;
         self.used[usize::from(number)] = used.then_some(task.context).into();

@@ -12,9 +12,10 @@ pub(super) struct Core {
     /// The task, the idle context or the scheduler; `None` if unknown.
     running: Option<ContextId>,
     interrupts: Nested<ContextId>,
-    /// The count of the last overflow packet.
+    /// The count in the latest overflow packet.
     pub(super) drops: Option<u32>,
-    /// True if the stream began within a recording. The first count then includes earlier losses.
+    /// True if the stream began within a recording. In this case, the first count includes earlier
+    /// losses.
     pub(super) joined: bool,
 }
 
@@ -24,7 +25,7 @@ impl Core {
         self.running = Some(context);
     }
 
-    /// Handles the end of the running task's execution.
+    /// Handles an event that ends the execution of the running task.
     pub(super) fn stops(&mut self, scheduler: ContextId) {
         self.running = Some(scheduler);
     }
@@ -34,7 +35,7 @@ impl Core {
         self.interrupts.enter(interrupt);
     }
 
-    /// Handles missing events: the running context is unknown after them.
+    /// Handles missing events: after the gap, the running context is unknown.
     pub(super) fn forget(&mut self) {
         self.running = None;
         self.interrupts.clear();

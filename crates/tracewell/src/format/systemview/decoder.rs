@@ -20,11 +20,12 @@ use crate::model::{
     Clock, Emitter, Flow, LossCause, PayloadLayout, Processor, RecordedArguments, Severity, Trace,
 };
 
-/// Minimum number of events for a report that all times are equal.
+/// Minimum number of events before the decoder reports that all times are equal.
 const MANY_EVENTS: u64 = 8;
 
 /// The short events that change nothing but the running contexts: bit `i` is set for the event with
-/// id `i`. The other events, and zeros, need [`SystemViewDecoder::packet`] and [`Stream::next`].
+/// id `i`. All other events, and zero bytes, need [`SystemViewDecoder::packet`] and
+/// [`Stream::next`].
 const QUICK: u32 = SHORT & !(1 << ids::NOP | 1 << ids::TASK_CREATE);
 
 /// Finds the parameters of a recorded packet.
@@ -53,7 +54,7 @@ struct SystemViewDecoder {
     events: Events,
     /// The only stream; `None` before the head has been read.
     lane: Option<Lane>,
-    /// The form of packets with which the trace finds arguments.
+    /// The form of packets from which the trace extracts arguments.
     form: Form,
 }
 
@@ -174,8 +175,8 @@ impl SystemViewDecoder {
     ) -> Flow {
         let mut place = place;
         match packet.id {
-            // `Merger` has already compared the times of several streams, so they must not change
-            // here.
+            // If there are several streams, `Merger` has already compared their times, so the times
+            // must not change here.
             ids::SYSTIME_US if !self.merges => {
                 let missing = self.events.missing_ticks(packet, place, out.trace);
                 lane.ticks = lane.ticks.saturating_add(missing);
@@ -185,7 +186,8 @@ impl SystemViewDecoder {
             _ => {}
         }
         if self.form != lane.stream.form {
-            // Deliver the events so far, because the trace finds their arguments with the old form.
+            // Deliver the events so far, because the trace extracts their arguments with the old
+            // form.
             out.flush()?;
             self.form = lane.stream.form;
             out.trace.recorded = Some(Box::new(Recorded(self.form)));
@@ -273,7 +275,7 @@ impl SystemViewDecoder {
     }
 }
 
-/// Returns the core numbers and the beginnings of the streams in an input of `length` bytes.
+/// Returns the core numbers and beginnings of the streams in an input of `length` bytes.
 fn begins(head: &Head, length: u64, trace: &mut Trace) -> Vec<(u16, u64)> {
     let mut begins = Vec::new();
     for (core, after) in &head.streams {

@@ -8,8 +8,8 @@
 //! | `TaskState MASK K=V, …` | names for the causes of TASK_STOP_READY |
 //! | `ID NAME PARAMETER …` | an event; see `grammar` |
 //!
-//! If an id has several lines, the last one applies. `K` can be `*` for all other numbers; such an
-//! entry has no effect.
+//! If an id has several lines, the last one applies. `K` can be `*`, which stands for all other
+//! numbers; such an entry has no effect.
 
 use std::fmt::Write;
 
@@ -33,7 +33,8 @@ pub fn is_description(text: &str) -> bool {
     })
 }
 
-/// Returns the schema file that corresponds to a description file. `path` is its name in messages.
+/// Returns the schema file that corresponds to a description file. `path` is the name of the schema
+/// file in messages.
 ///
 /// ```
 /// use tracewell::format::systemview::description::to_schema;
@@ -49,7 +50,7 @@ pub fn is_description(text: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// Returns a message with the first line that has none of these forms.
+/// Returns a message about the first line that has none of these forms.
 pub fn to_schema(text: &str, path: &str) -> Result<String, String> {
     let mut out = "format = \"systemview\"\n".to_owned();
     let mut types: Vec<(String, Vec<(u32, String)>)> = Vec::new();
@@ -110,7 +111,7 @@ pub fn to_schema(text: &str, path: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Returns the kind of an argument, after its name.
+/// Returns the kind of an argument, for the text after the argument's name.
 fn kind(conversion: &str, types: &[(String, Vec<(u32, String)>)]) -> String {
     let kind = match conversion {
         "d" | "i" => "signed",
@@ -134,7 +135,7 @@ fn type_name(name: &str) -> String {
     format!("type {name}")
 }
 
-/// Parses `0=no 1="not yet", 2=yes`.
+/// Parses texts such as `0=no 1="not yet", 2=yes`.
 fn numbers(text: &str) -> Vec<(u32, String)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -162,7 +163,7 @@ fn quoted(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' => out.extend(['\\', character]),
-            // Control characters have no meaning in these files.
+            // Control characters have no meaning in description files.
             character if character.is_control() => out.push(' '),
             character => out.push(character),
         }

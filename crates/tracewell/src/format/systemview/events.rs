@@ -1,5 +1,5 @@
-//! Converts packets to events: their arguments, the contexts that recorded them, the names that
-//! they contain, and the losses that they report.
+//! Converts packets to events with arguments and contexts, and handles the names and the losses
+//! that packets report.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,10 +19,10 @@ use super::tables::{Field, Tables, shown_id};
 use crate::model::{Emitter, Fact, FactForm, Flow, LossCause, NewEvent, Rate, Severity, Trace};
 use crate::text::shown;
 
-/// Number of ticks of one turn: the counter of a target wraps after it.
+/// Number of ticks after which the counter of a target wraps, called one turn.
 const TURN: u64 = 1 << 32;
 
-/// Maximum number of series with a type.
+/// Maximum number of series whose types are stored.
 const MAX_SERIES: usize = 1 << 16;
 
 /// The events whose arguments are at most two numbers and whose handling is short: bit `i` is set
@@ -52,7 +52,7 @@ pub(super) struct Given {
     pub(super) rate: Option<Rate>,
     pub(super) base: Option<u32>,
     pub(super) shift: Option<u32>,
-    /// The operating system; `Some(None)` if its events have no description.
+    /// The operating system; `Some(None)` if there is no description of its events.
     pub(super) kernel: Option<Option<Kernel>>,
 }
 
@@ -66,13 +66,13 @@ pub(super) struct Events {
     base: u32,
     shift: u32,
     row: Row,
-    /// The types of series, by number.
+    /// The types of series, by the number of the series.
     series: HashMap<u32, u32, RandomState>,
-    /// The last time of the system in microseconds, with its ticks.
+    /// The last time that the system sent, in microseconds, and the ticks at that time.
     time: Option<(u64, u64)>,
     /// True if the events of the operating system have been looked up.
     kernel_chosen: bool,
-    /// True if a parameter without a description was reported.
+    /// True if the decoder has already reported a parameter without a description.
     undescribed: bool,
 }
 
@@ -99,14 +99,15 @@ impl Events {
         }
     }
 
-    /// Returns the address of an identifier. The recorder removes the lowest bits of the address.
+    /// Returns the address of an identifier. To get the identifier, the recorder removes the lowest
+    /// bits of the address.
     #[inline]
     fn address(&self, id: u32) -> u64 {
         u64::from(self.base.wrapping_add(id.checked_shl(self.shift).unwrap_or(0)))
     }
 
-    /// Returns the number of ticks by which the time of the system is ahead of the counter: the
-    /// whole turns of the counter without a packet. Returns 0 if there are none.
+    /// Returns the number of ticks by which the time of the system is ahead of the counter. These
+    /// are whole turns of the counter without a packet. Returns 0 if there were no such turns.
     pub(super) fn missing_ticks(
         &mut self,
         packet: &Packet<'_>,
@@ -190,7 +191,7 @@ impl Events {
         out.decoded(event, at.offset..at.offset + packet.length as u64)
     }
 
-    /// Handles an event of [`SHORT`] with these parameters. Such events are the most frequent ones.
+    /// Handles an event of [`SHORT`] with these parameters. These are the most frequent events.
     #[inline(always)]
     fn short(
         &mut self,
@@ -239,7 +240,7 @@ impl Events {
         }
     }
 
-    /// Handles an event with several arguments or texts.
+    /// Handles an event that has several arguments or a text.
     fn long(&mut self, packet: &Packet<'_>, at: Place, out: &mut Emitter<'_>) -> Flow {
         let mut parameters = packet.parameters(at.order);
         match packet.id {
@@ -398,7 +399,7 @@ impl Events {
     }
 
     /// Looks up the events of the operating system when the first one occurs. Until then, the
-    /// target may describe itself.
+    /// target may still describe itself.
     #[inline]
     fn choose_kernel(&mut self, at: Place, out: &mut Emitter<'_>) {
         if !self.kernel_chosen {
@@ -423,7 +424,7 @@ impl Events {
         let core = self.cores.at(at.cpu);
         let before = core.drops.replace(count);
         let lost = match before {
-            // The recorder does not count the first event of each loss.
+            // The recorder's count omits the first event of each loss.
             Some(before) if before <= count => Some(u64::from(count - before) + 1),
             _ if core.joined => None,
             _ => Some(u64::from(count) + 1),
@@ -562,7 +563,7 @@ impl Events {
         }
     }
 
-    /// Adds the parameters as a plan describes them. Returns false if they do not fit.
+    /// Adds the parameters according to a plan. Returns false if they do not fit.
     fn planned(&mut self, plan: &[Field], parameters: &mut Parameters<'_>, trace: &Trace) -> bool {
         for field in plan.iter() {
             if *field == Field::Rest {
@@ -590,9 +591,9 @@ impl Events {
         true
     }
 
-    /// Returns the key of an object. Systems record some objects by identifiers and others by
-    /// addresses. `shrunk` says which is likely; the other one applies if only it is the key of a
-    /// known object.
+    /// Returns the key of an object. Systems record some objects by identifiers and other objects
+    /// by addresses. `shrunk` says which form is more likely. The other form applies if it is the
+    /// only one that is the key of a known object.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };
@@ -600,7 +601,7 @@ impl Events {
         if !is_known(first) && is_known(second) { second } else { first }
     }
 
-    /// Handles skipped bytes: the running contexts are unknown after them.
+    /// Handles skipped bytes: after them, the running contexts are unknown.
     pub(super) fn skipped(&mut self, cpu: Option<u16>, joined: bool) {
         match cpu {
             Some(cpu) => {
@@ -612,7 +613,7 @@ impl Events {
         }
     }
 
-    /// Begins the life of a task, before the event is added.
+    /// Begins the life of a task before the task's event is added.
     pub(super) fn creates(
         &mut self,
         packet: &Packet<'_>,

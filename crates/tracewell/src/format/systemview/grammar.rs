@@ -1,8 +1,8 @@
-//! Parses the descriptions of events that modules send and that description files contain:
-//! `Packet len=%u from=%p | Returns %u`.
+//! Parses descriptions of events, which modules send and description files contain, such as `Packet
+//! len=%u from=%p | Returns %u`.
 //!
-//! The first word is the name. A parameter is a word, `=%`, and a conversion. The parser ignores
-//! all other words, and the text after `|`, which describes the returned value.
+//! The first word is the name. A parameter consists of a word, `=%`, and a conversion. The parser
+//! ignores all other words, and the text after `|`, which describes the returned value.
 
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Instrumentation};
 use crate::model::unique;
@@ -34,12 +34,13 @@ pub(super) fn event(text: &str) -> Option<EventText> {
     let name = words.next()?.to_owned();
     let mut parameters: Vec<Parameter> = Vec::new();
     for (word, conversion) in words.filter_map(|word| word.split_once('=')) {
-        // Public description files also have conversions with `&`, or without a character.
+        // Public description files also contain conversions with `&`, and conversions without a
+        // character.
         let conversion = conversion.trim_start_matches(['%', '&']);
         let end = conversion.find(|c: char| !c.is_alphanumeric() && c != '_');
         let conversion = conversion.get(..end.unwrap_or(conversion.len())).unwrap_or_default();
         if parameters.len() < MAX_PARAMETERS {
-            // `values` is the name of undescribed parameters.
+            // `values` is the name for parameters without a description.
             let is_used =
                 |name: &str| name == "values" || parameters.iter().any(|p| p.name == name);
             let name = unique(&snake_case(word), is_used);
@@ -64,7 +65,7 @@ fn snake_case(word: &str) -> String {
     name
 }
 
-/// The events of a module: its name, and the numbers of its events after its first id.
+/// A module's name and its events. Each event has a number relative to the module's first id.
 pub(super) fn module(text: &str) -> (String, Vec<(u32, EventText)>) {
     let mut parts: Vec<String> = Vec::new();
     for part in text.split(',') {
@@ -143,7 +144,7 @@ mod tests {
             })
             .collect();
         assert_eq!(list, ["0 Link up", "1 Packet len+from+to", "2 Flush "]);
-        // ESP-IDF of 2018 sends names without `M=`.
+        // The ESP-IDF of 2018 sends names without `M=`.
         assert_eq!(module("heap module").0, "heap module");
     }
 

@@ -1,7 +1,8 @@
 //! Reads the bytes before the first packet: the lines that host programs write before a stream, and
 //! the greeting of a target.
 //!
-//! Head lines begin with `;`. The head ends at the first line that does not. Only `ESP_Extension`
+//! Head lines begin with `;`. The head ends at the first line that does not begin with `;`. Only
+//! `ESP_Extension`
 //! and `Offset CoreN BYTES` change how the decoder reads the stream. All other lines are texts.
 
 use tracewell_wire::systemview::{SERIAL_GREETING, TCP_GREETING};
@@ -20,7 +21,7 @@ const TCP_START: &[u8] = b"SEGGER SystemView V";
 /// First bytes of a greeting over a serial line.
 const SERIAL_START: &[u8] = b"SV";
 
-/// Keys of head lines, and the names of the trace's texts.
+/// Keys of head lines, each with the name of the trace's text for it.
 const TEXTS: [(&str, &str); 6] = [
     ("Version", "version"),
     ("RecordTime", "record_time"),
@@ -39,9 +40,10 @@ pub(super) struct Head {
     pub(super) texts: Vec<(&'static str, String)>,
     /// True if the ids of the stream contain the number of the core.
     pub(super) core_in_id: bool,
-    /// Core numbers and beginnings of streams in bytes after the head, in order of the beginnings.
+    /// Core number and beginning of each stream, in bytes after the head and in order of the
+    /// beginnings.
     pub(super) streams: Vec<(u16, u64)>,
-    /// Offsets of lines `Offset` that were ignored, in bytes.
+    /// Offsets, in bytes, of the `Offset` lines that were ignored.
     pub(super) ignored: Vec<u64>,
 }
 
@@ -73,7 +75,7 @@ pub(super) fn read(bytes: &[u8], last: bool) -> Option<Head> {
         }
         let end = rest.iter().position(|byte| *byte == b'\n');
         let Some(end) = end.or(last.then_some(rest.len())) else {
-            // A line without an end is not part of a head.
+            // A line that does not end is not part of a head.
             if rest.len() < MAX_HEAD {
                 return None;
             }

@@ -1,4 +1,5 @@
-//! The operating systems whose events have descriptions, and how a stream or an option names them.
+//! The operating systems whose events have descriptions, and the names by which a stream or an
+//! option refers to them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,8 +9,8 @@ use crate::model::schema::{Extension, Schema};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Kernel(usize);
 
-/// An operating system: its name as a value of the option `kernel`, the name that targets send, and
-/// its schema file.
+/// An operating system: its name in the option `kernel`, the name that targets send for it, and its
+/// schema file.
 struct Entry {
     name: &'static str,
     sent: &'static str,
@@ -52,7 +53,7 @@ impl Kernel {
         ENTRIES.iter().position(|entry| entry.name == name).map(Self)
     }
 
-    /// Returns the operating system that a target describes by these texts. ESP-IDF has its own
+    /// Returns the operating system that a target describes with these texts. ESP-IDF has its own
     /// numbers for the events of FreeRTOS, but sends the same name.
     pub(super) fn described(system: &str, device: &str, core: &str) -> Option<Self> {
         let found = ENTRIES.iter().position(|entry| !system.is_empty() && entry.sent == system);
@@ -69,7 +70,8 @@ impl Kernel {
         self != Self::ZEPHYR
     }
 
-    /// Returns the events of all streams and of this system, parsed once per process.
+    /// Returns the events of all streams and the events of this system. They are parsed once per
+    /// process.
     pub(super) fn schema(self) -> Arc<Schema> {
         static SCHEMAS: [OnceLock<Arc<Schema>>; ENTRIES.len()] =
             [const { OnceLock::new() }; ENTRIES.len()];

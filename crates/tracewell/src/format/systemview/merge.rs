@@ -1,7 +1,7 @@
 //! Merges the streams of several cores by time.
 //!
-//! Espressif's tools copy some packets into the streams of all cores. If streams have equal packets
-//! with equal times, the decoder makes only one event of them.
+//! Espressif's tools copy some packets into the streams of all cores. If several streams contain
+//! equal packets with equal times, the decoder produces only one event.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ const MAX_COMPARED: usize = 64;
 pub(super) enum Next<'a> {
     /// A packet.
     Packet(Packet<'a>, Place),
-    /// A packet that another core has recorded as well.
+    /// A packet that another core has also recorded.
     Copy,
     /// Bytes that are not packets.
     Skipped(Skipped),
@@ -43,7 +43,8 @@ pub(super) struct Merger<'a> {
 }
 
 impl<'a> Merger<'a> {
-    /// Creates the streams from the parts of an input. Each part has a lane and its end in bytes.
+    /// Creates the streams from the parts of an input. Each part consists of a lane and the offset
+    /// of its end in bytes.
     pub(super) fn new(lanes: Vec<(Lane, u64)>, input: Input<'a>) -> Self {
         let branches = lanes.into_iter().map(|(lane, end)| {
             let end = usize::try_from(end.saturating_sub(input.offset)).unwrap_or(usize::MAX);
@@ -54,8 +55,8 @@ impl<'a> Merger<'a> {
         Self { branches: branches.collect(), compared: VecDeque::new() }
     }
 
-    /// Reads the first packet of each stream. Reports streams that do not begin with copies of one
-    /// packet, because their clocks may have different origins.
+    /// Reads the first packet of each stream. Reports streams that do not begin with copies of the
+    /// same packet, because the clocks of such streams may have different origins.
     pub(super) fn begin(&mut self, events: &Events, trace: &mut Trace) {
         let mut first = None;
         for branch in &mut self.branches {
@@ -169,7 +170,7 @@ mod tests {
             merger.is_copy(packet, place)
         };
         assert!(!is_copy(ids::TASK_INFO, 0, 10, &[1]));
-        // One core can record equal packets.
+        // A single core can record equal packets.
         assert!(!is_copy(ids::TASK_INFO, 0, 10, &[1]));
         assert!(!is_copy(ids::TASK_INFO, 1, 10, &[2]));
         assert!(!is_copy(ids::STACK_INFO, 1, 10, &[1]));
@@ -177,9 +178,9 @@ mod tests {
         // Each packet has at most one copy in another stream.
         assert!(is_copy(ids::TASK_INFO, 1, 10, &[1]));
         assert!(!is_copy(ids::TASK_INFO, 1, 10, &[1]));
-        // At another time it is another event.
+        // An equal packet at a different time is a different event.
         assert!(!is_copy(ids::TASK_INFO, 2, 11, &[2]));
-        // The streams have packets of their own for all other events.
+        // For all other events, each stream has packets of its own.
         assert!(!is_copy(ids::NOP, 0, 12, &[]));
         assert!(!is_copy(ids::NOP, 1, 12, &[]));
     }

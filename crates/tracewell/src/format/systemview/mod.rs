@@ -18,8 +18,8 @@
 //! | `merge` | merges the streams of several cores |
 //! | `decoder` | the decoder |
 //!
-//! [`tracewell_wire::systemview`] defines the byte layout. `docs/systemview.md` has the rules for
-//! losses, names and several cores, with their sources.
+//! [`tracewell_wire::systemview`] defines the byte layout. `docs/systemview.md` contains the rules
+//! for losses, for names and for several cores, with their sources.
 
 mod cores;
 mod decoder;
@@ -69,11 +69,11 @@ const TASK: u32 = 1;
 /// Type code of resources in the schema.
 const RESOURCE: u32 = 3;
 
-/// The event whose argument has the names of markers.
+/// The event whose argument refers to the names of markers.
 const MARK_START: u32 = 15;
 
 /// Returns the events that every stream has. The decoder adds the events of an operating system and
-/// of modules when it has their descriptions.
+/// of modules as soon as it has their descriptions.
 ///
 /// ```
 /// let schema = tracewell::format::systemview::schema();

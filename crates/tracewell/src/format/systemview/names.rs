@@ -21,7 +21,7 @@ mod key {
 /// Maximum number of names of interrupts, of markers and of series.
 const MAX_NAMES: usize = 1 << 16;
 
-/// A task during one of its lives.
+/// The life of a task at an address.
 #[derive(Debug)]
 struct Task {
     context: ContextId,
@@ -44,7 +44,7 @@ pub(super) struct Names {
     recent: RecentContexts,
 }
 
-/// A table of names for numbers.
+/// A table that assigns names to numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Numbers {
     Interrupts,
@@ -102,8 +102,8 @@ impl Names {
         context
     }
 
-    /// Begins the life of a new task at this address, if an earlier task there had a name or has
-    /// ended.
+    /// Begins the life of a new task at this address, if an earlier task at this address had a name
+    /// or has ended.
     pub(super) fn create(&mut self, address: u64, ticks: u64, out: &mut Emitter<'_>) -> Flow {
         let used = self.tasks.get(&address).is_some_and(|task| !task.name.is_empty() || task.ended);
         if used {
@@ -125,7 +125,7 @@ impl Names {
         Flow::Continue(())
     }
 
-    /// Sets the name and the priority of a task. Another name means another task.
+    /// Sets the name and the priority of a task. A different name means a different task.
     pub(super) fn describe(
         &mut self,
         address: u64,
@@ -149,7 +149,7 @@ impl Names {
 
     /// Sets the stack of a task.
     pub(super) fn stack(&mut self, trace: &mut Trace, address: u64, base: u32, size: u32) {
-        // Targets report a change of a priority with an empty stack.
+        // When a priority changes, targets report an empty stack.
         if let Some(task) = self.tasks.get_mut(&address)
             && size > 0
         {
@@ -216,7 +216,7 @@ impl Names {
         context
     }
 
-    /// Returns the context of a core without a ready task.
+    /// Returns the context of a core that has no ready task.
     #[inline]
     pub(super) fn idle(&mut self, trace: &mut Trace, cpu: u16) -> ContextId {
         let key = key::IDLE | u64::from(cpu);
@@ -245,8 +245,8 @@ impl Names {
         system(trace, key::UNKNOWN, "unknown".to_owned(), ContextKind::Unknown)
     }
 
-    /// Sets the name of a number. Returns false if this is no change, or if there are already
-    /// [`MAX_NAMES`] names.
+    /// Sets the name of a number. Returns false if the number already has this name, or if there
+    /// are already [`MAX_NAMES`] names.
     pub(super) fn set(
         &mut self,
         trace: &mut Trace,

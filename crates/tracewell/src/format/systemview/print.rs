@@ -1,9 +1,10 @@
-//! Formats the texts that a target sends with their arguments, as the host programs do.
+//! Formats the texts that a target sends, with their arguments, in the same way as the host
+//! programs.
 //!
-//! The conversions are those of C: flags `-0+#` and blank, width, precision, `l` and `h` without
-//! effect, and `c d i u x X p s %`. The target counts the `%` characters of a text to find the
-//! number of arguments. Therefore `%%` uses one argument, which is not shown. The argument of `%s`
-//! is an address, because the target does not send the text at this address.
+//! The conversions are those of C: the flags `-0+#` and blank, a width, a precision, `l` and `h`
+//! (ignored), and one of `c d i u x X p s %`. The target counts the `%` characters of a text to
+//! find the number of arguments. Therefore `%%` uses one argument, which is not shown. The argument
+//! of `%s` is an address, because the target does not send the text at this address.
 
 use std::fmt::Write;
 
@@ -20,8 +21,8 @@ struct Conversion {
     precision: Option<usize>,
 }
 
-/// Formats a text with its arguments. A conversion without an argument or of an unknown kind
-/// remains as it is.
+/// Formats a text with its arguments. A conversion without an argument, or of an unknown kind,
+/// stays in the text.
 pub(super) fn format(text: &str, values: &[u32]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut values = values.iter();
@@ -47,7 +48,8 @@ pub(super) fn format(text: &str, values: &[u32]) -> String {
     out
 }
 
-/// Parses the conversion at the start of a text. Returns it with its kind and its length in bytes.
+/// Parses the conversion at the start of a text. Returns the conversion, its kind, and its length
+/// in bytes.
 fn parse(text: &str) -> (Conversion, Option<char>, usize) {
     let mut conversion = Conversion::default();
     let mut in_precision = false;

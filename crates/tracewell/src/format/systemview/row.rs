@@ -59,14 +59,14 @@ impl Row {
     /// Adds a text, bytes or a list.
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.places |= 1 << self.count.min(MAX_SLOTS - 1);
-        // The payload of a packet limits the length.
+        // The length is at most that of a packet's payload.
         let place = values::place(self.tail.len() as u32, bytes.len() as u32);
         self.tail.extend_from_slice(bytes);
         self.push(Some(place));
     }
 
-    /// Adds a list of the numbers in `payload`. The first bytes that are not a number, and all
-    /// bytes after them, follow as bytes. If the payload is empty, the argument is absent.
+    /// Adds a list of the numbers in `payload`. If some bytes are not a number, these and all later
+    /// bytes are added as bytes. If the payload is empty, the argument is absent.
     pub(super) fn list(&mut self, payload: &[u8]) {
         if payload.is_empty() {
             return self.push(None);

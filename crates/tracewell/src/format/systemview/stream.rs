@@ -1,10 +1,10 @@
 //! Splits one stream into packets, and finds the next packet after damage.
 //!
-//! While the stream is synchronised, each packet begins at the end of the packet before. A run of
-//! at least ten zero bytes is a sync, or unused memory with a sync at its end. If bytes are not a
-//! packet, the decoder searches the next [`RANGE`] bytes for a sync. If there is none, it continues
-//! at the first position from which [`MANY`] plausible packets follow each other. The result does
-//! not depend on the lengths of the windows in which the bytes arrive.
+//! While the stream is synchronised, each packet begins at the end of the previous packet. A run of
+//! at least ten zero bytes is a sync, or unused memory with a sync at its end. If the next bytes
+//! are not a packet, the decoder searches the next [`RANGE`] bytes for a sync. If there is none, it
+//! continues at the first position from which [`MANY`] plausible packets follow each other. The
+//! result does not depend on the lengths of the windows in which the bytes arrive.
 
 use tracewell_wire::systemview::ids::{self, SHAPES};
 use tracewell_wire::systemview::{Fault, Form, Packet, SYNC, ShortPacket, TextOrder};
@@ -15,17 +15,17 @@ const RANGE: usize = 1 << 14;
 /// Number of plausible packets that resynchronise a stream without a sync.
 const MANY: usize = 8;
 
-/// Number of plausible packets that suffice if the stream ends after them.
+/// Number of plausible packets that suffice at the end of a stream.
 const FEW: usize = 3;
 
-/// Maximum length of the parameters of a plausible packet in bytes.
+/// Maximum length, in bytes, of the parameters of a plausible packet.
 const PLAUSIBLE_PAYLOAD: usize = 512;
 
-/// Maximum length in bytes of an incomplete packet at the end of an input that does not count as
-/// damage. Recorders limit texts to 128 bytes by default.
+/// Maximum length, in bytes, up to which an incomplete packet at the end of an input does not count
+/// as damage. Recorders limit texts to 128 bytes by default.
 const LAST_PACKET: usize = 1 << 10;
 
-/// Maximum number of ticks between packets with plausible times, if the rate is unknown.
+/// Maximum number of ticks between two packets for plausible times, if the rate is unknown.
 const PLAUSIBLE_DELTA: u32 = 1 << 30;
 
 /// The reason why bytes are not packets.
@@ -46,10 +46,10 @@ pub(super) enum Cause {
 pub(super) struct Skipped {
     /// Offset of the first byte.
     pub(super) from: u64,
-    /// Offset after the last byte.
+    /// Offset of the byte after the last one.
     pub(super) until: u64,
     pub(super) cause: Cause,
-    /// True if no sync confirms that packets follow.
+    /// True if no sync confirms that packets follow these bytes.
     pub(super) guessed: bool,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Source<'a> {
     pub(super) last: bool,
 }
 
-/// The facts that distinguish plausible packets from others.
+/// The facts that distinguish plausible packets from other bytes.
 pub(super) trait Known {
     /// Returns true if a task with this recorded id may exist.
     fn task(&self, id: u32) -> bool;
@@ -101,7 +101,7 @@ pub(super) struct Stream {
     /// True if the order of long texts is known.
     order_known: bool,
     state: State,
-    /// Number of zero bytes at the end of the last packet.
+    /// Number of zero bytes at the end of the previous packet.
     zeros: usize,
 }
 
@@ -137,8 +137,9 @@ impl Stream {
         }
     }
 
-    /// Returns the short packet of an event in `ids` at the position, and the offset of the packet.
-    /// Returns `None` if another packet follows, or anything that [`Stream::next`] must look at.
+    /// Returns the next packet and its offset, if it is a short packet of an event in `ids`.
+    /// Returns `None` if a different packet follows, or anything else that [`Stream::next`] must
+    /// handle.
     #[inline]
     pub(super) fn short(&mut self, source: Source<'_>, ids: u32) -> Option<(ShortPacket, u64)> {
         if self.state != State::InStep || self.form.core_in_id {
@@ -157,8 +158,8 @@ impl Stream {
         Some((packet, at))
     }
 
-    /// Reads the packet at the start of `rest`. Returns `None` if there is none, and the search for
-    /// one must begin.
+    /// Reads the packet at the start of `rest`. Returns `None` if there is no packet, so that the
+    /// search for one must begin.
     #[inline]
     fn packet<'a>(&mut self, rest: &'a [u8], last: bool) -> Option<Part<'a>> {
         if !self.order_known && begins_long_text(rest, self.form) {
@@ -201,7 +202,7 @@ impl Stream {
         let run = rest.iter().take_while(|byte| **byte == 0).count();
         let before = self.zeros.min(SYNC);
         if run == rest.len() && !last {
-            // The last ten zeros may be a sync. The zeros before them are unused memory.
+            // The last ten zeros may be a sync. The zeros before these ten are unused memory.
             let unused = run.saturating_sub(2 * SYNC);
             self.at += unused as u64;
             return Some(Part::More(run - unused + 1));
@@ -227,7 +228,8 @@ impl Stream {
         u32::from(id) == ids::TRACE_START
     }
 
-    /// Searches for the next packet. Returns `None` if it begins at the current position.
+    /// Searches for the next packet. Returns `None` if the next packet begins at the current
+    /// position.
     #[cold]
     fn search<'a>(&mut self, rest: &'a [u8], last: bool, known: &impl Known) -> Option<Part<'a>> {
         let State::Searching(from, cause) = self.state else { return None };
@@ -272,7 +274,7 @@ impl Stream {
         (self.at > from || guessed).then_some(Part::Skipped(skipped))
     }
 
-    /// Returns the order of the counts of long texts, or `None` if too few bytes have arrived. The
+    /// Returns the order of the counts of long texts, or `None` if too few bytes have arrived. An
     /// order is right if the parameters fit and another packet follows.
     #[cold]
     fn infer_order(&self, rest: &[u8], last: bool) -> Option<TextOrder> {
@@ -309,10 +311,10 @@ impl Stream {
     }
 }
 
-/// Returns the ends of all runs of at least ten zero bytes. A run at the end of the bytes has no
-/// end.
+/// Returns the ends of all runs of at least ten zero bytes. If a run reaches the end of the bytes,
+/// its end is unknown.
 fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    // Of ten neighbours, one byte is enough to see that they are not a whole run.
+    // If one of ten adjacent bytes is not zero, the ten bytes are not a whole run.
     let mut at = SYNC - 1;
     std::iter::from_fn(move || {
         loop {
@@ -332,7 +334,7 @@ fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the position of the first sync that an event follows.
+/// Returns the position of the first sync that is followed by an event.
 pub(super) fn find_sync(bytes: &[u8]) -> Option<usize> {
     let is_start = |end: &usize| {
         bytes.get(*end).is_some_and(|id| u32::from(id & 0x3F) == ids::TRACE_START && *id < 0x80)
@@ -356,14 +358,14 @@ fn begins_long_text(rest: &[u8], form: Form) -> bool {
     ) && is_long(rest, id)
 }
 
-/// Returns true if the count of the text of the packet at the start of `rest` has three bytes.
+/// Returns true if the packet at the start of `rest` has a text whose count has three bytes.
 #[cold]
 fn is_long(rest: &[u8], id: u32) -> bool {
     use tracewell_wire::systemview::number;
     let numbers = match id {
         ids::NAME_RESOURCE => 2,
         ids::PRINT_FORMATTED => 1,
-        // The length, the second id and the number of the marker or of the series.
+        // The length, the second id, and the number of the marker or series.
         ids::EXTENDED => 3,
         id => SHAPES.get(id as usize).map_or(0, |shape| usize::from(shape.numbers)),
     };

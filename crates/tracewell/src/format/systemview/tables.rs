@@ -1,5 +1,5 @@
-//! The schema of a stream: the events of all streams, of its operating system, of its modules and
-//! of the user's files, with the names that the stream gives to numbers.
+//! The schema of a stream. It contains the events of all streams, of the operating system, of
+//! modules and of the user's files, and the names that the stream gives to numbers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::model::schema::{ArgumentKind, EventType, Extension, Schema, TableId};
 /// Maximum number of events of all modules.
 const MAX_MODULE_EVENTS: usize = 1 << 12;
 
-/// The id of the first extended event, as shown to users.
+/// The id of the first extended event, in the form that users see.
 const FIRST_EXTENDED: u32 = 0x8000;
 
 /// Maximum number of second ids.
@@ -33,7 +33,7 @@ pub(super) enum Field {
     Number,
     /// The key of an object: an identifier or an address.
     Object {
-        /// True if the description says that it is an identifier.
+        /// True if the description says that the key is an identifier.
         shrunk: bool,
     },
     /// The identifier of an object: its shortened address.
@@ -46,10 +46,10 @@ pub(super) enum Field {
     Rest,
 }
 
-/// The arguments of an event from its description.
+/// The arguments of an event, according to its description.
 pub(super) type Plan = Box<[Field]>;
 
-/// Ids below this number have their plans in a vector: all ids that recorders define.
+/// The plans of ids below this number are in a vector. All ids that recorders define are below it.
 const DENSE_IDS: u32 = ids::FIRST_UNDEFINED;
 
 /// The plans of the events that have occurred.
@@ -86,7 +86,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Creates the tables of a stream of this system with the schema files of a user.
+    /// Creates the tables for a stream of this system, including the schema files of a user.
     pub(super) fn new(files: Vec<Arc<Extension>>, kernel: Option<Kernel>) -> Self {
         Self { files, kernel, ..Self::default() }
     }
@@ -96,7 +96,7 @@ impl Tables {
     }
 
     /// Removes and returns the arguments of an event. The caller must return them with
-    /// [`Tables::return_plan`], so that they are not made again for the next event.
+    /// [`Tables::return_plan`], so that they need not be created again for the next event.
     #[inline]
     pub(super) fn take_plan(&mut self, schema: &Schema, id: u32) -> Plan {
         let known = match self.plans.dense.get_mut(id as usize) {
@@ -122,7 +122,7 @@ impl Tables {
         }
     }
 
-    /// Uses the events of an operating system from now on.
+    /// From now on, uses the events of an operating system.
     pub(super) fn use_kernel(&mut self, trace: &mut Trace, kernel: Kernel, names: &Names) {
         self.kernel = Some(kernel);
         let schema = FORMAT.extended(kernel.schema(), &self.files);
@@ -184,13 +184,13 @@ impl Tables {
     }
 }
 
-/// Names the numbers of calls after the events of these calls.
+/// Names the numbers of calls: each number gets the label of the event for this call.
 pub(super) fn name_calls(trace: &mut Trace) {
     let events: Vec<_> = trace.schema.events().iter().map(|event| event.id).collect();
     name_calls_of(trace, &events);
 }
 
-/// Names the numbers of the calls among these events.
+/// Like [`name_calls`], but only for these events.
 fn name_calls_of(trace: &mut Trace, events: &[u32]) {
     let calls = events.iter().filter(|id| (ids::FIRST_SYSTEM..=0x7FFF).contains(*id));
     let names = calls.map(|id| (u64::from(*id), trace.schema.event(*id).label.clone()));
@@ -222,7 +222,7 @@ fn field(argument: &crate::model::schema::Argument) -> Field {
     }
 }
 
-/// Returns the id of an event as shown to users.
+/// Returns the id of an event in the form that users see.
 #[inline]
 pub(super) fn shown_id(packet: &Packet<'_>, order: TextOrder) -> u32 {
     match packet.id {

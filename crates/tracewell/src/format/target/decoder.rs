@@ -1,5 +1,6 @@
-//! Finds packets in any bytes. The input is a dump of a target's memory with a ring, or the bytes
-//! of a line. A line may begin within a packet, contain other bytes, and lack bytes.
+//! Finds packets in any bytes. The input is a dump of a target's memory that contains a ring, or
+//! the bytes received on a line. A line may begin within a packet, contain other bytes, and lack
+//! bytes.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ struct TargetDecoder {
     lanes: Lanes,
     kernel: Kernel,
     begun: bool,
-    /// Number of bytes at the start that contain neither a line nor a dump.
+    /// Number of bytes at the start of the input that contain neither packets nor a ring.
     passed: usize,
     /// True if the bytes before the current position are not a packet.
     in_noise: bool,
@@ -61,22 +62,23 @@ const EXAMINED: usize = 2 * MAX_PACKET;
 enum Kind {
     /// Packets, possibly with other bytes between them.
     Line,
-    /// A dump of memory with a ring.
+    /// A dump of memory that contains a ring.
     Dump,
-    /// Neither is at the start. A dump can contain a ring after these bytes.
+    /// Neither is at the start of the input, but a dump can contain a ring after these bytes.
     Unknown,
     /// More bytes are needed.
     Incomplete,
 }
 
-/// Returns the kind of an input by its first bytes. A packet at the start or two adjacent packets
-/// are a line, and a control block is a dump. The first of them determines the kind.
+/// Returns the kind of an input, according to its first bytes. A packet at the start, or two
+/// adjacent packets, indicate a line. A control block indicates a dump. The first of these
+/// determines the kind.
 fn kind(start: &[u8], last: bool) -> Kind {
     let complete = last || start.len() >= EXAMINED;
     let start = start.get(..EXAMINED).unwrap_or(start);
     let mut sums = Sums::new(start);
     for (at, byte) in start.iter().enumerate() {
-        // Most bytes of files in other formats begin neither a control block nor a packet.
+        // In files of other formats, most bytes begin neither a control block nor a packet.
         if *byte != MAGIC[0] && *byte != SYNC[0] {
             continue;
         }
@@ -99,9 +101,9 @@ fn kind(start: &[u8], last: bool) -> Kind {
 }
 
 /// Searches the bytes after the start for the kind, because a line can begin with other bytes, such
-/// as messages at start-up. Two packets that are near each other are a line: a dump can contain a
-/// copy of one before its control block. Also returns the number of bytes that the decoder does not
-/// need.
+/// as messages at start-up. Two packets near each other indicate a line. A single packet does not,
+/// because a dump can contain a copy of a packet before its control block. Also returns the number
+/// of bytes that the decoder does not need.
 fn search(bytes: &[u8]) -> (Kind, usize) {
     let mut packet = None;
     let mut sums = Sums::new(bytes);
@@ -189,7 +191,7 @@ impl TargetDecoder {
             let rest = input.bytes.get(at..).unwrap_or_default();
             let skip = sync(rest, input.last);
             if skip > 0 {
-                // The last byte may be the first of the two sync bytes of a packet that was cut.
+                // The last byte may be the first of the two sync bytes of a truncated packet.
                 let is_cut = rest == &SYNC[..1];
                 self.noise(input.offset + at as u64, skip, is_cut, out);
                 at += skip;
@@ -198,7 +200,7 @@ impl TargetDecoder {
             if rest.is_empty() {
                 break;
             }
-            // Outside of noise, a packet almost always follows the previous one directly, so stored
+            // Except in noise, a packet almost always directly follows the previous one, so stored
             // checksums of prefixes would save no time.
             let found = if self.in_noise { sums.lookup(at) } else { Lookup::at(rest) };
             match found {
@@ -210,8 +212,8 @@ impl TargetDecoder {
                     return Flow::Continue(Progress::More { consumed: at, wanted });
                 }
                 Lookup::Incomplete(_) => {
-                    // A reader that stops receiving cuts the last packet. In damaged bytes, a
-                    // length can be too large, and packets follow.
+                    // If the reader stops receiving, the last packet is truncated. If bytes are
+                    // damaged, a length can be too large although packets follow.
                     let is_packet = |next: usize| {
                         let rest = rest.get(next..).unwrap_or_default();
                         matches!(Lookup::at(rest), Lookup::Packet(_))
@@ -234,8 +236,8 @@ impl TargetDecoder {
         Flow::Continue(Progress::Done)
     }
 
-    /// Notes bytes that are not a packet. Reports adjacent ones once. `is_cut` is true for the
-    /// beginning of a packet at the end of the input.
+    /// Records that bytes are not a packet. Reports adjacent ones once. `is_cut` is true if the
+    /// bytes are the beginning of a packet at the end of the input.
     fn noise(&mut self, offset: u64, bytes: usize, is_cut: bool, out: &mut Emitter<'_>) {
         self.skipped += bytes as u64;
         if std::mem::replace(&mut self.in_noise, true) {
@@ -302,8 +304,8 @@ impl TargetDecoder {
         self.lanes.finish(&mut self.kernel, out)?;
         if others > 0 {
             let message = format!("{others} slots contain no packet with a valid checksum");
-            // The numbers of later packets show the number of lost events, except for the newest
-            // packets. So the total is unknown.
+            // The numbers of later packets show how many events were lost, but nothing shows this
+            // for the newest packets. So the total is unknown.
             return out.damage(message, (None, LossCause::Damaged), start);
         }
         Flow::Continue(())

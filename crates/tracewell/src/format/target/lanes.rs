@@ -1,9 +1,9 @@
 //! The packets of each core, in order: gaps in their numbers, restarts of the target, and merging of
 //! several cores by time.
 //!
-//! On a line, the decoder delivers the earliest event while it holds a packet of every core, so
-//! events are in order of time. If a core sends nothing for long, the others do not wait forever:
-//! the decoder holds about [`MAX_HELD`] bytes of packets.
+//! On a line, the decoder delivers the earliest event as long as it holds a packet of every core,
+//! so events are in order of time. If a core sends nothing for a long time, the other cores do not
+//! wait forever: the decoder holds at most about [`MAX_HELD`] bytes of packets.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,8 @@ use crate::format::kernel::Kernel;
 use crate::format::order::Order;
 use crate::model::{Emitter, Flow, LossCause, Severity};
 
-/// Number of bytes of held packets from which the decoder does not wait for silent cores.
+/// Number of bytes of held packets. From this number on, the decoder does not wait for silent
+/// cores.
 const MAX_HELD: usize = 1 << 16;
 
 /// Events that are missing before a packet.
@@ -27,7 +28,7 @@ struct Missing {
     offset: u64,
 }
 
-/// A packet that is not delivered yet, and the losses before it.
+/// A packet that has not been delivered yet, and the losses before this packet.
 #[derive(Debug)]
 struct Held {
     missing: Vec<Missing>,
@@ -50,9 +51,9 @@ struct Lane {
     expected: Option<(u32, u32)>,
     recent: Recent,
     session: u8,
-    /// Number of the target's restarts in the packets of this core.
+    /// Number of target restarts that the packets of this core have shown.
     restarts: u64,
-    /// Number of ticks to add to its recorded times since its last restart.
+    /// Number of ticks to add to the core's recorded times since its latest restart.
     base: u64,
     /// The recorded time of its last event.
     last: u64,
@@ -61,7 +62,7 @@ struct Lane {
 /// The origin of the packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
-    /// A line: packets that are missing were lost on the way, or before the reader joined.
+    /// A line: missing packets were lost on the way, or were sent before the reader joined.
     Line,
     /// A ring: the first packets were overwritten.
     Ring,
@@ -71,28 +72,28 @@ pub(super) enum Origin {
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     lanes: Vec<Lane>,
-    /// Number of cores according to the last header.
+    /// Number of cores according to the latest header.
     cores: usize,
     held: usize,
     restarts: u64,
-    /// The session after the last restart.
+    /// The session after the latest restart.
     session: u8,
-    /// Number of ticks to add to recorded times after the last restart.
+    /// Number of ticks to add to recorded times after the latest restart.
     base: u64,
-    /// The largest time so far, with this number added.
+    /// The largest time so far, including this number.
     latest: u64,
     /// Offset of damage that no loss reports yet.
     damage: Option<(u64, LossCause)>,
     order: Order,
     pub(super) packets: u64,
-    /// Number of packets that are late, repeated, or older than the packets before them.
+    /// Number of packets that were late, repeated, or older than the packets before them.
     pub(super) out_of_order: u64,
 }
 
 impl Lanes {
-    /// Notes bytes before the next packet that are not a packet. Before the first packet, they are
-    /// the rest of a packet whose beginning the reader missed. `is_cut` is true for the beginning of
-    /// a packet at the end of the input.
+    /// Records that the bytes before the next packet are not a packet. Before the first packet,
+    /// such bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if
+    /// the bytes are the beginning of a packet at the end of the input.
     pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),
@@ -103,7 +104,7 @@ impl Lanes {
         self.damage.get_or_insert((offset, cause));
     }
 
-    /// Delivers all held events, and reports damage that no packet follows.
+    /// Delivers all held events, and reports damage after the last packet.
     pub(super) fn finish(&mut self, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         self.deliver(true, kernel, out)?;
         match self.damage.take() {
@@ -146,7 +147,7 @@ impl Lanes {
         };
         let mut missing = Vec::new();
         missing.extend(self.damage.take().map(|(offset, cause)| Missing {
-            // The numbers of the next packet show how many events the damaged ones had.
+            // The numbers in the next packet show how many events the damaged packets contained.
             events: Some(0),
             cause,
             offset,
@@ -196,13 +197,14 @@ impl Lanes {
         });
         match origin {
             Origin::Line => self.deliver(false, kernel, out),
-            // Wait for all packets: a ring contains those of one core after those of another.
+            // Wait for all packets, because a ring contains the packets of one core after those of
+            // another.
             Origin::Ring => Flow::Continue(()),
         }
     }
 
-    /// Delivers the held events in order of time. Unless `all` is set, keeps those that a silent
-    /// core may precede.
+    /// Delivers the held events in order of time. Unless `all` is set, keeps events that an event
+    /// of a silent core may precede.
     fn deliver(&mut self, all: bool, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         loop {
             let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();
@@ -220,7 +222,8 @@ impl Lanes {
         }
     }
 
-    /// Delivers the next event of a core, or drops a packet without further events.
+    /// Delivers the next event of a core. If the core's packet contains no further events, drops
+    /// the packet.
     fn next(&mut self, core: usize, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         let lane = &mut self.lanes[core];
         let Some(held) = lane.held.front_mut() else { return Flow::Continue(()) };
@@ -256,7 +259,7 @@ impl Old {
     /// Reports a packet that the decoder ignores.
     fn report(self, header: &Header, offset: u64, out: &mut Emitter<'_>) {
         let (severity, what) = match self {
-            // The decoder reported a gap at this place when the next packet arrived.
+            // The decoder had reported a gap at this place when the packet after it arrived.
             Self::Late => (Severity::Damage, "is late: its events count as missing"),
             Self::Repeated => (Severity::Note, "is repeated"),
         };
@@ -267,7 +270,7 @@ impl Old {
 
 impl Lane {
     /// Returns true if the packet is the first one after a restart, false if it follows the earlier
-    /// ones, and `None` if it is older than they are.
+    /// packets, and `None` if it is older than these.
     fn follows(&self, header: &Header) -> Option<bool> {
         let Some((number, _)) = self.expected else { return Some(false) };
         if header.session != self.session {
@@ -291,8 +294,9 @@ impl Lane {
         offset: u64,
         list: &mut Vec<Missing>,
     ) {
-        // The numbers of events begin at 0 after a restart. The numbers of packets continue if the
-        // memory survived it, so they show if the last packets before it are missing.
+        // The numbers of events begin at 0 after a restart. If the memory survived the restart, the
+        // numbers of packets continue, so they show whether the last packets before the restart are
+        // missing.
         if let Some((number, _)) =
             self.expected.filter(|_| restart && header.session != self.session)
             && header.number != number
@@ -313,7 +317,7 @@ impl Lane {
         }
     }
 
-    /// Returns the time of its next event.
+    /// Returns the time of the packet's next event.
     fn next_time(&self) -> Option<u64> {
         let held = self.held.front()?;
         let rest = held.payload.get(self.at..)?;

@@ -1,4 +1,4 @@
-//! Decodes the compact stream of small targets: from a line, a file, or a dump of the memory.
+//! Decodes the compact stream of small targets, from a line, a file or a memory dump.
 //!
 //! | file | task |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `rings` | finds rings in a dump of the memory |
 //! | `decoder` | finds packets in any bytes |
 //!
-//! Each file uses only files above it in this table. [`tracewell_wire::target`] defines the bytes,
-//! and `format/kernel` has the names and the state of the tasks.
+//! Each module uses only modules above it in this table. [`tracewell_wire::target`] defines the
+//! bytes, and `format/kernel` handles the names and the states of tasks.
 
 mod decoder;
 mod lanes;

@@ -1,5 +1,6 @@
-//! The last packets of a core. They show if a packet with an earlier number is late or repeated.
-//! Otherwise it can be the first one after a restart of the target; `lanes` decides this.
+//! The last packets of a core. They show whether a packet with an earlier number is late or
+//! repeated. If it is neither, it can be the first one after a restart of the target; `lanes`
+//! decides this.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -10,17 +11,17 @@ use tracewell_wire::target::{Header, Packet};
 /// Number of packets that the decoder remembers for each core.
 const REMEMBERED: usize = 16;
 
-/// The last packets of a core by their numbers, with hashes of their payloads: the first packets of
-/// two runs have the same header.
+/// The last packets of a core, by their numbers. Hashes of their payloads are stored too, because
+/// the first packets of two runs have the same header.
 #[derive(Debug, Default)]
 pub(super) struct Recent(VecDeque<(Header, u64)>);
 
 /// The relation of a packet to the packets before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Old {
-    /// It belongs between two of them.
+    /// It belongs between two of these packets.
     Late,
-    /// It is one of them.
+    /// It repeats one of these packets.
     Repeated,
 }
 

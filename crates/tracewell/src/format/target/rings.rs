@@ -10,8 +10,8 @@ pub(super) struct Ring<'a> {
     pub(super) control: Control,
     /// Offset of the control block in the dump.
     pub(super) at: usize,
-    /// The bytes of the ring. They are fewer than the control block says if the dump ends within
-    /// the ring.
+    /// The bytes of the ring. If the dump ends within the ring, there are fewer bytes than the
+    /// control block says.
     pub(super) bytes: &'a [u8],
 }
 
@@ -52,7 +52,7 @@ impl<'a> Ring<'a> {
                 _ => others += u64::from(slot.iter().any(|byte| *byte != 0)),
             }
         }
-        // In the memory, the oldest packet of a core follows the newest one. Numbers wrap.
+        // In memory, the oldest packet of a core follows the newest one. Numbers wrap.
         for core in 0..self.control.cores {
             let numbers = packets.iter().filter(|(_, packet)| packet.header.core == core);
             let numbers: Vec<_> = numbers.map(|(_, packet)| packet.header.number).collect();

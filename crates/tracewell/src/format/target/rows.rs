@@ -12,7 +12,7 @@ use crate::model::{Emitter, Flow, NewEvent};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Position {
     pub(super) core: u8,
-    /// The time in ticks, continued over restarts.
+    /// The time in ticks, which continues across restarts.
     pub(super) time: u64,
     /// Offset in the source.
     pub(super) offset: u64,

@@ -1,15 +1,16 @@
 //! Searches bytes for packets at every position, in linear time.
 //!
 //! Damaged bytes can contain many headers, each with a checksum over up to 4 KiB. Computing all
-//! these checksums separately would take much longer than reading the bytes once. CRC is linear, so
-//! the checksum of a part follows from the checksums of two prefixes, which end at the part's ends:
+//! these checksums separately would take much longer than reading the bytes once. A CRC is linear,
+//! so the checksum of a part follows from the checksums of two prefixes, one that ends before the
+//! part and one that includes it:
 //! `sum(part) = sum(prefix with part) ^ sum(prefix before part) * x^(8 * length)`.
 
 use tracewell_wire::target::Lookup;
 use tracewell_wire::target::packet::{MAX_PACKET, crc16};
 
-/// Maximum number of stored checksums. A search that has moved this far discards them and begins
-/// again, so the memory does not depend on the number of damaged bytes.
+/// Maximum number of stored checksums. When a search has moved this far, it discards the checksums
+/// and begins again, so that memory does not depend on the number of damaged bytes.
 const MAX_STORED: usize = 16 * MAX_PACKET;
 
 /// The polynomial of the checksum, without the term `x^16`.
@@ -40,7 +41,7 @@ const fn product(mut a: u16, mut b: u16) -> u16 {
     sum
 }
 
-/// Returns the contribution of a checksum to the checksum after `length` further bytes.
+/// Returns what a checksum contributes to the checksum after `length` further bytes.
 fn shifted(sum: u16, length: usize) -> u16 {
     let powers = POWERS.iter().enumerate().filter(|(bit, _)| length >> bit & 1 == 1);
     powers.fold(sum, |sum, (_, power)| product(sum, *power))
@@ -74,7 +75,7 @@ impl<'a> Sums<'a> {
     pub(super) fn lookup(&mut self, at: usize) -> Lookup<'a> {
         let rest = self.bytes.get(at..).unwrap_or_default();
         Lookup::with_sum(rest, |sum, payload| {
-            // The payload is a part of `rest`, so this is its position.
+            // The payload is a part of `rest`, so this is the payload's position.
             let start = payload.as_ptr().addr() - self.bytes.as_ptr().addr();
             let end = start + payload.len();
             self.cover(start, end);

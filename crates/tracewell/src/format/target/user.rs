@@ -1,4 +1,4 @@
-//! Events whose arguments are a block of bytes: texts, and events of the application.
+//! Handles events whose arguments are a block of bytes: texts, and events of the application.
 
 use tracewell_wire::number;
 use tracewell_wire::target::{RecordedEvent, ids};
@@ -8,8 +8,8 @@ use crate::model::Trace;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{HEAD, ListItem, MAX_SLOTS, place, put};
 
-/// Writes the row of a text or of an event of the application, and returns the id of the event.
-/// Returns `None` if the event has neither form or its number is too large.
+/// Writes the row of a text or an application event, and returns the id of the event.
+/// Returns `None` if the event is neither of these, or if its number is too large.
 pub(super) fn block(event: &RecordedEvent<'_>, trace: &Trace, row: &mut Vec<u8>) -> Option<u32> {
     let (first, rest) = number::read(event.block)?;
     match event.id {
@@ -27,7 +27,7 @@ pub(super) fn block(event: &RecordedEvent<'_>, trace: &Trace, row: &mut Vec<u8>)
     }
 }
 
-/// Writes the arguments as the definition of the event describes them, or as a list.
+/// Writes the arguments according to the definition of the event, or as a list.
 fn arguments(id: u32, mut bytes: &[u8], trace: &Trace, row: &mut Vec<u8>) {
     let mut values = [0; MAX_SLOTS];
     let mut count = 0;

@@ -28,7 +28,7 @@ pub struct CustomEvent {
     pub id: u32,
     /// Name, which is also the label in reports.
     pub name: String,
-    /// The text in the event's icon, at most three characters.
+    /// The text in the event's icon, with at most three characters.
     pub abbreviation: String,
     /// Colours of the icon's top half and bottom half, each as red, green and blue.
     pub colors: [[u8; 3]; 2],
@@ -95,8 +95,8 @@ pub fn parse(text: &[u8]) -> (Vec<CustomEvent>, Vec<CustomEventError>) {
     (events, errors)
 }
 
-/// Adds the names of a file to a schema. Returns the definitions whose ids the schema already
-/// defines.
+/// Adds the names of a file to a schema. Returns the definitions whose ids the schema has already
+/// defined.
 pub fn define(schema: &mut Schema, events: Vec<CustomEvent>) -> Vec<CustomEvent> {
     events.into_iter().filter(|event| !schema.define(event_type(event))).collect()
 }
@@ -106,7 +106,7 @@ fn event_type(event: &CustomEvent) -> EventType {
     for (index, label) in event.labels.iter().enumerate() {
         let words = label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let mut name = words.collect::<Vec<_>>().join("_").to_lowercase();
-        // Labels of one event must differ. A label of the file may also equal a generated name.
+        // Labels of one event must differ. A label in the file may also equal a generated name.
         while name.is_empty() || args.iter().any(|argument| argument.name == name) {
             name = format!("{name}arg{}", index + 1);
         }

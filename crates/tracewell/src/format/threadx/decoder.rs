@@ -35,7 +35,8 @@ struct ThreadxDecoder {
     run: Option<Run>,
     /// Number of threads that may decode events.
     threads: usize,
-    /// Offset and number of bytes after the last dump that are not part of another dump.
+    /// The bytes after the last dump that are not part of another dump, given by their offset and
+    /// number.
     trailing: Option<(u64, u64)>,
 }
 
@@ -129,7 +130,7 @@ enum Step {
     Over,
 }
 
-/// The offset of the image, or the number of bytes needed to find it.
+/// Either the offset of the image, or the number of bytes that are needed to find it.
 enum Start {
     At(usize),
     Wanted(usize),
@@ -140,7 +141,7 @@ impl ThreadxDecoder {
         let at = self.offset.unwrap_or(0);
         let here = input.bytes.get(at..).unwrap_or_default();
         if here.len() < MAX_HEADER_LEN && !input.last {
-            // Only the last words of a header show its width.
+            // Only the last words of a header show the width of its words.
             return Ok(Start::Wanted(at.saturating_add(MAX_HEADER_LEN)));
         }
         match Header::read(here) {
@@ -151,7 +152,7 @@ impl ThreadxDecoder {
                 }
                 match locate::locate(input.bytes, self.search) {
                     Some(found) => Ok(Start::At(found.offset)),
-                    // No dump was found. The error at the expected start is the most helpful one.
+                    // No dump was found. The error for the expected start is the most helpful one.
                     None => Ok(Start::At(at)),
                 }
             }
@@ -190,7 +191,7 @@ impl ThreadxDecoder {
         out: &mut Emitter<'_>,
     ) -> Step {
         let trace = &mut *out.trace;
-        // Add the diagnostics of the header after those of earlier dumps.
+        // Add the diagnostics of the header after the diagnostics of earlier dumps.
         let earlier = std::mem::replace(&mut trace.diagnostics, diagnostics);
         trace.diagnostics.prepend(&earlier);
         let bytes = input.bytes.get(start..).unwrap_or_default();
@@ -248,7 +249,7 @@ impl ThreadxDecoder {
     }
 
     /// Reports bytes after a dump that are not part of another dump. Does not report fewer bytes
-    /// than a slot has, because a kernel may leave such a remainder unused.
+    /// than the size of a slot, because a kernel may leave such a remainder unused.
     fn remark_on_rest(&mut self, trace: &mut Trace) {
         let slot = self.run.as_ref().map_or(0, Run::slot_size);
         if let Some((offset, bytes)) = self.trailing.take().filter(|(_, bytes)| *bytes >= slot) {

@@ -1,8 +1,9 @@
-//! Finds the positions of registry and events in an image, and the bytes that are available.
+//! Finds the positions of the registry and of the events in an image, and determines which of their
+//! bytes are available.
 //!
-//! Addresses are those of the target: file offset = address - base, in the target's word size. No
-//! address can be trusted. Sections whose addresses are impossible are assumed to follow each
-//! other, as they do in every image that a kernel wrote.
+//! Addresses are those of the target: file offset = address - base, computed in the target's word
+//! size. No address can be trusted. Sections whose addresses are impossible are assumed to follow
+//! each other, as they do in every image that a kernel wrote.
 
 use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 
@@ -29,7 +30,8 @@ pub(super) struct Image {
 
 impl Image {
     /// Reads the header at the start of `bytes`, which are at `offset` in the source. Unless `last`
-    /// is set, more bytes may follow, so sections are assumed to be at the header's addresses.
+    /// is set, more bytes may follow, so the function assumes that the sections are at the header's
+    /// addresses.
     ///
     /// # Errors
     /// Returns an error if the header's sections cannot be found.
@@ -64,7 +66,7 @@ impl Image {
         let registry_slots = registry_size / layout.registry_slot_size();
         let event_slots = buffer_size / layout.event_size();
         let in_sequence = layout.header_size() + registry_slots * layout.registry_slot_size();
-        // As long as more bytes may follow, no address is beyond the end.
+        // As long as more bytes may follow, no address counts as beyond the end.
         let end = last.then_some(bytes.len());
         let mut place = |word, name: &str, computed: u64, sequential: usize| {
             remarks.place(word, name, computed, sequential, end)
@@ -96,7 +98,7 @@ impl Image {
         rest.get(..slots * size).unwrap_or_default()
     }
 
-    /// Returns the slot that `buffer_current` points to, or `None` if it does not point to a slot.
+    /// Returns the slot to which `buffer_current` points, or `None` if it does not point to a slot.
     pub(super) fn current_slot(&self) -> Option<usize> {
         let current = self.header.buffer_current.wrapping_sub(self.header.buffer_start);
         let distance = current & self.layout.width.max();
@@ -139,7 +141,7 @@ impl Remarks<'_> {
 
     /// Returns the size of a section; 0 if its end is before its start.
     fn section(&mut self, word: usize, name: &str, size: u64) -> usize {
-        // Modulo the word size, a negative distance becomes a very large number.
+        // Because of the wrap at the word size, a negative distance is a very large number.
         let is_before = size > self.layout.width.max() / 2;
         if is_before {
             self.add(Severity::Warning, word, format!("{name} is before the section's start"));

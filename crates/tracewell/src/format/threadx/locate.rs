@@ -12,7 +12,7 @@ use tracewell_wire::threadx::{Header, Layout};
 /// Number of bytes that are searched for a header, unless the user specifies another number.
 pub const DEFAULT_SEARCH_LIMIT: usize = 64 * 1024;
 
-/// Accepted sizes of names in bytes. Kernels are built with 32, rarely with another size.
+/// Accepted sizes of names in bytes. Kernels are usually built with 32, rarely with another size.
 const NAME_SIZES: core::ops::RangeInclusive<u16> = 1..=4096;
 
 /// A control header and its position.
@@ -20,7 +20,7 @@ const NAME_SIZES: core::ops::RangeInclusive<u16> = 1..=4096;
 pub struct Located {
     /// Offset of the header's first byte.
     pub offset: usize,
-    /// Byte order, word width and name size.
+    /// Byte order, word width and size of names.
     pub layout: Layout,
     /// The control header, with addresses of the target.
     pub header: Header,
@@ -28,10 +28,11 @@ pub struct Located {
 
 /// Finds the first control header that begins before `limit`.
 ///
-/// A header at offset 0 is accepted by its id alone, so that the decoder can report its faults. A
+/// A header at offset 0 needs only a valid id, so that the decoder can report its faults. A
 /// header at any other offset, aligned or not, must be plausible: its sections follow it in order
 /// and consist of whole slots, names have 1 to 4096 bytes, and the current slot is in the buffer or
-/// at its end. The sections may extend past the end of the bytes. Time is linear in `limit`.
+/// at its end. The sections may extend past the end of the bytes. The running time is linear in
+/// `limit`.
 pub fn locate(bytes: &[u8], limit: usize) -> Option<Located> {
     header_at(bytes, 0).or_else(|| plausible(bytes, limit))
 }

@@ -89,7 +89,7 @@ const OPTIONS: &[OptionHelp] = &[
     },
 ];
 
-/// The control header of the first dump of a trace, and the layout of its records.
+/// The control header of a trace's first dump, and the layout of the dump's records.
 #[derive(Clone, Copy, Debug)]
 pub struct DumpHeader {
     /// Byte order, width of words in bits and size of names in bytes.
@@ -123,7 +123,7 @@ pub fn layout(trace: &Trace) -> Layout {
 fn recognise(start: &[u8]) -> Option<Confidence> {
     match Header::read(start) {
         Ok(_) => Some(Confidence::Certain),
-        // The input has the id but ends inside the header. Let this decoder report the error.
+        // The input has the id but ends inside the header. This decoder should report the error.
         Err(HeaderError::TooShort { .. }) if start.len() >= 4 => Some(Confidence::Possible),
         Err(_) => locate::locate(start, locate::DEFAULT_SEARCH_LIMIT).map(|_| Confidence::Possible),
     }

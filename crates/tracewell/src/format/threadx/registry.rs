@@ -19,20 +19,20 @@ use crate::text::shown;
 /// Type code of threads.
 const THREAD: u32 = ids::object::THREAD as u32;
 
-/// The fields that two slots of the same object have in common.
+/// The fields that are equal in all slots of the same object.
 type Identity = (u64, u32, Vec<u8>, [u64; 2]);
 
 /// The objects and threads of the dumps of a run.
 #[derive(Debug, Default)]
 pub(super) struct Registry {
-    /// The objects of the last dump, if another dump may follow it.
+    /// The objects of the previous dump, if another dump may follow.
     objects: HashMap<Identity, VecDeque<ObjectId>, RandomState>,
     /// The context of each thread, by address, name and stack.
     threads: HashMap<(u64, String, Vec<u64>), ContextId, RandomState>,
 }
 
-/// A slot of the event buffer at which an address gets another meaning: after this slot, it names a
-/// different thread, or no known thread.
+/// A slot of the event buffer at which an address changes its meaning: after this slot, the address
+/// names a different thread, or no known thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ThreadBinding {
     pub(super) slot: usize,
@@ -41,8 +41,8 @@ pub(super) struct ThreadBinding {
 }
 
 impl Registry {
-    /// Reads the registry of an image. Objects that are also in the previous dump are the same
-    /// objects. `more` is true if another dump may follow.
+    /// Reads the registry of an image. An object that is also in the previous dump is treated as
+    /// the same object. `more` is true if another dump may follow.
     pub(super) fn read(
         &mut self,
         image: &Image,
@@ -61,7 +61,8 @@ impl Registry {
                 continue;
             }
             let identity = (more || !before.is_empty()).then(|| identity(&slot));
-            // Several slots may be equal, so each object of the previous dump is matched only once.
+            // Several slots may be equal, so each object of the previous dump matches at most one
+            // slot.
             let known =
                 identity.as_ref().and_then(|identity| before.get_mut(identity)?.pop_front());
             let object = object(&slot, bytes, trace);
@@ -114,7 +115,7 @@ impl Registry {
                 Some(slot) => threads.push(ThreadBinding { slot, key: binding.key, context }),
             }
         }
-        // An address refers to no thread before the first thread is created there.
+        // Before the first thread is created at an address, the address refers to no thread.
         for ThreadBinding { key, .. } in threads.iter().rev() {
             let before = trace.objects.at(*key, ticks, Some(THREAD)).map(|(id, _)| id);
             let context = before.and_then(|id| self.thread_of(trace, id));
@@ -123,8 +124,8 @@ impl Registry {
         threads
     }
 
-    /// Returns the context of a thread. Threads with the same address, name and stack are the same
-    /// thread.
+    /// Returns the context of a thread. Threads with the same address, name and stack count as the
+    /// same thread.
     fn thread_of(&mut self, trace: &mut Trace, id: ObjectId) -> Option<ContextId> {
         let object = trace.objects.get(id)?;
         if object.kind != THREAD || is_special(object.key) {

@@ -1,7 +1,7 @@
 //! Finds the oldest slot of a ring, the slots that hold events, and the events that are missing.
 //!
 //! Let c be the slot that `buffer_current` points to. A ring that has not wrapped holds events in
-//! slots 0..c. Its slots from c on are unused, because a kernel clears all slots when tracing is
+//! slots 0..c. The slots from c on are unused, because a kernel clears all slots when tracing is
 //! enabled. A ring that has wrapped holds events in c.. and then in 0..c. A slot is unused if its
 //! context word is 0.
 //!
@@ -9,7 +9,7 @@
 //! a damaged record, even if it is slot 0 or slot c, and continues after this slot.
 //!
 //! A kernel records two RUNNING events when tracing is enabled. If c is 0 and the ring does not
-//! begin with these two events, the ring has wrapped more than once.
+//! begin with these two events, it has been filled more than once.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(super) enum RingPart {
         events: Option<u64>,
         /// The reason why the events are missing.
         cause: LossCause,
-        /// Slot where the events were or would have been.
+        /// Slot in which the events were or would have been.
         slot: usize,
     },
 }
@@ -53,11 +53,11 @@ pub(super) struct Ring<'a> {
 pub(super) enum Order {
     /// There are no events.
     Empty,
-    /// The order in the file, for a ring whose current slot is unknown.
+    /// The order in the file. It applies to a ring whose current slot is unknown.
     File,
-    /// From slot 0 up to this slot.
+    /// From slot 0 up to the slot with this number.
     Unwrapped(usize),
-    /// From this slot to the end, and then from slot 0 up to it.
+    /// From the slot with this number to the end, and then from slot 0 up to that slot.
     Wrapped(usize),
 }
 
@@ -70,8 +70,8 @@ impl Ring<'_> {
         if self.used(current) || (current < there && self.used(self.expected - 1)) {
             return Order::Wrapped(current);
         }
-        // The slot to be written next may be damaged, but damage to half of the slots after it is
-        // unlikely.
+        // The slot to be written next may be damaged, but damage to half of the slots after this
+        // slot is unlikely.
         let following = current.min(there)..there;
         let used = self.slots.count_used(following.clone());
         if used > following.len() / 2 {
@@ -148,9 +148,9 @@ impl Ring<'_> {
         let there = self.slots.len();
         let mut parts = vec![RingPart::Slots(0..current.min(there))];
         if current > there {
-            // The input ends before the current slot, so it is unknown if the ring had wrapped. The
-            // events of the slots up to the current slot are missing, and perhaps those of all
-            // later slots too.
+            // The input ends before the current slot, so it is unknown whether the ring had
+            // wrapped. The events in the missing slots up to the current slot are lost, and perhaps
+            // those in all later slots too.
             parts.push(RingPart::Gap { events: None, cause: LossCause::Truncated, slot: there });
         }
         let strays = self.slots.count_used(current.min(there)..there);
@@ -169,7 +169,7 @@ impl Ring<'_> {
     fn wrapped(&self, current: usize) -> Vec<RingPart> {
         let there = self.slots.len();
         let mut parts = Vec::new();
-        // Only a ring that begins with the events of the start of tracing has lost no events.
+        // Only a ring that begins with the events for the start of tracing has lost no events.
         if current > 0 || !self.begins_with_tracing(Order::Wrapped(current)) {
             let cause = LossCause::Overwritten;
             parts.push(RingPart::Gap { events: None, cause, slot: current });

@@ -3,10 +3,9 @@
 //!
 //! Two dumps of one ring overlap if fewer events were recorded between them than the ring has
 //! slots. If a slot has the same content in both dumps, this module delivers its event only once.
-//! If the target overwrote all slots between the dumps, the difference of the two pointers is the
-//! number of missing events modulo the number of slots. This difference is the exact number if the
-//! time between the dumps is too short for a further pass over the ring at the event rate of the
-//! dumps.
+//! If the target overwrote all slots between the dumps, the difference of the two pointers equals
+//! the number of missing events modulo the number of slots. It is the exact number if the time
+//! between the dumps is too short for another pass over the ring at the event rate of the dumps.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -39,7 +38,7 @@ pub(super) struct Run {
     threads: usize,
 }
 
-/// The facts about the last dump that the next dump needs.
+/// The facts about the previous dump that are needed for the next dump.
 #[derive(Debug)]
 struct Dump {
     layout: Layout,
@@ -64,7 +63,7 @@ impl Run {
         self.last.as_ref().map_or(0, |last| last.layout.event_size() as u64)
     }
 
-    /// Returns true if a header describes the same ring as the last dump.
+    /// Returns true if a header describes the same ring as the previous dump.
     pub(super) fn is_of_ring(&self, layout: Layout, header: &Header) -> bool {
         self.last.as_ref().is_some_and(|last| last.is_of_ring(layout, header))
     }
@@ -120,7 +119,7 @@ impl Run {
                 (seam.parts(&image.header, own, trace), last.state.with_new_names(), round)
             }
         };
-        // Names depend on creations in the whole dump, so they are determined before the first
+        // Names depend on creations anywhere in the dump, so they are determined before the first
         // event is delivered.
         let (lifetimes, first) = lives(slots, &parts, state.ticking(), trace);
         let bindings = self.registry.settle(trace, &named, lifetimes, first).into();
@@ -184,10 +183,10 @@ struct Seam<'a> {
 
 impl Seam<'_> {
     /// Returns the missing events between the two dumps, and the new events of the later dump.
-    /// `own` has all events of the later dump.
+    /// `own` contains all events of the later dump.
     fn parts(&self, header: &Header, own: Vec<RingPart>, trace: &mut Trace) -> Vec<RingPart> {
         let offset = self.ring.offset;
-        // If the last dump had no events, `own` already contains the gap before the later dump.
+        // If the earlier dump had no events, `own` already contains the gap before the later dump.
         let same_ring = self.last.is_of_ring(self.last.layout, header)
             && self.last.state.ticking().previous.is_some();
         let Some((before, current)) =
@@ -241,9 +240,10 @@ impl Seam<'_> {
         same.then(|| new.filter(|range| !range.is_empty()).collect())
     }
 
-    /// Returns true if the ring cannot have wrapped once more between the dumps. To estimate how
-    /// many events were recorded between the dumps, this uses the event rate of the faster dump.
-    /// The ring has not wrapped again if this number is less than `missing` plus half a ring.
+    /// Returns true if the ring cannot have wrapped once more between the dumps. This function uses
+    /// the event rate of the faster dump to estimate how many events were recorded between the
+    /// dumps. The ring has not wrapped again if this number is less than `missing` plus half a
+    /// ring.
     fn no_further_round(&self, missing: u64) -> bool {
         let rounds = [self.last.round, self.round];
         let Some(fastest) = rounds.into_iter().flatten().min() else { return false };
@@ -269,7 +269,7 @@ fn sums(slots: Slots<'_>) -> Vec<u64> {
     (0..slots.len()).map(|slot| sum(slots, slot)).collect()
 }
 
-/// Returns a hash of a slot, 0 if it is unused.
+/// Returns a hash of a slot, or 0 if the slot is unused.
 fn sum(slots: Slots<'_>, slot: usize) -> u64 {
     match slots.written_once(slot).filter(|_| slots.used(slot) == Some(true)) {
         Some(words) => FixedState::default().hash_one(words).max(1),
@@ -317,7 +317,7 @@ fn lives(
             let id = u32::from(slots.id(slot).unwrap_or(0));
             lifetimes.note((&trace.schema, trace.payload), (id, payload), (slot, ticking.ticks));
         }
-        // After the last creation or deletion, no ticks are needed.
+        // After the final creation or deletion, no ticks are needed.
         if left == 0 {
             break;
         }
@@ -349,7 +349,7 @@ struct Delivery<'a, 'b> {
     threads: usize,
     /// The context of the last event that was delivered.
     context: ContextId,
-    /// Slots of the current range before this one are delivered in batches.
+    /// Slots of the current range before this slot are delivered in batches.
     in_batches: usize,
 }
 
@@ -402,8 +402,8 @@ impl Delivery<'_, '_> {
             self.state.forget(binding.key);
         }
         let next = self.bindings.front().map(|binding| binding.slot);
-        // In a wrapped ring, the next slot at which a name changes may have a lower number. Then
-        // this slot is not in the current range.
+        // In a wrapped ring, the next slot at which a name changes may have a lower number. Such a
+        // slot is not in the current range.
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)
     }
 
@@ -489,7 +489,8 @@ impl<const N: usize, const BIG: bool> RecordedDetails for PriorityWords<N, BIG> 
             PriorityWord::Thread { priority, threshold: Some(threshold) } => {
                 (threshold != priority).then_some(ContextDetail::PreemptionThreshold(threshold))
             }
-            // Old kernels always record 0. Newer kernels record 0 if the system was idle.
+            // For an interrupt, old kernels always record 0. Newer kernels record 0 if the system
+            // was idle.
             PriorityWord::Interrupted(thread) => {
                 (thread != context::UNUSED).then_some(ContextDetail::Interrupted(thread))
             }

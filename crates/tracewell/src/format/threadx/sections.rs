@@ -1,7 +1,7 @@
-//! Slices of the events of a dump, for sinks that decode them on several threads.
+//! Slices of a dump's events, for sinks that decode events on several threads.
 //!
 //! The ticks of an event depend on all events before it. So the slots of a section are decoded
-//! twice: first to get the ticks before each slice, on several threads as well, and then by the
+//! twice: first on several threads to get the ticks before each slice, and then again by the
 //! threads of the sink. A section is small enough to stay in the processor's cache in between, and
 //! large enough that starting threads costs little.
 //!
@@ -20,7 +20,7 @@ pub(super) const SECTION: usize = 1 << 18;
 /// Minimum number of slots of a section.
 pub(super) const MIN_SECTION: usize = 8 * SLICE;
 
-/// Number of slots of a slice. The text of their lines fits into the second-level cache.
+/// Number of slots of a slice. The text lines for these slots fit into the second-level cache.
 const SLICE: usize = 1024;
 
 /// The slices of a section.
@@ -31,7 +31,7 @@ pub(super) struct Section<'a> {
     offset: u64,
     /// Number of the first event.
     first: u64,
-    /// The clock before each slice, and after the last one.
+    /// The clock before each slice, and after the last slice.
     clocks: Vec<Ticking>,
     /// The context of the event before the first slice.
     context: ContextId,
@@ -40,14 +40,16 @@ pub(super) struct Section<'a> {
 
 /// The first pass over some slices of a section.
 struct Survey {
-    /// The clock before each slice, and after the last one. Ticks are relative to the first slice.
+    /// The clock before each slice, and after the last slice. The ticks of these clocks are
+    /// relative to the first slice.
     clocks: Vec<Ticking>,
     /// False if a slot is unused or a context is unknown.
     is_whole: bool,
 }
 
 impl<'a> Section<'a> {
-    /// Prepares the slots of a range, given the clock and the context of the event before it.
+    /// Prepares the slots of a range, given the clock and the context of the event before the
+    /// range.
     /// `offset` is the offset of slot 0. Returns `None` if a slot is unused or a context is
     /// unknown.
     pub(super) fn new(
@@ -82,7 +84,7 @@ impl<'a> Section<'a> {
         let mut clocks: Vec<Ticking> = Vec::with_capacity(slices + 1);
         let mut before = clock.ticks;
         for survey in surveys {
-            // The clock after a part is also that before the next one.
+            // The clock after a part is also the clock before the next part.
             clocks.pop();
             let absolute =
                 |clock: Ticking| Ticking { ticks: clock.ticks.saturating_add(before), ..clock };

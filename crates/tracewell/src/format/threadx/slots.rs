@@ -10,7 +10,7 @@ use tracewell_wire::{ByteOrder, threadx::Event};
 
 use crate::model::{Columns, ContextId, Counter, Direction, Priority};
 
-/// A table with one entry per event id. The entries of marked ids are true.
+/// A table with one entry per event id. The entries for marked ids are true.
 pub(super) type Marks = [bool; 1 << 16];
 
 /// Number of slots that are searched together for marked ids.
@@ -20,7 +20,7 @@ const BLOCK: usize = 4096;
 /// priority.
 const NO_PRIORITY: u16 = u16::MAX;
 
-/// A sequence of event slots. The bytes hold whole slots only.
+/// A sequence of event slots. The bytes consist of whole slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots<'a> {
     bytes: &'a [u8],
@@ -135,8 +135,8 @@ impl<'a> Slots<'a> {
         self.event(slot).map(|event| event.id())
     }
 
-    /// Returns the first four words of a slot. A kernel never changes these words after it wrote
-    /// the slot.
+    /// Returns the first four words of a slot. After a kernel has written a slot, it never changes
+    /// these words.
     pub(super) fn written_once(&self, slot: usize) -> Option<[u64; 4]> {
         let event = self.event(slot)?;
         Some([event.context, event.priority_word, event.id_word, event.stamp])
@@ -270,7 +270,7 @@ impl Unwrapping {
         Self::from(Ticking::new(counter))
     }
 
-    /// Sets the clock, after other threads have decoded events.
+    /// Sets the clock after other threads have decoded events.
     pub(super) fn advance_to(&mut self, ticking: Ticking) {
         self.ticking = ticking;
     }
@@ -314,8 +314,8 @@ impl ContextCache {
         Self { entries: std::array::from_fn(empty) }
     }
 
-    /// Returns the key of an empty entry: a key that belongs to another place. So no lookup finds
-    /// an empty entry, not even that of the context word of unused slots.
+    /// Returns the key of an empty entry, which is a key that belongs to a different entry. So no
+    /// lookup finds an empty entry, not even that of the context word of unused slots.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
     }
@@ -367,7 +367,7 @@ fn any_marked<const N: usize, const BIG: bool>(slots: &[[u8; N]], ids: &Marks) -
     (any, highest)
 }
 
-/// Advances `ticking` over the used slots. Unlike the hot loop, skips unused slots.
+/// Advances `ticking` over the used slots. Unlike the hot loop, this function skips unused slots.
 #[inline(never)]
 fn advance<const N: usize, const BIG: bool>(slots: &[[u8; N]], ticking: &mut Ticking) {
     let mut now = *ticking;
@@ -436,8 +436,8 @@ fn fill_rows<const N: usize, const BIG: bool>(
         let rows = columns.ticks[filled..].iter_mut().zip(&mut columns.cpu[filled..]);
         let rows = rows.zip(&mut columns.context[filled..]).zip(&mut columns.id[filled..]);
         let rows = rows.zip(&mut columns.priority[filled..]);
-        // The hot loop. It calls no function, so all its values stay in registers. It ends at the
-        // first context that is not in the cache.
+        // The hot loop. The loop calls no function, so all its values stay in registers. It ends at
+        // the first context that is not in the cache.
         for (slot, ((((to_ticks, to_cpu), to_context), to_id), to_priority)) in
             rest.iter().zip(rows)
         {

@@ -1,17 +1,17 @@
 //! Infers the direction of a dump's clock and the value at which it wraps. Dumps contain neither
 //! fact.
 //!
-//! The rule is the rule of TraceX, except for ties. TraceX compares each masked timestamp with the
+//! The rule is that of TraceX, except for ties. TraceX compares each masked timestamp with the
 //! previous timestamp in file order. If more timestamps increase than decrease, the clock counts
 //! up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two slots
 //! from `buffer_current` on. If as many timestamps increase as decrease (two events, a constant
-//! clock), TraceX assumes that the clock counts down. In this case, this module also counts the
-//! skipped steps between events that are neighbours in time. If there is still a tie, the clock
+//! clock), TraceX assumes that the clock counts down. In this case, this module also counts those
+//! skipped steps whose events are neighbours in time. If there is still a tie, the clock
 //! counts up.
 //!
-//! The loop ends as soon as the remaining slots cannot change the result. In a large dump, blocks
-//! that are spread over it are counted first. If at least 99 of 100 steps of each block have the
-//! same direction, the other slots are not counted.
+//! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
+//! first counts blocks that are spread over the dump. If at least 99 of 100 steps of each block
+//! have the same direction, the other slots are not counted.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) struct Survey {
     pub(super) increases: usize,
     pub(super) decreases: usize,
-    /// Number of increases and decreases that TraceX skips although both events are neighbours in
+    /// Numbers of increases and decreases that TraceX skips although both events are neighbours in
     /// time.
     beside: (usize, usize),
     /// True if all timestamps so far are below 10^9.
@@ -51,7 +51,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Examines slots until direction and range are decided.
+    /// Examines slots until both direction and range are known.
     pub(super) fn walk(slots: Slots<'_>, mask: u64, current: Option<usize>) -> Self {
         if let Some(survey) = Self::sample(slots, mask, current) {
             return survey;
@@ -122,7 +122,7 @@ impl Survey {
         }
         self.holes = true;
         let used = |slot: &usize| slots.used(*slot) == Some(true);
-        // Unused slots have no timestamps: count the runs between them.
+        // Unused slots have no timestamps, so count the runs between them.
         let mut rest = range;
         while let Some(start) = rest.clone().find(used) {
             let end = slots.first_unused(start..rest.end).unwrap_or(rest.end);
@@ -221,13 +221,14 @@ impl Survey {
     }
 }
 
-/// Returns the slots whose timestamps are not compared with the previous ones, each once.
+/// Returns the slots whose timestamps are not compared with the previous ones. Each slot occurs
+/// once.
 fn skipped(current: Option<usize>) -> impl Iterator<Item = usize> {
     let oldest = current.into_iter().flat_map(|slot| slot..slot + 2);
     (0..2).chain(oldest.filter(|slot| *slot >= 2))
 }
 
-/// Number of slots after which the loop checks again if the result is decided.
+/// Number of slots after which the loop checks again whether the result is certain.
 const BLOCK: usize = 4096;
 
 /// Number of blocks of a large dump that are counted first.

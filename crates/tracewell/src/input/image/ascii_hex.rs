@@ -31,7 +31,7 @@ pub(super) fn decode(text: &[u8]) -> Decoded {
 pub(super) fn pairs(text: &[u8]) -> (u64, u64) {
     let mut decoder = Decoder::new(text);
     decoder.run();
-    // Every fault is a damaged pair.
+    // The number of faults is the number of damaged pairs.
     let damaged = decoder.diagnostics.iter().len() as u64 + decoder.diagnostics.more();
     (decoder.bytes.len() as u64, damaged)
 }

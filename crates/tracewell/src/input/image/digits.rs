@@ -17,7 +17,7 @@ const fn values() -> [u8; 256] {
     table
 }
 
-/// Returns the value of a digit of either case, or [`NOT_A_DIGIT`].
+/// Returns the value of an upper-case or lower-case digit, or [`NOT_A_DIGIT`].
 #[inline]
 pub(super) fn value(character: u8) -> u8 {
     VALUES[usize::from(character)]

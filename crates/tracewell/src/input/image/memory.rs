@@ -15,8 +15,8 @@ const MIN_FILL: u64 = 64 * 1024;
 /// between them.
 ///
 /// Gaps are filled with zeros, lowest address first, until the zeros exceed the length of the text
-/// plus 64 KiB. A gap above this limit starts a new segment. For example, two bytes that are 4 GiB
-/// apart become two segments of one byte.
+/// plus 64 KiB. A gap that exceeds this limit ends the segment, and the bytes after it begin a new
+/// segment. For example, two bytes that are 4 GiB apart become two segments of one byte.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct MemoryImage {
     segments: Vec<Segment>,
@@ -71,7 +71,8 @@ impl Segment {
         self.address.saturating_add(offset as u64)
     }
 
-    /// Returns the offsets of zeros that fill gaps of the text, in ascending order.
+    /// Returns the offsets of the zeros that fill gaps between the text's addresses, in ascending
+    /// order.
     pub fn filled(&self) -> &[Range<usize>] {
         &self.filled
     }
@@ -121,7 +122,7 @@ impl Builder {
         }
     }
 
-    /// Returns the image. Later records overwrite earlier ones.
+    /// Returns the image. Later records overwrite earlier records.
     pub(super) fn finish(self, text_length: usize, diagnostics: &mut Diagnostics) -> MemoryImage {
         // Most images are contiguous and need no copy and no search.
         if let [run] = self.runs.as_slice() {
@@ -150,8 +151,8 @@ impl Builder {
                     overlap |= run.address < span.end;
                     span.end = span.end.max(run.end());
                 }
-                // Small gaps are common, because linkers align sections. The budget bounds the
-                // memory that a hostile text can claim.
+                // Small gaps are common, because linkers align sections. The budget limits the
+                // memory that a hostile text can occupy.
                 Some(span) if run.address - span.end <= fill_left => {
                     fill_left -= run.address - span.end;
                     span.filled.push(span.offset_of(span.end)..span.offset_of(run.address));

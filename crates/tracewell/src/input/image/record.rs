@@ -42,7 +42,7 @@ impl Record {
         };
         self.length = usize::from(announced) + beyond;
         let expected = 2 * self.length;
-        // More characters than expected are allowed here: the caller reports what follows.
+        // Further characters are allowed here, because the caller reports them.
         let record = row.get(..expected).ok_or_else(|| damage_of(row, expected))?;
         if digits::decode_pairs(record, &mut self.buffer[..self.length]) {
             Ok(expected)
@@ -69,8 +69,8 @@ impl Record {
 }
 
 fn damage_of(row: &[u8], expected: usize) -> Damage {
-    // A wrong character in the length byte also changes the expected length, so the character is
-    // the better explanation.
+    // A wrong character in the length byte also changes the expected length, so report the
+    // character.
     match digits::first_other(row) {
         Some(index) => Damage::Character { index },
         None => Damage::Short { expected, found: row.len() },
@@ -112,7 +112,7 @@ pub(super) fn report_trailing(diagnostics: &mut Diagnostics, line: &Line<'_>, en
     });
 }
 
-/// Reports a checksum other than the expected one.
+/// Reports a checksum that differs from the expected checksum.
 pub(super) fn report_checksum(
     diagnostics: &mut Diagnostics,
     line: &Line<'_>,

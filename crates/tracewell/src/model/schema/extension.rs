@@ -1,7 +1,7 @@
 //! Schema files of users, which add to the schema of a dialect and override it.
 //!
-//! The keys are those of the schemas in `schemas/`, and `format`. An event needs an id or a name. A
-//! key that is not given keeps the value that the dialect's schema has for this id.
+//! The keys are those of the schemas in `schemas/`, plus the key `format`. An event needs an id or
+//! a name. If a key is not given, the value from the dialect's schema for this id stays.
 
 use std::sync::Arc;
 
@@ -22,15 +22,16 @@ pub struct Rules {
     /// True if an entry for an event that the trace defines refers to recorded arguments by name.
     /// Otherwise the entry renames the recorded arguments, in order.
     pub names_arguments: bool,
-    /// True if a table can name numbered objects, such as `[enum.signal]`. Its name is the type of
-    /// the objects.
+    /// True if a table such as `[enum.signal]` can name numbered objects. The name of the table is
+    /// the type of the objects.
     pub names_objects: bool,
-    /// Returns a message if the dialect has no such encoding of arguments, or if the encoding
-    /// cannot have the kind. The text is empty if the argument has no encoding.
+    /// Returns a message if the dialect has no such encoding of arguments, or if arguments with
+    /// this encoding cannot have this kind. The text of the encoding is empty if the argument has
+    /// no encoding.
     pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
     /// Returns a message if an argument of an event that the trace names needs an encoding. The
-    /// number is the argument's index among those without an encoding. The kind is `None` if the
-    /// file gives none.
+    /// number is the argument's index among the arguments without an encoding. The kind is `None`
+    /// if the file does not specify it.
     pub check_unencoded: fn(usize, Option<ArgumentKind>) -> Result<(), String>,
 }
 
@@ -86,7 +87,7 @@ pub struct Extension {
     file: UserFile,
 }
 
-/// An event of an extension, by its position.
+/// The position of an event in an extension.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     extension: Arc<Extension>,
@@ -120,7 +121,7 @@ impl Extension {
         &self.path
     }
 
-    /// Returns the name of the format that the file is for.
+    /// Returns the name of the format for which the file is written.
     pub fn format(&self) -> &str {
         self.file.format.get_ref()
     }
@@ -130,8 +131,8 @@ impl Extension {
         self.error((self.file.format.span().start, message))
     }
 
-    /// Returns the events of this file whose ids are not among the ids that occurred, as text: the
-    /// ids and the names.
+    /// Returns the events of this file whose ids did not occur in the trace. Each event is returned
+    /// as text with its id or name.
     pub fn unseen(&self, schema: &Schema, seen: impl Fn(u32) -> bool) -> Vec<String> {
         let named = |name: &str| -> Vec<u32> {
             let is = |event: &&EventType| event.is_named(name);
@@ -145,7 +146,8 @@ impl Extension {
                 let is_seen = named(name).into_iter().any(&seen);
                 return (!is_seen).then(|| name.clone());
             };
-            // Ids of a second dialect in the same trace are moved; their names are not.
+            // The ids of a second dialect in the same trace are shifted, but the names of its
+            // events stay the same.
             let of_same_name = || named(&schema.event(id).name).into_iter().any(&seen);
             let is_seen = seen(id) || (schema.defines(id) && of_same_name());
             let label = event.label.as_ref().or(name);
@@ -161,7 +163,7 @@ impl Extension {
 }
 
 impl EventType {
-    /// Returns true if this is the name of the event, or its family and name: `net/sent`.
+    /// Returns true if this is the name of the event, or its family and name, such as `net/sent`.
     fn is_named(&self, name: &str) -> bool {
         let rest = name.strip_prefix(self.family.as_str()).and_then(|rest| rest.strip_prefix('/'));
         name == self.name || rest == Some(self.name.as_str())
@@ -184,7 +186,7 @@ impl Schema {
         self.faults.push(error);
     }
 
-    /// Returns the errors about files of users that were found while the trace was read.
+    /// Returns the errors in users' files that were found while the trace was read.
     pub fn faults(&self) -> &[SchemaError] {
         &self.faults
     }
@@ -208,7 +210,7 @@ impl Schema {
             event.args = arguments(&range.args, &names)?;
             check_encodings(&event.args, range.name.span().start, rules)?;
             event.means = range.is.map(Means::of);
-            // The first range with an id is the one that applies.
+            // If several ranges contain an id, the first of them applies.
             self.ranges.insert(index, (range.first..=range.last, event));
         }
         for (index, event) in file.event.iter().enumerate() {
@@ -278,7 +280,7 @@ impl Schema {
         let Some(name) = &event.name else { return Ok(()) };
         let wanted = folded(name.get_ref());
         let is = |known: &&EventType| {
-            // Labels are short names: `SM DCH` of `RKH_TE_SM_DCH`.
+            // Labels are short forms of names, such as `SM DCH` for `RKH_TE_SM_DCH`.
             let has_label = !rules.names_events && folded(&known.label) == wanted;
             known.is_named(name.get_ref()) || has_label
         };
@@ -293,7 +295,7 @@ impl Schema {
             return Err((name.span().start, message));
         }
         if known.is_empty() {
-            // Check all that does not depend on the event that the trace will define.
+            // Check everything that does not depend on the event that the trace will define.
             let kinds = self.kinds_by_name();
             let mut unencoded = 0;
             for text in event.args.iter().flatten() {
@@ -313,7 +315,7 @@ impl Schema {
         known.into_iter().try_for_each(|id| self.replace(id, name.span().start, event, rules))
     }
 
-    /// Replaces the entry of an id by the same entry with the given keys of `event`.
+    /// Replaces the entry of an id with the same entry, changed by the keys that `event` gives.
     fn replace(
         &mut self,
         id: u32,
@@ -348,7 +350,7 @@ impl Schema {
         }
     }
 
-    /// Returns an event that the trace defines, with the entries of users for its name.
+    /// Returns an event that the trace defines, changed by the users' entries for its name.
     pub(super) fn extended_by_name(&mut self, event: EventType) -> EventType {
         let qualified = format!("{}/{}", event.family, event.name);
         let entries = [&event.name, &qualified].map(|name| self.by_name.get(name).cloned());
@@ -364,9 +366,9 @@ impl Schema {
         event
     }
 
-    /// Returns an event with the entry for its name in a built-in file, if there is one. The
-    /// recorded event may lack arguments that the entry names. A name that ends with `*` in the
-    /// file stands for all names with this beginning that have no entry of their own.
+    /// Returns an event, changed by the entry for its name in a built-in file if there is one. The
+    /// recorded event may lack arguments that the entry names. In the file, a name that ends with
+    /// `*` stands for all names that begin like this and have no entry of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))
@@ -395,7 +397,7 @@ impl Schema {
         EventType { name, ..described }
     }
 
-    /// Returns `base`, with the keys that `event` has.
+    /// Returns `base`, changed by the keys that `event` gives.
     fn merged(&self, base: EventType, event: &UserEvent, given: Given) -> Result<EventType, Fault> {
         let mut merged = base;
         if let Some(name) = &event.name
@@ -477,20 +479,22 @@ impl Schema {
     }
 }
 
-/// How the arguments of an entry relate to those of the event.
+/// The relation between the arguments of an entry and those of the event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
     /// The entry lists all arguments.
     All,
-    /// The entry lists the first arguments. An argument without a kind keeps its kind.
+    /// The entry lists the first arguments. An argument for which the entry gives no kind keeps its
+    /// kind.
     First,
-    /// The entry names some recorded arguments. An argument without a kind keeps its kind.
+    /// The entry names some recorded arguments. An argument for which the entry gives no kind keeps
+    /// its kind.
     Named,
 }
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
 /// file. Arguments with an encoding are parts of the data and precede those of the program. The
-/// others replace those of the program in order, and keep the kind if the file has none.
+/// others replace those of the program, in order. If the file does not give a kind, the kind stays.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
     let is_part = |argument: &Argument| !argument.encoding.is_empty();
     let renamed = args.iter_mut().zip(kinds).filter(|(argument, _)| !is_part(argument));
@@ -502,7 +506,7 @@ fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded
     args.sort_by_key(|argument| !is_part(argument));
     for old in recorded.iter().skip(count) {
         let mut old = old.clone();
-        // The names of an event differ.
+        // The names of an event's arguments must differ.
         while args.iter().any(|argument| argument.name == old.name) {
             old.name.push('_');
         }
@@ -510,8 +514,8 @@ fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded
     }
 }
 
-/// Removes the roles of arguments that an event no longer has. The other roles stay at their
-/// positions, as the positions in records stay the same.
+/// Removes the roles of arguments that an event no longer has. The other roles keep their
+/// positions, because the positions in records stay the same.
 fn forget_roles(event: &mut EventType) {
     let count = event.args.len();
     let drop = |role: &mut Option<usize>| _ = role.take_if(|index| *index >= count);
@@ -531,7 +535,7 @@ fn check_encodings(args: &[Argument], at: usize, rules: Rules) -> Result<(), Fau
     args.iter().try_for_each(check)
 }
 
-/// Parses a file. The message about an unknown key suggests the nearest one.
+/// Parses a file. The message about an unknown key suggests the most similar one.
 fn toml_file<F: DeserializeOwned>(text: &str) -> Result<F, Fault> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -546,7 +550,7 @@ fn suggested(message: &str) -> Option<String> {
         Some(rest) => ("key", rest),
         None => ("word", message.strip_prefix("unknown variant ")?),
     };
-    // Words are between backquotes, so every second part is one.
+    // The words are between backquotes, so every second part of the message is a word.
     let words: Vec<_> = rest.split('`').skip(1).step_by(2).collect();
     let (unknown, known) = words.split_first()?;
     let meant = did_you_mean(nearest(unknown, known.iter().copied()));

@@ -63,7 +63,7 @@ pub(super) struct Names {
 #[serde(deny_unknown_fields)]
 pub(super) struct Event {
     pub(super) id: Option<Spanned<u32>>,
-    /// The ids of the event, each valid from the given version on.
+    /// The ids of the event, each of which is valid from the given version on.
     pub(super) ids: Option<Spanned<Vec<(String, u32)>>>,
     pub(super) since: Option<String>,
     pub(super) until: Option<String>,
@@ -185,7 +185,7 @@ pub(super) struct UserFile {
     pub(super) range: Vec<Spanned<Range>>,
 }
 
-/// An event in a user's schema file. Keys that are not given do not change.
+/// An event in a user's schema file. Keys that are not given change nothing.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UserEvent {
@@ -200,5 +200,5 @@ pub(super) struct UserEvent {
     pub(super) zero: Option<Spanned<StandsFor>>,
 }
 
-/// The offset of an error in the text, and its message.
+/// The offset of an error in the text, and the message.
 pub(super) type Fault = (usize, String);

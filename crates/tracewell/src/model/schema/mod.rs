@@ -1,4 +1,5 @@
-//! Schemas: names, arguments and meanings of event ids. A schema is a data file, one per dialect.
+//! Schemas, which define the names, arguments and meanings of event ids. A schema is a data file,
+//! one per dialect.
 //!
 //! The introduction of `schemas/threadx.toml` explains the keys of the file.
 //!
@@ -38,7 +39,7 @@ use super::Meaning;
 pub struct TableId(u16);
 
 impl TableId {
-    /// Returns the position of the table among the tables of its schema.
+    /// Returns the position of this table among the tables of its schema.
     pub(crate) const fn number(self) -> u16 {
         self.0
     }
@@ -55,17 +56,18 @@ pub enum ArgumentKind {
     Hex,
     /// An address of memory.
     Address,
-    /// The key of an object, with its type code if known.
+    /// The key of an object, with the object's type code if it is known.
     Object(Option<u32>),
-    /// One of the numbers of a table. Other numbers are shown in decimal with the table's unit.
+    /// A number that a table names. Numbers without a name are shown in decimal with the table's
+    /// unit.
     Enum(TableId),
-    /// A set of the bits of a table. Other bits are shown in hexadecimal.
+    /// A set of bits that a table names. Bits without a name are shown in hexadecimal.
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
     /// True or false: 0 is false, any other number is true.
     Bool,
-    /// The number of a span of an instrumented program, 0 for none.
+    /// The number of a span of an instrumented program; 0 means no span.
     Span,
     /// Text in an unspecified encoding.
     Text,
@@ -92,7 +94,7 @@ pub struct Argument {
     /// The encoding of the argument in a record, as the dialect names it; empty if all arguments
     /// are words.
     pub encoding: String,
-    /// Replaces a value of 0, if 0 means that the value is in another argument.
+    /// The replacement for a value of 0, if 0 means that another argument contains the value.
     pub zero: Option<Zero>,
 }
 
@@ -113,7 +115,7 @@ impl Argument {
 /// The replacement for the value 0 of an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Zero {
-    /// The argument that has the value.
+    /// The argument that contains the value.
     pub argument: usize,
     /// The note that reports show with the value.
     pub note: String,
@@ -122,7 +124,7 @@ pub struct Zero {
 /// A meaning with its participants, which are argument indices or `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Means {
-    /// The statement about the participants.
+    /// The kind of statement that the event makes about its participants.
     pub meaning: Meaning,
     /// Argument that names the subject; `None` if the recording context is the subject.
     pub subject: Option<usize>,
@@ -132,10 +134,10 @@ pub struct Means {
     pub next: Option<usize>,
     /// Argument with the value of the meaning.
     pub value: Option<usize>,
-    /// Number to add to the argument, so that values of different kinds of events differ.
+    /// Number that is added to the argument, so that values of different kinds of events differ.
     pub offset: u64,
-    /// Meanings that depend on the value. The first case that fits applies. No case follows a
-    /// `None`.
+    /// Meanings that apply only for certain values. The first case that fits applies. After a
+    /// `None`, there are no further cases.
     pub cases: [Option<Case>; MAX_CASES],
 }
 
@@ -164,8 +166,8 @@ impl Means {
         self.meaning == meaning || cases.any(|case| case.meaning == meaning)
     }
 
-    /// Returns the meaning for a value: that of the first case that applies, otherwise the usual
-    /// one.
+    /// Returns the meaning for a value: that of the first case that applies or, if none does, the
+    /// usual one.
     pub(crate) fn for_value(mut self, value: Option<u64>) -> Self {
         let case =
             value.and_then(|value| self.cases.iter().flatten().find(|case| value & case.bits != 0));
@@ -181,13 +183,13 @@ pub struct Details {
     pub context: Option<usize>,
     /// The state that a state machine is in.
     pub state: Option<usize>,
-    /// The period of a timer, in its own ticks; 0 if it expires once.
+    /// The period of a timer, in the timer's own ticks; 0 if it expires only once.
     pub period: Option<usize>,
     /// The owner of the object.
     pub owner: Option<usize>,
     /// The capacity of the object.
     pub capacity: Option<usize>,
-    /// The minimum amount that was ever free in the object.
+    /// The smallest amount that has ever been free in the object.
     pub least_free: Option<usize>,
     /// The amount that the object holds.
     pub used: Option<usize>,
@@ -202,21 +204,21 @@ pub struct Details {
 /// The type of an event: names, arguments and meaning of an id.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EventType {
-    /// The id, or the first id of the range that this type stands for.
+    /// The id, or the first id of the range for which this type stands.
     pub id: u32,
-    /// Name in the dialect's own words.
+    /// The name that the dialect itself uses.
     pub name: String,
     /// Name that reports show, such as `tx_mutex_get`.
     pub label: String,
     /// Group of events that belong together.
     pub family: String,
-    /// Bits of the dialect's event filter that select the event; 0 if there are none.
+    /// Bits of the dialect's event filter that select the event; 0 if no bit does.
     pub filter: u32,
     /// Arguments in recorded order.
     pub args: Vec<Argument>,
-    /// The meaning for scheduling, if it has one.
+    /// The meaning for scheduling, if the event has one.
     pub means: Option<Means>,
-    /// Further roles of its arguments.
+    /// Further roles of the event's arguments.
     pub details: Details,
     /// Call site and span, for events of instrumented programs.
     pub instrumentation: Instrumentation,
@@ -227,14 +229,14 @@ pub struct EventType {
 pub struct ObjectKind {
     /// Type code as recorded.
     pub code: u32,
-    /// Name in the dialect's own words.
+    /// The name that the dialect itself uses.
     pub symbol: String,
     /// Noun that reports show, such as `mutex`.
     pub label: String,
     /// Names of the parameters that are recorded at creation.
     pub parameters: Vec<String>,
-    /// Number that is added to an argument to get the object's key. The number is 0 if objects of
-    /// different kinds never have equal arguments.
+    /// Number that is added to an argument to get the object's key. The number is 0 if arguments
+    /// for objects of different kinds are never equal.
     pub keys: u64,
     /// True if arguments are object numbers, which are shown in decimal, and not addresses.
     pub numbered: bool,
@@ -245,8 +247,8 @@ pub struct ObjectKind {
 }
 
 impl ObjectKind {
-    /// Returns the capacity of an object of this type, from its parameters. `word` is the word size
-    /// of its system in bytes.
+    /// Returns the capacity of an object of this type, computed from its parameters. `word` is the
+    /// word size of its system in bytes.
     pub fn capacity(&self, parameters: &[u64], word: u64) -> Option<u64> {
         let capacity = self.capacity.as_ref()?;
         let each = match capacity.words {
@@ -257,7 +259,7 @@ impl ObjectKind {
     }
 }
 
-/// The capacity of an object: its size in bytes, divided by the size of each element.
+/// The definition of an object's capacity: its size in bytes, divided by the size of one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capacity {
     /// Index of the parameter with the size in bytes.
@@ -273,7 +275,7 @@ struct Table {
     is_flags: bool,
     /// Numbers and names in the order of their definitions.
     names: Vec<(u64, String)>,
-    /// Positions in `names` by number.
+    /// Positions in `names`, by number.
     positions: BTreeMap<u64, usize>,
     unit: String,
 }
@@ -315,7 +317,7 @@ const MAX_TRIED_IDS: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct Schema {
     events: Vec<EventType>,
-    /// Index in `events`, plus one, by id. Larger ids are only in ranges.
+    /// Index in `events`, plus one, by id. Ids beyond the end of the list are only in ranges.
     by_id: Vec<u16>,
     ranges: Vec<(RangeInclusive<u32>, EventType)>,
     unknown: EventType,
@@ -326,7 +328,7 @@ pub struct Schema {
     hooks: bool,
     /// True if an event type has a call site.
     has_call_sites: bool,
-    /// Entries for events that the trace defines by name, in order.
+    /// Entries for events that the trace defines, found by name, in order.
     by_name: BTreeMap<String, Vec<extension::Entry>>,
     /// Errors about entries of users that do not fit the trace.
     faults: Vec<SchemaError>,
@@ -415,7 +417,7 @@ impl Schema {
     }
 
     /// Returns true if `name` is the label of an id. If the entry covers several ids, `name` can
-    /// also consist of the label, a space, and this id.
+    /// also be the label, a space and this id.
     pub fn is_called(&self, id: u32, name: &str) -> bool {
         let label = &self.event(id).label;
         let number = || name.strip_prefix(label.as_str())?.strip_prefix(' ');
@@ -471,7 +473,7 @@ impl Schema {
         &self.events
     }
 
-    /// Returns all entries that apply to at least one id for which `is_wanted` returns true. In a
+    /// Returns each entry that applies to at least one id for which `is_wanted` returns true. In a
     /// range, tries the first id and the ids in `tried`. If `tried` is `None`, tries the first
     /// 65536 ids of the range.
     pub(crate) fn entries_of(
@@ -481,7 +483,7 @@ impl Schema {
     ) -> Vec<&EventType> {
         let events = self.events.iter().filter(|event| is_wanted(event.id));
         let ranges = self.ranges.iter().filter(|(range, entry)| {
-            // Another entry may apply to an id of the range.
+            // A different entry may apply to this id of the range.
             let is = |id: u32| std::ptr::eq(self.event(id), entry) && is_wanted(id);
             let some = tried.into_iter().flatten().copied().filter(|id| range.contains(id));
             let first = if tried.is_some() { 1 } else { MAX_TRIED_IDS };
@@ -496,8 +498,8 @@ impl Schema {
     }
 
     /// Adds an entry, for example for an event of the application. If a user's [`Extension`] has an
-    /// entry for its name, this entry applies as well. Returns false if the id already has an entry
-    /// or is above 65535.
+    /// entry for the event's name, that entry applies as well. Returns false if the id already has
+    /// an entry or is above 65535.
     pub fn define(&mut self, event: EventType) -> bool {
         let event = if self.by_name.is_empty() { event } else { self.extended_by_name(event) };
         let id = event.id as usize;
@@ -507,7 +509,7 @@ impl Schema {
         if id >= self.by_id.len() {
             self.by_id.resize(id + 1, 0);
         }
-        // There are fewer entries than ids.
+        // The position fits, because there are fewer entries than ids.
         let Ok(position) = u16::try_from(self.events.len() + 1) else { return false };
         self.by_id[id] = position;
         self.has_call_sites |= event.instrumentation.site.is_some();
@@ -530,8 +532,7 @@ impl Schema {
     }
 
     /// Adds the events, tables and types of objects of another schema, with `base` added to the ids
-    /// of events. The types of objects of this schema stay as they are. Leaves the ranges of ids
-    /// out.
+    /// of events. The types of objects of this schema stay as they are. Does not add ranges of ids.
     pub fn include(&mut self, other: &Self, base: u32) {
         let first = self.tables.len();
         let moved = |table: TableId| {
@@ -556,12 +557,12 @@ impl Schema {
         }
     }
 
-    /// Returns the first type of objects with this symbol.
+    /// Returns the first type of objects that has this symbol.
     pub fn object_kind_by_symbol(&self, symbol: &str) -> Option<&ObjectKind> {
         self.kinds.iter().find(|kind| kind.symbol == symbol)
     }
 
-    /// Returns the type of objects with this code.
+    /// Returns the type of objects that has this code.
     pub fn object_kind(&self, code: u32) -> Option<&ObjectKind> {
         self.kinds.iter().find(|kind| kind.code == code)
     }
@@ -579,8 +580,8 @@ impl Schema {
         names.get(*positions.get(&value)?).map(|(_, name)| name.as_str())
     }
 
-    /// Returns the names of numbered objects, from tables with the name of their type: the code of
-    /// the type, the number and the name.
+    /// Returns the names of numbered objects: the code of the type, the number and the name. They
+    /// come from tables that have the name of a type.
     pub(crate) fn object_names(&self) -> impl Iterator<Item = (u32, u64, &str)> {
         let tables = self.tables.iter().filter(|table| !table.is_flags);
         tables.flat_map(|table| {

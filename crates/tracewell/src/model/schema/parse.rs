@@ -24,7 +24,7 @@ pub struct SchemaError {
 
 impl Table {
     pub(super) fn new(name: String, is_flags: bool, table: Names) -> Self {
-        // The first name of a number is valid.
+        // If a number has several names, the first one is valid.
         let numbers = table.names.iter().enumerate().rev();
         let positions = numbers.map(|(position, (number, _))| (*number, position)).collect();
         Self { name, is_flags, names: table.names, positions, unit: table.unit }
@@ -68,11 +68,11 @@ impl Schema {
         Self::parse_version(text, file, None)
     }
 
-    /// Reads the entries of one version from a schema for several versions. The default is the last
-    /// version.
+    /// Reads the entries of one version from a schema for several versions. Without a version, the
+    /// last one applies.
     ///
     /// # Errors
-    /// The errors of [`Schema::parse`], and an error if the file does not list the version.
+    /// Returns the errors of [`Schema::parse`], and an error if the file does not list the version.
     pub fn parse_version(
         text: &str,
         file: &str,
@@ -87,7 +87,7 @@ impl Schema {
         selected.and_then(build).map_err(|fault| SchemaError::new(file, text, fault))
     }
 
-    /// Returns the names that kinds of arguments can have in addition to the built-in kinds.
+    /// Returns the names of kinds of arguments that exist in addition to the built-in kinds.
     pub(super) fn kinds_by_name(&self) -> BTreeMap<String, ArgumentKind> {
         let tables = (0..).map(TableId).zip(&self.tables);
         let tables = tables.map(|(id, table)| {
@@ -95,7 +95,7 @@ impl Schema {
                 if table.is_flags { ArgumentKind::Flags(id) } else { ArgumentKind::Enum(id) };
             (table.name.clone(), kind)
         });
-        // Kinds of arguments refer to types of objects by their labels, in the same name space as
+        // Kinds of arguments refer to types of objects by label. Labels share one name space with
         // tables.
         let object = |kind: &ObjectKind| ArgumentKind::Object(Some(kind.code));
         tables.chain(self.kinds.iter().map(|kind| (kind.label.clone(), object(kind)))).collect()
@@ -229,7 +229,7 @@ pub(super) struct TypedArgument<'t> {
 }
 
 impl TypedArgument<'_> {
-    /// Returns the kind in the text, or the usual kind of the encoding.
+    /// Returns the kind that the text gives, or the usual kind of the encoding.
     pub(super) fn kind(&self) -> ArgumentKind {
         self.given_kind().unwrap_or(match self.encoding {
             "i8" | "i16" | "i32" | "i64" => ArgumentKind::Signed,
@@ -239,7 +239,7 @@ impl TypedArgument<'_> {
         })
     }
 
-    /// Returns the kind in the text, or `None` if it has none.
+    /// Returns the kind that the text gives, or `None` if it gives none.
     pub(super) fn given_kind(&self) -> Option<ArgumentKind> {
         if self.name == "_" { Some(ArgumentKind::Unnamed) } else { self.kind }
     }
@@ -267,8 +267,8 @@ pub(super) fn typed_argument<'t>(
     Ok(TypedArgument { name, kind: kind.transpose()?, encoding: encoding.trim() })
 }
 
-/// Splits an argument's text at the first ` as `. A general search for a string first prepares
-/// itself for a long text, which takes longer than the search in a short one.
+/// Splits an argument's text at the first ` as `. A general string search first prepares for a long
+/// text. In a short text, this preparation takes longer than the search.
 fn split_encoding(text: &str) -> (&str, &str) {
     let at = text.as_bytes().windows(4).position(|four| four == b" as ");
     let parts = at.and_then(|at| Some((text.get(..at)?, text.get(at + b" as ".len()..)?)));

@@ -1,8 +1,8 @@
 //! Reads the part of TOML in which the schemas of the program are written.
 //!
 //! Each run of the program reads a schema. A general parser takes 150 instructions per byte for
-//! this, longer than a report of a small trace takes. This reader takes about 15, because it knows
-//! only the following:
+//! this, which is more than the report of a small trace takes. This reader takes about 15
+//! instructions per byte, because it knows only the following:
 //!
 //! * sections `[[name]]` and `[name.key]`, and lines `key = value`, each at the start of a line,
 //! * strings in quotes without escapes, whole numbers in decimal or with `0x`, `true` and `false`,
@@ -115,7 +115,8 @@ impl<'de> Deserializer<'de> for Document<'de> {
     }
 }
 
-/// The fields of a whole text: its first lines, and then a field for each name of sections.
+/// The fields of a whole text: those in its first lines, and then one field for each name of a
+/// section.
 struct Fields<'de> {
     root: Lines<'de>,
     /// True while the lines before the first section are read.
@@ -151,7 +152,7 @@ impl<'de> MapAccess<'de> for Fields<'de> {
     }
 }
 
-/// All sections of a name: a list, or a table.
+/// All sections with the same name: either a list or a table.
 struct Group<'s, 'de> {
     text: &'de str,
     name: &'de str,
@@ -202,7 +203,7 @@ impl<'de> SeqAccess<'de> for Group<'_, 'de> {
     }
 }
 
-/// Sections `[name.key]` of one name.
+/// The sections `[name.key]` with the same name.
 struct Tables<'s, 'de> {
     group: Group<'s, 'de>,
     next: Option<Lines<'de>>,
@@ -415,7 +416,7 @@ impl<'de> Deserializer<'de> for &mut Cursor<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         if is_spanned(name) {
-            // Messages use only the start of a value.
+            // Messages use only the position of a value's start.
             let at = self.at;
             return visitor.visit_map(SpannedDeserializer::new(self, at..at));
         }
@@ -492,7 +493,7 @@ mod tests {
     use super::super::file::File;
     use super::*;
 
-    /// The schemas of the program that describe whole dialects.
+    /// Those schemas of the program that describe whole dialects.
     const SCHEMAS: [&str; 9] = [
         include_str!("../../../schemas/aix.toml"),
         include_str!("../../../schemas/arrivals.toml"),

@@ -1,5 +1,5 @@
-//! The part of an event type that describes an instrumented program: call site, role in a span, and
-//! texts that share bytes. The spans themselves are in `model::program_spans`.
+//! The part of an event type that describes an instrumented program: the call site, the role in a
+//! span, and the texts that share bytes. The spans themselves are in `model::program_spans`.
 
 use std::fmt;
 
@@ -56,8 +56,8 @@ pub struct CallSite {
     pub target: String,
     /// The name of the span or event, or the line in the source if an event has no name.
     pub name: String,
-    /// Index of the argument with the target, for records that a bridge passes on from another
-    /// logger. [`CallSite::target`] is then the same for all records of the bridge.
+    /// Index of the argument that contains the target, for records that a bridge passes on from
+    /// another logger. [`CallSite::target`] is then the same for all records of the bridge.
     pub forwarded: Option<usize>,
 }
 
@@ -66,7 +66,7 @@ pub struct CallSite {
 pub enum SpanRole {
     /// The span begins. Argument 1 is the number of its parent span.
     Begins,
-    /// The event happens in the span. The number is 0 if it happens in no span.
+    /// The event happens in the span. The number is 0 if the event happens outside of all spans.
     Inside,
     /// The program adds values to the span.
     Records,
@@ -86,7 +86,7 @@ pub struct Instrumentation {
     pub site: Option<CallSite>,
     /// The role of the event in a span.
     pub span: Option<SpanRole>,
-    /// Index of the first and of the last argument of those whose texts are in the bytes of the
-    /// last one.
+    /// Several arguments can have their texts in the bytes of the last of them. These are the
+    /// indices of the first and the last one.
     pub parts: Option<(usize, usize)>,
 }

@@ -2,7 +2,7 @@
 //!
 //! The file lists its `versions`, oldest first. Events and ranges have the keys `since` and
 //! `until`, and arguments end with ` since V` or ` until V`. `ids` lists an event's numbers by
-//! version. [`select`] removes the other versions. After it, the file looks like a file without
+//! version. [`select`] removes the other versions. After that, the file looks like a file without
 //! versions.
 
 use std::collections::HashSet;
@@ -11,14 +11,14 @@ use toml::Spanned;
 
 use super::file::{Event, Fault, File, Range, Roles};
 
-/// Removes all entries from `file` that `version` does not have. The default is the last version.
+/// Removes all entries from `file` that do not exist in `version`. The default is the last version.
 ///
 /// # Errors
 /// Returns an error if the file uses a version that its `versions` do not list, or if `version` is
 /// not listed.
 pub(super) fn select(file: &mut File, version: Option<&str>) -> Result<(), Fault> {
     let versions = Versions::new(&file.versions, version)?;
-    // Each prefix has a version. The prefix applies from this version on, until the next prefix.
+    // Each prefix has a version. It applies from this version on, until the next prefix applies.
     let prefix = versions.latest(0, &file.prefixes)?.map_or("", String::as_str);
     file.event = std::mem::take(&mut file.event)
         .into_iter()
@@ -29,7 +29,7 @@ pub(super) fn select(file: &mut File, version: Option<&str>) -> Result<(), Fault
         .filter_map(|range| versions.range(range, prefix).transpose())
         .collect::<Result<_, Fault>>()?;
     if !versions.names.is_empty() {
-        // Entries are ordered by group, and a version can number the groups differently.
+        // Entries are ordered by group, and another version can number the groups differently.
         file.event.sort_by_key(|event| event.id.as_ref().map(|id| *id.get_ref()));
     }
     Ok(())
@@ -68,7 +68,7 @@ impl<'f> Versions<'f> {
             && until.is_none_or(|until| self.chosen <= until))
     }
 
-    /// Returns the value of the last pair whose version is not after the chosen one.
+    /// Returns the value of the last pair whose version is not later than the chosen version.
     fn latest<'v, T>(&self, at: usize, pairs: &'v [(String, T)]) -> Result<Option<&'v T>, Fault> {
         let mut latest = None;
         for (version, value) in pairs {
@@ -107,8 +107,8 @@ impl<'f> Versions<'f> {
         Ok(Some(range))
     }
 
-    /// Keeps the arguments of the chosen version, without their bounds. Returns the names of
-    /// arguments that only other versions have.
+    /// Keeps only the arguments of the chosen version, and removes the version bounds from them.
+    /// Returns the names of arguments that exist only in other versions.
     fn keep_arguments(&self, args: &mut Vec<Spanned<String>>) -> Result<HashSet<String>, Fault> {
         // If the file has no versions, an argument has no bounds, and ` since ` is part of its
         // text.
@@ -128,14 +128,15 @@ impl<'f> Versions<'f> {
             }
         }
         // If the type of an argument changed between versions, the file lists the argument twice,
-        // with the same name. The chosen version has one of the two, so the name is not absent.
+        // with the same name. The chosen version contains one of the two, so the name is not
+        // absent.
         kept.iter().for_each(|argument| _ = absent.remove(name(argument.get_ref())));
         *args = kept;
         Ok(absent)
     }
 }
 
-/// Splits ` since V` or ` until V` off the end of an argument.
+/// Splits ` since V` or ` until V` from the end of an argument.
 fn bound<'t>(text: &'t str, word: &str) -> (&'t str, Option<String>) {
     match text.rsplit_once(word) {
         Some((text, version)) => (text, Some(version.to_owned())),

@@ -1,4 +1,4 @@
-//! The time axis of a chart: the time that the chart shows, and labels above the columns.
+//! The time axis of a chart: the shown range of time, and the labels above the columns.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ struct Dates<'a> {
 /// Nanoseconds of a day.
 const DAY: u64 = 24 * 3600 * 1_000_000_000;
 
-/// Length of a date of ISO 8601 without its time, and up to the second.
+/// Two lengths of an ISO 8601 date: without its time, and up to the second.
 const DATE: usize = "2026-03-02".len();
 const SECOND: usize = "2026-03-02T09:00:00".len();
 
@@ -104,7 +104,7 @@ impl<'a> Axis<'a> {
         }
     }
 
-    /// Returns the whole date, if the axis shows dates and the date fits into 64 bits.
+    /// Returns the complete date, if the axis shows dates and the date fits into 64 bits.
     fn date(&self, ticks: u64) -> Option<String> {
         Some(self.dates?.zone.date(self.trace.wall_clock_ns(ticks)?))
     }

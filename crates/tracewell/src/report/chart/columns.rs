@@ -99,7 +99,7 @@ impl Columns {
         self.times.iter().any(|times| times[activity as usize] > 0)
     }
 
-    /// Returns the number of marks of the fullest column.
+    /// Returns the number of marks in the column with the most marks.
     pub(super) fn most_marks(&self) -> u64 {
         self.marks.iter().copied().max().unwrap_or(0)
     }

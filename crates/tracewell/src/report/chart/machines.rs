@@ -17,7 +17,7 @@ pub(super) struct Explained {
     pub(super) entries: Vec<String>,
 }
 
-/// Returns a row with the state of a machine that takes most of each column, and the names of the
+/// Returns a row that shows, for each column, the machine's longest state, and the names of the
 /// shown states; `None` if the machine has no state in the range. `end` is the end of the trace.
 pub(super) fn states(
     trace: &Trace,

@@ -38,7 +38,8 @@ pub struct ChartOptions {
     /// True if only ASCII characters are used.
     pub ascii: bool,
     /// Selects the time (`from`, `to`), the contexts, and the cores (`cpus`). If cores are
-    /// selected, only contexts that ran on them are shown. A chart ignores all other fields.
+    /// selected, only contexts that ran on them are shown. A chart ignores all other fields of the
+    /// selection.
     pub selection: Selection,
     /// The zone of dates on the time axis; `None` for times since the first event.
     pub dates: Option<Zone>,
@@ -73,9 +74,9 @@ impl Default for ChartOptions {
 /// ```
 ///
 /// # Errors
-/// Returns an error if the selection has times but the clock has no known rate, or if dates are
-/// selected or shown but the trace has no wall clock, or if it has processors but the tracks have
-/// no cores.
+/// Returns an error in three cases: the selection has times, but the clock has no known rate; dates
+/// are selected or shown, but the trace has no wall clock; the selection has processors, but the
+/// tracks have no cores.
 pub fn chart(
     trace: &Trace,
     tracks: &Tracks,

@@ -141,7 +141,7 @@ pub(super) struct Legend {
     holders: bool,
     machines: bool,
     levels: bool,
-    /// The number of events of the fullest column.
+    /// The number of events in the column with the most events.
     events: Option<u64>,
 }
 

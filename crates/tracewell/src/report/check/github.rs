@@ -1,7 +1,8 @@
 //! Failures as annotations of GitHub: `::error file=…,line=…,col=…,title=…::message`.
 //!
-//! The format is documented in "Workflow commands for GitHub Actions". A message escapes `%` and
-//! line ends by `%25`, `%0D` and `%0A`; a property also escapes `:` and `,` by `%3A` and `%2C`.
+//! The format is documented in "Workflow commands for GitHub Actions". In a message, `%` and line
+//! ends are escaped as `%25`, `%0D` and `%0A`. In a property, `:` and `,` are also escaped, as
+//! `%3A` and `%2C`.
 
 use std::fmt::Write;
 
@@ -79,7 +80,7 @@ fn annotation(
         start.line,
         start.column
     );
-    // GitHub accepts the column of the end only if start and end are on the same line.
+    // GitHub accepts an end column only if start and end are on the same line.
     if end.line == start.line {
         let _ = write!(lines, ",endColumn={}", end.column);
     }

@@ -143,7 +143,7 @@ fn failure_text(lines: &mut Vec<String>, source: &Source, failure: &Failure, lay
             lines.push(format!("  waiting since event {}, line {number} of the rules:", line.seq));
             lines.push(shown(' ', line));
         }
-        // If an event caused the failure, do not mention that the rule waited from the start.
+        // If an event caused the failure, do not write that the rule waited from the start.
         None if failure.at.is_none() && failure.kind.is_about_events() => {
             lines.push("  waiting since the start of the trace".to_owned());
         }

@@ -20,8 +20,8 @@ const MAX_PROBABILITY: f64 = 0.01;
 /// Minimum Kolmogorov–Smirnov distance between the old and the new values.
 const MIN_DISTANCE: f64 = 0.2;
 
-/// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the
-/// error of a quantile from buckets, which is less than 1/128.
+/// Minimum change of the mean or a quantile, as a part of the old value. It exceeds the error of a
+/// quantile that is computed from buckets, which is less than 1/128.
 const MIN_CHANGE: f64 = 0.01;
 
 /// Maximum number of runs of a side for which all pairs are compared. With more runs, only adjacent
@@ -31,8 +31,8 @@ const MAX_PAIRED: usize = 16;
 /// The result of a comparison.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Comparison {
-    /// The figures that changed by more than noise, then the names that are new or gone. Within a
-    /// kind, the largest changes come first.
+    /// The figures that changed by more than noise, followed by the names that occur only on one
+    /// side. Within a kind, the largest changes come first.
     pub findings: Vec<Finding>,
     /// Number of figures that were compared.
     pub compared: u64,
@@ -66,7 +66,7 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The task, object or event.
     pub subject: String,
-    /// The change; `None` for names that are new or gone.
+    /// The change; `None` for names that occur only on one side.
     pub shift: Option<Shift>,
 }
 
@@ -118,7 +118,7 @@ impl Finding {
         is_judged && self.shift.as_ref().is_some_and(|shift| shift.change > 0.0)
     }
 
-    /// Returns the sort key within a kind: larger changes have larger numbers.
+    /// Returns the sort key within a kind: larger changes have larger keys.
     fn weight(&self) -> f64 {
         self.shift
             .as_ref()
@@ -278,7 +278,7 @@ fn sliced(
 ) -> Vec<Compared> {
     let all = || old.iter().chain(new);
     let mut width = all().map(|run| slices(run).width).max().unwrap_or(1);
-    // A run can be much longer than the time up to its last amount.
+    // A run can continue long after its last amount.
     let until = all().map(|run| run.range.1).max().unwrap_or(0);
     while until / width > MAX_SLICES as u64 {
         width *= 2;
@@ -374,7 +374,7 @@ fn names(result: &mut Comparison, old: &[Profile], new: &[Profile]) {
         let added = new.difference(&old).map(|name| finding(FindingKind::New(kind), name));
         let removed = old.difference(&new).map(|name| finding(FindingKind::Gone(kind), name));
         result.findings.extend(added.chain(removed));
-        // A new event has no old rate, so its rate is not another finding.
+        // A new event has no old rate, so do not report its rate as a second finding.
         if kind == "event" {
             let is_known = |finding: &Finding| {
                 let name = &finding.subject;

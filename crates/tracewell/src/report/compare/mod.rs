@@ -1,5 +1,5 @@
-//! Compares runs of a system: which figures changed by more than noise, and which events, contexts
-//! and objects are new or gone.
+//! Compares runs of a system. Finds the figures that changed by more than noise, and the events,
+//! contexts and objects that occur only on one side.
 //!
 //! | file | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The figures of one run for a comparison.
+//! The figures of one run, for a comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 

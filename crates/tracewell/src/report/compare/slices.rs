@@ -2,7 +2,7 @@
 //! one value per trace also has a distribution, which shows how much it varies within a run.
 //!
 //! The duration of a slice is a power of two in ticks. It doubles when the trace becomes longer
-//! than [`MAX_SLICES`] slices. So the slices of two traces can be brought to the same duration.
+//! than [`MAX_SLICES`] slices. So two traces can be divided into slices of the same duration.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use crate::analysis::scheduling::{Moments, Position};
 use crate::analysis::total::{Total, total};
 use crate::model::{ContextId, Loss, OnBehalf, Running};
 
-/// Maximum number of slices. A trace of at least this number of ticks has more than half of it.
+/// Maximum number of slices. A trace of at least this number of ticks has more than half this
+/// number of slices.
 pub(super) const MAX_SLICES: usize = 128;
 
 /// Maximum number of keys. A trace of a real system has fewer event types and contexts.
@@ -55,8 +56,8 @@ impl<K: Ord> Slices<K> {
     where
         K: Copy,
     {
-        // Without the final width, the loop would divide an interval that is longer than the trace
-        // so far into many parts.
+        // Determine the final width first. Otherwise the loop would divide an interval that is
+        // longer than the trace so far into many parts.
         while until / self.width >= MAX_SLICES as u64 {
             self.double();
         }

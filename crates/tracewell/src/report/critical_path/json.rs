@@ -22,15 +22,15 @@ pub struct PathRow<'a> {
     pub object: Option<String>,
     /// Ticks of the beginning.
     pub from_ticks: u64,
-    /// Number of the event with which it began.
+    /// Number of the event at which it began.
     pub from_event: u64,
     /// Ticks of the end.
     pub until_ticks: u64,
-    /// Number of the event with which it ended.
+    /// Number of the event at which it ended.
     pub until_event: u64,
     /// Ticks of the whole.
     pub ticks: u64,
-    /// The time of everything that happened, the largest first.
+    /// The total time of each activity, the largest first.
     pub sums: Vec<SumRow>,
     /// The parts in order of time.
     pub parts: Vec<PartRow<'a>>,
@@ -66,11 +66,11 @@ impl<'a> PathRow<'a> {
     }
 }
 
-/// The time in which one thing happened.
+/// The total time of one activity.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SumRow {
-    /// A text that says what happened.
+    /// The activity as text.
     pub what: String,
     /// Its time in ticks.
     pub ticks: u64,
@@ -82,7 +82,7 @@ pub struct SumRow {
 pub struct PartRow<'a> {
     /// Ticks of its beginning.
     pub from_ticks: u64,
-    /// Number of the event with which it began.
+    /// Number of the event at which it began.
     pub event: u64,
     /// Its length in ticks.
     pub ticks: u64,
@@ -96,7 +96,7 @@ pub struct PartRow<'a> {
     /// if it is ready and another context runs; `woken by interrupt` if it waits for an interrupt;
     /// or the name of its state.
     pub activity: &'static str,
-    /// The context that ran instead, with `delayed`.
+    /// For `delayed`: the context that ran instead.
     pub by: Option<&'a str>,
     /// Number of the interrupt.
     pub interrupt: Option<u32>,
@@ -129,7 +129,7 @@ impl<'a> PartRow<'a> {
     }
 }
 
-/// A context that waits for another one.
+/// A context that waits for another context.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkRow<'a> {
@@ -139,7 +139,7 @@ pub struct LinkRow<'a> {
     pub object: Option<String>,
     /// Key of the object.
     pub key: Option<String>,
-    /// Name of the context that holds the object, or that wakes the waiting one.
+    /// Name of the context that holds the object, or that wakes the waiting context.
     pub on: Option<&'a str>,
     /// Number of the event that wakes the waiting context; null if `on` holds the object.
     pub woken_event: Option<u64>,

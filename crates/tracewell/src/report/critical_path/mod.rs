@@ -1,7 +1,7 @@
 //! The explanation of a response or a wait: text for people, JSON for programs.
 //!
-//! docs/analysis.md shows an example. `json` has the types for programs. This file makes the tables
-//! and adds up the parts.
+//! docs/analysis.md shows an example. `json` defines the types for programs. This file makes the
+//! tables and adds up the parts.
 
 mod json;
 

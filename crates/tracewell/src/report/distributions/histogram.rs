@@ -18,7 +18,8 @@ const WIDTH: usize = 80;
 const MIN_BAR: usize = 10;
 /// Maximum number of intervals of the same width.
 const MOST_INTERVALS: u64 = 16;
-/// Minimum ratio of the longest to the shortest time for which the width of intervals grows.
+/// If the ratio of the longest to the shortest time is at least this number, the width of the
+/// intervals grows.
 const GROWS_FROM: u64 = 20;
 
 /// The unit of the times of a histogram.
@@ -103,7 +104,8 @@ fn bounds(times: Range<u64>) -> Vec<u64> {
     (start / step..=end / step).map(|number| number * step).collect()
 }
 
-/// Returns the round numbers from the largest one up to `start` to the largest one up to `end`.
+/// Returns the round numbers in a range. The first is the largest round number that does not exceed
+/// `start`, and the last is the largest that does not exceed `end`.
 fn growing(start: u64, end: u64) -> Vec<u64> {
     let numbers: Vec<_> = [0].into_iter().chain(round_numbers()).collect();
     let last_at_most = |limit: u64| numbers.partition_point(|number| *number <= limit);

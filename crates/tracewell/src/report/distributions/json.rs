@@ -11,7 +11,7 @@ use crate::analysis::{Bucket, Quantile, Worst};
 pub struct DistributionFigures {
     /// The distributions, by kind of time, and within a kind in the order of their first times.
     pub distributions: Vec<DistributionRow>,
-    /// Number of times in no distribution, because there are too many distributions.
+    /// Number of times that no distribution contains, because there are too many distributions.
     pub more_times: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct DistributionRow {
     pub deviation_ticks: f64,
     /// The longest times, at most three, the longest first.
     pub worst: Vec<WorstRow>,
-    /// With `--histogram`: the number of times in each bucket that has times.
+    /// With `--histogram`: the number of times in each bucket that is not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buckets: Option<Vec<BucketRow>>,
 }
@@ -104,7 +104,7 @@ impl From<&Worst> for WorstRow {
     }
 }
 
-/// A number of times between two limits, which belong to the bucket.
+/// A number of times between two limits, both inclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BucketRow {

@@ -1,6 +1,6 @@
 //! Distributions of times: tables and histograms for people, JSON for programs.
 //!
-//! `histogram` draws a distribution, and `json` has its types for programs. This file makes the
+//! `histogram` draws a distribution, and `json` defines its types for programs. This file makes the
 //! tables, and names the subjects of times: tasks, objects, interrupts, messages and spans.
 //! docs/analysis.md defines each time.
 
@@ -109,7 +109,7 @@ fn route(trace: &Trace, Route { sender, receiver, signal }: Route) -> String {
     format!("{sender} to {}: {}", receiver.label(trace), signal.label(trace))
 }
 
-/// The headings of the tables. The first one depends on the kind of the times.
+/// The headings of the tables. The first heading depends on the kind of the times.
 const HEADINGS: [&str; 18] = [
     "",
     "COUNT",

@@ -47,9 +47,9 @@ pub struct Summary<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DateRange {
-    /// The date of the first one.
+    /// The date of the first event.
     pub first: String,
-    /// The date of the last one.
+    /// The date of the last event.
     pub last: String,
 }
 

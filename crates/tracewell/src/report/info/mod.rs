@@ -25,7 +25,7 @@ pub use json::{
 /// The version of the JSON document.
 pub const SCHEMA: u32 = 1;
 
-/// A sink that counts events by id and by context.
+/// A sink that counts events per id and per context.
 ///
 /// ```
 /// use tracewell::report::info::Census;
@@ -239,7 +239,7 @@ fn write_objects(trace: &Trace, layout: Layout, out: &mut String) -> std::fmt::R
         };
         let mut details: Vec<_> =
             parameters(trace, object).map(|(name, value)| format!("{name}={value}")).collect();
-        // The last column has the properties that only some objects have.
+        // The last column contains the properties that only some objects have.
         details.extend(object.priority.map(|priority| format!("priority={priority}")));
         let life = object.lifetime;
         details.extend(life.from.map(|ticks| format!("created={ticks}")));

@@ -16,7 +16,7 @@ use crate::report::figures::some;
 pub struct MachineFigures {
     /// The state machines.
     pub machines: Vec<MachineRow>,
-    /// Number of transitions without a row, because there are too many different ones.
+    /// Number of transitions without a row, because there are too many different transitions.
     pub more_transitions: u64,
     /// Messages by sender, receiver and signal.
     pub flows: Vec<FlowRow>,
@@ -187,7 +187,7 @@ impl TransitionRow {
 pub struct UnhandledRow {
     /// Name of the signal.
     pub signal: Option<String>,
-    /// The state in which it arrived.
+    /// The state in which the machine received it.
     pub state: Option<String>,
     /// The event that reports it.
     pub event: String,
@@ -290,7 +290,7 @@ pub struct LevelRow {
     pub kind: Option<String>,
     /// Name of its owner.
     pub owner: Option<String>,
-    /// The most elements that it holds.
+    /// Maximum number of elements that it can hold.
     pub capacity: Option<u64>,
     /// Number of elements that were put in.
     pub put: u64,
@@ -298,7 +298,7 @@ pub struct LevelRow {
     pub taken: u64,
     /// Number of requests that were refused.
     pub refused: u64,
-    /// `used` if levels count used elements, `free` if they count free ones.
+    /// `used` if levels count used elements, `free` if they count free elements.
     pub counts: &'static str,
     /// The level at the end.
     pub last: Option<u64>,

@@ -1,8 +1,8 @@
 //! The figures of a trace for rules and comparisons: distributions of the times of tasks and
 //! objects, shares, levels and counts.
 //!
-//! The analyses derive the figures. `names` has the names of their subjects. `values` has the
-//! values for the thresholds of [`crate::check`].
+//! The analyses derive the figures. `names` contains the names of their subjects. `values` contains
+//! the values for the thresholds of [`crate::check`].
 
 mod names;
 mod values;
@@ -36,7 +36,7 @@ pub struct Measuring<M = ()> {
 }
 
 impl Measuring {
-    /// Creates a sink. `figures` has the pairs of marks and the periods of tasks.
+    /// Creates a sink. `figures` contains the pairs of marks and the periods of tasks.
     pub fn new<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Self {
         Self::with_moments(figures, ())
     }
@@ -168,7 +168,7 @@ pub struct Share {
     pub window: Option<u64>,
     /// The share in millionths.
     pub millionths: u64,
-    /// Ticks of the event that showed it, if it is the largest of several.
+    /// Ticks of the event that showed it, if it is the largest of several values.
     pub at: Option<u64>,
 }
 
@@ -242,7 +242,8 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
     let tasks = figures.tasks.iter().filter_map(|task| {
         load(names::of_task(trace, task.context), task.execution?.ticks, of_each, None)
     });
-    // Idle time is known only if the times of cores are known. The load of interrupts needs none.
+    // Idle time is known only if the times of cores are known. The load of interrupts does not
+    // depend on them.
     let cores = &figures.cores;
     let of_all = of_each.saturating_mul(u64::from(trace.cpus.max(1)));
     let idle = cores.iter().map(|core| core.idle).fold(0, u64::saturating_add);

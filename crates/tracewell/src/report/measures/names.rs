@@ -24,7 +24,7 @@ pub(super) fn of_resource(trace: &Trace, key: u64, kind: Option<u32>) -> Subject
     Subject { key: Some(format!("{key:#x}")), ..alone(resource_label(trace, key, kind)) }
 }
 
-/// Returns the subject of times of scheduling. `pairs` has the names of all pairs of marks.
+/// Returns the subject of times of scheduling. `pairs` contains the names of all pairs of marks.
 pub(super) fn of_scheduling(
     trace: &Trace,
     subject: Scheduled,

@@ -120,7 +120,7 @@ impl Measures {
             }
             (Word::Jitter, [task]) => {
                 // The analysis uses one period per task. If thresholds specify different periods
-                // for a task, only those with the first one have values.
+                // for a task, only the thresholds with the first period have values.
                 let is_period = |(of, period): &(String, u64)| {
                     of == task.as_str() && Some(*period) == figure.time
                 };

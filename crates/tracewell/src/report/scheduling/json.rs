@@ -35,11 +35,11 @@ pub struct SchedulingFigures<'a> {
     pub charged_of_ticks: Option<u64>,
     /// The time of each core.
     pub cores: Vec<CoreRow<'a>>,
-    /// The facts that are missing in the trace to show what executed; null if none are missing.
+    /// The facts that the trace lacks, so that it cannot show what executed; null if it lacks none.
     pub execution_needs: Option<&'a str>,
     /// Number of places with missing events.
     pub gaps: u64,
-    /// Duration of these places in ticks. The trace shows nothing about this time.
+    /// Duration of these places in ticks. The trace contains nothing about this time.
     pub gap_ticks: u64,
     /// Times in which filters hid events.
     pub hidden: Vec<HiddenRow<'a>>,
@@ -55,7 +55,7 @@ pub struct SchedulingFigures<'a> {
     pub stacks: Vec<StackRow<'a>>,
     /// Contradictions in the trace, and its losses.
     pub sanity: SanityRow,
-    /// Options that show nothing, with the reason.
+    /// Options that have no effect, with the reason.
     pub without_effect: Vec<WithoutEffect>,
     /// With `--jobs`: each job.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,7 +218,7 @@ impl<'a> LockRow<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WithoutEffect {
-    /// The option as it was typed.
+    /// The option in the form in which it was typed.
     pub option: String,
     /// Why it has no effect.
     pub reason: String,

@@ -1,4 +1,4 @@
-//! Parts of JSON documents that several figures have: ranges, names of contexts, parts of a wait.
+//! Parts of JSON documents that several figures share: ranges, names of contexts, parts of a wait.
 
 use serde::Serialize;
 

@@ -23,9 +23,9 @@ pub struct CoreRow<'a> {
     pub interrupt_ticks: u64,
     /// Ticks in which the kernel recorded that it was idle.
     pub idle_ticks: u64,
-    /// Ticks in which it is unknown what executed.
+    /// Ticks in which the trace does not show what executed.
     pub unknown_ticks: u64,
-    /// The tasks on this core; null if there is one core.
+    /// The tasks on this core; null if there is only one core.
     pub tasks: Option<Vec<ContextTicks<'a>>>,
 }
 
@@ -60,7 +60,7 @@ pub struct InterruptFigures {
 
 impl InterruptFigures {
     pub(super) fn of(trace: &Trace, interrupts: &Interrupts) -> Self {
-        // A 0 would claim that there were no interrupts; null says that none are recorded.
+        // A 0 would mean that there were no interrupts; null means that none are recorded.
         let recorded = trace.schema.has_meaning(Meaning::InterruptEnter);
         let figure = |figure: u64| recorded.then_some(figure);
         Self {
@@ -73,7 +73,7 @@ impl InterruptFigures {
     }
 }
 
-/// A figure by the length of a window; null if the trace is shorter.
+/// One value per length of the window; null if the trace is shorter than the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Windows {

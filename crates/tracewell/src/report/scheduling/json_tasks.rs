@@ -1,4 +1,4 @@
-//! The figures of tasks as JSON: a task's own, its locks, its passages between marks.
+//! The figures of tasks as JSON: the task itself, its locks, and its passages between marks.
 
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ pub struct JobFigures {
     pub completions: Option<u64>,
     /// Completions without a release.
     pub orphan_completions: Option<u64>,
-    /// Jobs that a gap of the trace interrupts; they have no response time.
+    /// Number of jobs during which events are missing; these jobs have no response time.
     pub jobs_across_gaps: Option<u64>,
     /// Releases without a completion at the end.
     pub pending_jobs: Option<u64>,
@@ -202,7 +202,7 @@ impl Inversions {
 pub struct TimingRow {
     /// The expected time between releases.
     pub period_ns: Option<u64>,
-    /// Greatest distance of a release from its place in the period.
+    /// The largest difference between a release and its expected time.
     pub release_jitter_ns: Option<u64>,
     /// The same for completions.
     pub completion_jitter_ns: Option<u64>,

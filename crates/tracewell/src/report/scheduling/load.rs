@@ -1,5 +1,5 @@
-//! Tables of the load: what took the time of all cores, and of each core. The shares of a whole add
-//! up to 100 %.
+//! Tables of the load: how all cores together, and each core, spent their time. The shares of a
+//! whole add up to 100 %.
 
 use super::tables::{key_text, name};
 use crate::analysis::scheduling::{CoreTime, Figures, Task};
@@ -29,7 +29,7 @@ pub(in crate::report) fn tasks(trace: &Trace, figures: &Figures, most: usize) ->
         return Vec::new();
     }
     tasks.sort_by_key(|task| std::cmp::Reverse(ran(task)));
-    // If only one task is left over, its own row takes the place of the shared row.
+    // If only one task is left over, it gets its own row instead of a shared row.
     let listed = if tasks.len().saturating_sub(1) > most { most } else { tasks.len() };
     let others = tasks.split_off(listed);
     let of_others = total(others.iter().map(|task| ran(task)));

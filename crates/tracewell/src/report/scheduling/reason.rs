@@ -12,8 +12,8 @@ pub(crate) fn resource_label(trace: &Trace, key: u64, kind: Option<u32>) -> Stri
     name.map_or_else(|| format!("{key:#x}"), Cow::into_owned)
 }
 
-/// Returns the noun for the object that a blocked context asked for, and the name of the object, or
-/// its key if it has no name.
+/// Returns the noun for the object that a blocked context requested, and the object's name, or its
+/// key if it has no name.
 pub(crate) fn asked_object<'a>(
     trace: &'a Trace,
     reason: &Reason,

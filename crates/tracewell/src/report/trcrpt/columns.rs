@@ -10,7 +10,7 @@ use super::options::{Options, Timestamp};
 use crate::model::EventRef;
 use crate::text::{Reservation, TextBuffer, calendar, put, put_digits, put_fraction};
 
-/// Values that depend on the events before the current one.
+/// Values that depend on the events before the current event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// The system call in progress in the event's context.
@@ -62,7 +62,7 @@ pub(super) fn put_who(
     (call, interrupt): (&str, bool),
 ) {
     // Each column ends at a fixed position. A value that is too long uses the spaces of the next
-    // one.
+    // column.
     let mut end = start + facts.id_width;
     let mut column = |out: &mut TextBuffer, width: usize| {
         end += width;
@@ -111,7 +111,8 @@ pub(super) fn put_times(
         return align(out, at);
     }
     let Some(Times { now, first, before }) = times else {
-        // A clock that runs backwards within a source causes a difference of 0, not a negative one.
+        // A clock that runs backwards within a source causes a difference of 0, not a negative
+        // difference.
         let (elapsed, delta) =
             (event.ticks.saturating_sub(row.first), event.ticks.saturating_sub(row.before));
         align(out, at);

@@ -61,7 +61,7 @@ pub(super) struct IdFacts {
     pub(super) head: Option<Literal>,
 }
 
-/// Most events have ids below this.
+/// Most events have ids below this number.
 const SMALL_IDS: usize = 1 << 13;
 const NANOSECONDS_OF_DAY: u64 = 86_400_000_000_000;
 

@@ -41,7 +41,7 @@ pub(super) struct Formatter {
     machine: Machine,
     describer: Describer,
     scratch: Scratch,
-    /// Indent and end of each line, while an event of several lines is laid out.
+    /// The indent and the end of each line, for the layout of an event with several lines.
     several: Vec<(usize, usize)>,
     several_text: Vec<u8>,
     /// Times of the previous and of the first event.
@@ -49,7 +49,7 @@ pub(super) struct Formatter {
     first: CachedTime,
 }
 
-/// Converts ticks to nanoseconds. Caches the last result, because most conversions are for the
+/// Converts ticks to nanoseconds. Caches the latest result, because most conversions are for the
 /// previous line's time.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedTime {
@@ -151,8 +151,8 @@ impl Formatter {
         let columns = Columns { shared, event, context, id, call: &call, row, times };
         let start = self.machine.text().len();
         columns.put(self.machine.text(), start);
-        // Columns and text are written directly into the output. Only events of several lines, or
-        // suppressed ones, are moved afterwards.
+        // Columns and text are written directly into the output. Only events of several lines are
+        // moved afterwards, and only suppressed events are removed.
         let body = self.machine.text().len();
         self.body(&columns);
         self.layout(&columns, start, body)
@@ -190,7 +190,7 @@ impl Formatter {
             (Some(entry), Some(template), None) => {
                 self.machine.run(program, template, entry, &around);
             }
-            // AIX has templates for unknown hooks and for hook id 000, which the machine chooses.
+            // For unknown hooks and for hook id 000, the machine chooses templates of AIX.
             (Some(entry), None, _) if facts.hooks => {
                 self.machine.append(program, entry, &around);
             }
@@ -242,7 +242,8 @@ impl Formatter {
     /// lines.
     #[cold]
     fn several(&mut self, columns: usize, start: usize, margin: usize, width: usize) -> usize {
-        // The lines are in the same buffer as the output, so they are copied out first.
+        // The lines are in the same buffer as the output, so they are copied to another buffer
+        // first.
         let lines = self.machine.lines().iter();
         self.several.clear();
         self.several_text.clear();

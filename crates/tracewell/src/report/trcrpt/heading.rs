@@ -1,7 +1,7 @@
 //! The heading of a report: the facts of the trace, and the names of the columns.
 //!
 //! With `exec` and `pid` on, the columns are those of published reports of AIX 4: ID 0, name 4, PID
-//! 19, elapsed time 33, delta 51, kernel text 78. With `tid` on, the columns are the columns that a
+//! 19, elapsed time 33, delta 51, kernel text 78. With `tid` on, the columns are those that a
 //! public script for GPFS traces expects: TID 4, elapsed time 16, delta 34, kernel text 61. That
 //! script also shows that times are right-aligned: longer times begin up to three columns before
 //! their heading. The other widths are our choice.
@@ -87,7 +87,7 @@ pub(super) fn columns(trace: &Trace, options: &Options) -> String {
     if !options.two_lines {
         line.push_str(&times(trace, options));
     }
-    // A name as wide as its column needs a space after it.
+    // If a name is as wide as its column, a space must follow it.
     for (level, name) in Level::ALL.iter().zip(["APPL", "SYSCALL", "KERNEL", "INTERRUPT"]) {
         let width = if *level == Level::Int { 0 } else { LEVEL };
         line.push_str(&format!("{name:<width$}"));

@@ -1,4 +1,4 @@
-//! Writes counts of events by id instead of the events.
+//! Writes the number of events of each id instead of the events.
 
 use crate::model::Trace;
 use crate::template::Program;

@@ -179,7 +179,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
         Ok(())
     }
 
-    /// Selects the events of a batch to show. Breaks if no later event can be selected.
+    /// Selects the events of a batch to show. Returns a break if no later event can be selected.
     fn choose(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.rows.clear();
         self.row_calls.clear();
@@ -206,7 +206,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
     }
 
     /// Returns the system call in progress in the event's context. The events that enter and leave
-    /// a call belong to it.
+    /// a call belong to the call.
     fn call(&mut self, event: Event<'_>) -> Option<u64> {
         if !self.shows_calls {
             return None;
@@ -321,8 +321,8 @@ struct Ended {
 }
 
 impl BatchPart<'_> {
-    /// Formats rows. `at` is the index of the first row among all chosen rows, and `before` has the
-    /// ticks of the event shown before it.
+    /// Formats rows. `at` is the index of the first row among all chosen rows, and `before`
+    /// contains the ticks of the event shown before it.
     fn format(
         &self,
         formatter: &mut Formatter,
@@ -358,7 +358,7 @@ impl BatchPart<'_> {
 }
 
 impl Page {
-    /// Begins a new page if the current one is full.
+    /// Begins a new page if the current page is full.
     #[inline]
     fn turn(&mut self, formatter: &mut Formatter) {
         if self.size > 0 && self.lines >= self.size {

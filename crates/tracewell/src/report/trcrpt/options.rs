@@ -21,7 +21,7 @@ pub enum Timestamp {
     WallClock,
 }
 
-/// The columns of a report and their forms. The default is that of trcrpt.
+/// The columns of a report and their forms. The default is the same as in trcrpt.
 ///
 /// ```
 /// use tracewell::report::trcrpt::{Options, Timestamp};
@@ -87,7 +87,7 @@ impl Default for Options {
 /// Error for an option that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OptionError {
-    /// There is no option of this name.
+    /// There is no option with this name.
     #[error(
         "no option '{0}'; there are exec, pid, tid, svc, cpuid, ids, timestamp, 2line, hist, \
          pagesize, reportedcpus, starttime, endtime, tmplt"
@@ -127,7 +127,7 @@ impl Options {
         }
     }
 
-    /// Sets an option. Returns false if there is no option of this name.
+    /// Sets an option. Returns false if there is no option with this name.
     ///
     /// # Errors
     /// Returns an error if the option has no such value.

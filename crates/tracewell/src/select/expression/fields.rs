@@ -209,7 +209,7 @@ fn compares(condition: &Condition, number: Option<i128>, text: &str) -> bool {
     let is = |wanted: &Wanted, comparison: Comparison| match wanted {
         Wanted::Number(wanted, written) => match number {
             Some(value) => comparison.holds(value.cmp(wanted)),
-            // The value in the expression is a string that looks like a number, such as a version.
+            // The expression compares with a string that looks like a number, such as a version.
             // Compare it as written.
             None => comparison.holds(text.cmp(written)),
         },

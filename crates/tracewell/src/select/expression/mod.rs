@@ -115,7 +115,7 @@ impl Expression {
     }
 
     /// Returns a message, with its position, for each name in a condition that nothing in the trace
-    /// has. `of` is the trace in words.
+    /// has. `of` describes the trace in words.
     pub(super) fn unknown_values(
         &self,
         events: &[&EventType],
@@ -132,7 +132,7 @@ impl Expression {
     }
 }
 
-/// Returns a position as it is at the start of messages.
+/// Returns a position in the form in which messages begin with it.
 fn place_in(source: &Source, span: Span) -> String {
     let place = source.position(span.start);
     format!("{}:{}:{}", source.name, place.line, place.column)

@@ -5,7 +5,7 @@
 pub(crate) enum Text {
     /// A pattern with wildcards. Case is ignored.
     Like(String),
-    /// A string in which every character must be equal.
+    /// A string that the field must equal character by character.
     Exactly(String),
 }
 
@@ -15,7 +15,7 @@ impl Default for Text {
     }
 }
 
-/// The left side of a condition.
+/// A field: the left side of a condition.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Field {
     Argument(String),
@@ -85,7 +85,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    /// Returns the sign as it is written in conditions.
+    /// Returns the sign that conditions use.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",

@@ -16,8 +16,8 @@ impl Flat {
         flat.collect::<Vec<_>>().join(" ")
     }
 
-    /// Formats an item. Flags before certain items need a comma at their end, so `next` is the item
-    /// after this one.
+    /// Formats an item. Before certain items, flags need a comma at their end, so `next` is the
+    /// item after this one.
     pub(super) fn item(item: &Item, next: Option<&Item>) -> String {
         match &item.kind {
             ItemKind::Text(text) => Self::text(text),
@@ -45,7 +45,7 @@ impl Flat {
     }
 
     /// Formats a block. A space separates the block's own braces from the braces of a definition
-    /// inside.
+    /// within the block.
     fn block(items: &[Item]) -> String {
         let flat = Self::items(items);
         let before = if flat.starts_with('{') { " " } else { "" };
@@ -53,8 +53,8 @@ impl Flat {
         format!("{{{before}{flat}{after}}}")
     }
 
-    /// Formats a string as an item. A string that is only a line end or a tab becomes `\n` or `\t`
-    /// without quotes.
+    /// Formats a string as an item. A string that consists of one line end or one tab becomes `\n`
+    /// or `\t` without quotes.
     fn text(text: &Text) -> String {
         match text.value.as_str() {
             "\n" => "\\n".to_owned(),
@@ -183,8 +183,8 @@ fn rank(operator: Operator) -> u8 {
     }
 }
 
-/// Counts the operands at the left side of an expression that operators of this rank join without
-/// parentheses.
+/// Counts the operands that operators of this rank join, without parentheses, at the left side of
+/// an expression.
 fn row(expression: &Expr, of_rank: u8) -> usize {
     let mut operands = 1;
     let mut rest = expression;

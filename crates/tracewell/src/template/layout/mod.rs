@@ -194,7 +194,7 @@ fn head(stanza: &Stanza) -> String {
     head
 }
 
-/// Returns a name. Quotes it if it would otherwise be parsed as something else.
+/// Returns a name. Quotes a word that would otherwise be parsed as something else.
 fn name_of(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '@' | ':');
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');

@@ -58,7 +58,7 @@ pub fn lint(file: &File, system: System) -> Vec<Finding> {
     for stanza in file.stanzas.iter().filter(|stanza| stanza.valid) {
         walk::Walk::new(&scope, stanza, &mut findings).stanza();
     }
-    // Each pass above goes through the whole file, so sort the warnings by position in the text.
+    // Each check above examines the whole file, so sort the warnings by position in the text.
     findings.sort_by_key(|finding| finding.span.start);
     findings
 }
@@ -68,7 +68,7 @@ const FIRST_FREE: u16 = 0x0100;
 /// First id for which AIX uses four digits.
 const FIRST_LONG: u16 = 0x1000;
 
-/// Warns of several stanzas for the same event.
+/// Warns about several stanzas for the same event.
 fn keys(file: &File, findings: &mut Vec<Finding>) {
     let mut seen: HashMap<&Key, &Stanza> = HashMap::new();
     for stanza in &file.stanzas {

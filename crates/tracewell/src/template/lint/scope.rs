@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Warns of functions that are defined more than once.
+    /// Warns about functions that are defined more than once.
     pub(super) fn definitions(&self, findings: &mut Vec<Finding>) {
         for function in &self.again {
             let message = format!(
@@ -104,7 +104,7 @@ impl<'a> Scope<'a> {
     pub(super) fn call_fault(&self, name: &str, arguments: usize) -> Option<String> {
         let expected = match self.functions.get(name) {
             Some(function) => function.parameters.len(),
-            // A file may define its own OBJECT function, which then hides the built-in one.
+            // A file may define its own OBJECT function, which then hides the built-in function.
             None if name == OBJECT => 1,
             None => return Some(format!("no function {name} is defined in this file")),
         };

@@ -5,7 +5,7 @@ use crate::template::syntax::{
     Code, Flag, FlagTest, Flags, Macro, Number, Pattern, Size, Switch, Value, ValueKind,
 };
 
-/// Warns of unreachable cases in a switch.
+/// Warns about unreachable cases in a switch.
 pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
     let bits = widest(&switch.value);
     let is_text = is_text(&switch.value);
@@ -35,7 +35,7 @@ pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Warns of overlapping and impossible flags.
+/// Warns about overlapping and impossible flags.
 pub(super) fn flags(flags: &Flags, findings: &mut Vec<Finding>) {
     let bits = widest(&flags.value);
     let mut seen: Vec<&Flag> = Vec::new();

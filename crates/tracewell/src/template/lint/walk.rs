@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
             ItemKind::Define(function) => {
                 let before = self.pointer.take();
                 self.items(&function.body);
-                // A definition prints nothing, and its calls begin at an unknown position.
+                // A definition prints nothing, and the pointer's position at its calls is unknown.
                 self.pointer = before;
             }
             ItemKind::Call(call) => {

@@ -30,9 +30,9 @@ struct Line {
 /// ```
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// The text before the event, followed by the event.
+    /// The earlier text, followed by the event.
     text: TextBuffer,
-    /// All lines except the last one. Nearly every event has only one line.
+    /// All lines except the last line. Nearly every event has only one line.
     earlier: Vec<Line>,
     last: Option<Line>,
     /// Offset of the event, and of the current line.
@@ -63,7 +63,7 @@ impl Lines {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the action that follows the event.
+    /// Returns what to do after the event.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
@@ -102,7 +102,7 @@ impl Lines {
         self.outcome = outcome;
     }
 
-    /// Sets the column of the lines after the current one.
+    /// Sets the column of the lines after the current line.
     pub(super) fn set_level(&mut self, level: Level) {
         self.next_level = level;
     }

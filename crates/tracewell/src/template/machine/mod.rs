@@ -1,7 +1,7 @@
 //! Runs a program on an entry.
 //!
-//! A machine reuses its buffers. After they have grown to the size that the templates need,
-//! formatting an event allocates nothing. Templates may come from untrusted sources, so the cost of
+//! A machine reuses its buffers. Once the buffers have the size that the templates need, formatting
+//! an event allocates no memory. Templates may come from untrusted sources, so the cost of
 //! an event is limited, and the report shows a mark if a limit is reached:
 //!
 //! |limit|mark|effect|
@@ -39,7 +39,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// Maximum number of running timers.
 const MAX_TIMERS: usize = 1 << 16;
 
-/// The action that follows the formatting of an event.
+/// The next step of the caller after an event was formatted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outcome {
     /// Show the lines of the event.
@@ -159,7 +159,7 @@ impl Machine {
         &mut self.lines
     }
 
-    /// Appends the event to the text. In all other respects like [`Machine::format`].
+    /// Appends the event to the text. Otherwise the same as [`Machine::format`].
     pub(crate) fn append(
         &mut self,
         program: &Program,

@@ -15,7 +15,7 @@ pub(super) struct Timers {
 impl Timers {
     /// Stores a time. Returns false if too many timers are running.
     pub(super) fn start(&mut self, key: (i64, i64), time_ns: u64) -> bool {
-        // A running timer can be restarted even if there is no room for another.
+        // A running timer can be restarted even if there is no room for another timer.
         let room = self.started.len() < MAX_TIMERS || self.started.contains_key(&key);
         if room {
             self.started.insert(key, time_ns);

@@ -26,7 +26,7 @@ pub(super) enum TokenKind {
     /// A string. The flag is true if the string has no escapes and no joined lines, so that its
     /// value is the text between the quotes.
     Text(bool),
-    /// One of `{ } ( ) , = + - * / &`.
+    /// A sign: one of `{ } ( ) , = + - * / &`.
     Sign(char),
     /// `\n`, `\t` or `\*`, outside strings.
     Mark(char),
@@ -200,7 +200,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Skips a string. Its value is computed when it is used.
+    /// Skips a string. The string's value is computed when it is used.
     fn string(&mut self) -> TokenKind {
         let start = self.at;
         self.at += 1;

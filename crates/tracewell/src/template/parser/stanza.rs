@@ -121,7 +121,7 @@ impl Parser<'_> {
         Ok(Some(Text { value, span: token.span }))
     }
 
-    /// Checks that a word without quotes does not continue with a sign, as in `net/sent`. The word
+    /// Checks that no sign directly follows a word without quotes, as in `net/sent`. The word
     /// must be the last token that was read.
     fn check_whole(&mut self, word: &Token) -> Parsed<()> {
         let mut whole = word.span;

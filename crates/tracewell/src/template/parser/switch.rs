@@ -43,14 +43,14 @@ impl Parser<'_> {
         let has_comma = self.take_sign(',');
         let misses_comma = !has_comma && self.is_case_without_comma();
         if misses_comma {
-            // The mistake has been reported, and the case can be parsed.
+            // The error has been reported, and the case can be parsed.
             let _: Parsed<()> = self.expected("a ',' before the case of a switch");
         }
         has_comma || misses_comma
     }
 
-    /// Returns true if a match and the text or block of its case are next. No item begins in this
-    /// way.
+    /// Returns true if a match and the text or block of its case are next. No item begins like
+    /// this.
     pub(super) fn is_case_without_comma(&self) -> bool {
         let token = self.peek();
         let is_match = match token.kind {

@@ -30,7 +30,8 @@ pub struct File {
 pub enum Key {
     /// A hook id, or the event id of another dialect. Three digits `hhh` mean `hhh0`.
     Id(u16),
-    /// The name of an event in the dialect's schema. An extension; AIX has no names.
+    /// The name of an event in the dialect's schema. This is an extension: AIX's templates have no
+    /// names.
     Name(String),
 }
 
@@ -103,7 +104,7 @@ impl Stanza {
 /// A string, without quotes and escapes.
 #[derive(Clone, Debug)]
 pub struct Text {
-    /// The text to print, with line ends and tabs as they are.
+    /// The text to print, with line ends and tabs unchanged.
     pub value: String,
     /// The span of the string, including its quotes.
     pub span: Span,
@@ -129,7 +130,7 @@ pub enum ItemKind {
     Move(Move),
     /// A value to print.
     Value(Value),
-    /// A value, and what to print in each case.
+    /// A value, and the text or block for each of its cases.
     Switch(Switch),
     /// A description that is repeated; the value is the number of repetitions.
     Loop(Value, Vec<Item>),

@@ -125,7 +125,7 @@ pub fn apply(templates: &Source, records: &[Record], force: bool) -> Applied {
         };
         changes.push(change);
     }
-    // Undo the last change first.
+    // The undo file begins with the latest change.
     let undo = undo.iter().rev().map(String::as_str);
     let undo = std::iter::once(FIRST_LINE).chain(std::iter::once("\n")).chain(undo).collect();
     Applied { text: list.text(), undo, changes }
@@ -157,7 +157,7 @@ pub fn extract(templates: &Source, ids: &[u16]) -> (String, Vec<u16>) {
     (text, absent)
 }
 
-/// A template file as a list of strings. Strings between templates are never changed.
+/// A template file as a list of parts. The parts between templates are never changed.
 struct Templates {
     sections: Vec<Section>,
 }

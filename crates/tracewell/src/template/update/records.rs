@@ -18,7 +18,7 @@ use crate::template::syntax::{Key, Stanza};
 /// ```
 #[derive(Clone, Debug)]
 pub enum Record {
-    /// `+ TEMPLATE`: adds the template, or replaces an older one.
+    /// `+ TEMPLATE`: adds the template, or replaces an older template.
     Add {
         /// The parsed template, with its key and version.
         stanza: Stanza,

@@ -1,9 +1,9 @@
 //! Replaces files atomically: at any time, and after any interruption, either the old or the new
 //! file exists.
 //!
-//! The new file is written next to the old one, flushed to disk, and renamed. After that the
-//! directory is flushed. The undo file is complete before the template file changes, so an update
-//! can be undone as soon as it takes effect.
+//! The new file is written next to the old file, flushed to disk, and renamed. After that the
+//! directory is flushed. The undo file is complete before the template file changes, so a user can
+//! undo an update as soon as it takes effect.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -32,7 +32,7 @@ pub enum StoreError {
     Io {
         /// The path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error that the system returned.
         source: io::Error,
     },
     /// The file is compressed and damaged.
@@ -66,7 +66,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// The last completed step of replacing a file. The option `-v` prints it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The new file exists next to the old one and is empty.
+    /// The new file exists next to the old file and is empty.
     Created,
     /// Half of the new file is written.
     HalfWritten,
@@ -74,7 +74,7 @@ pub enum Step {
     Written,
     /// The new file is on disk.
     Synced,
-    /// The new file has the name of the old one.
+    /// The new file has the name of the old file.
     Renamed,
     /// The directory is also on disk.
     Done,
@@ -120,7 +120,8 @@ impl TemplateFile {
 /// Creates or replaces a file.
 ///
 /// # Errors
-/// Returns an error if writing fails. In that case nothing is changed, and no other file remains.
+/// Returns an error if writing fails. In that case the old file is unchanged, and no other file
+/// remains.
 pub fn replace(
     path: &Path,
     bytes: &[u8],
@@ -137,7 +138,7 @@ pub fn replace(
         Ok(())
     });
     written.map_err(|source| {
-        // Ignore an error here, because nothing more can be done.
+        // Ignore an error here, because the first error is the one to report.
         let _ = fs::remove_file(&partial);
         io_error(path)(source)
     })
@@ -153,7 +154,7 @@ fn write_beside(
     // process with the same id left it.
     let _ = fs::remove_file(partial);
     let mut file = OpenOptions::new().write(true).create_new(true).open(partial)?;
-    // The new file gets the permissions of the old one before it has content.
+    // The new file gets the permissions of the old file before any content.
     if let Ok(there) = fs::metadata(path) {
         file.set_permissions(there.permissions())?;
     }

@@ -84,7 +84,7 @@ impl FrameHeader {
         let mut fixed = [0; Self::LENGTH];
         fixed[..4].copy_from_slice(&order.bytes_of_u32(length));
         fixed[4] = self.env.bits();
-        // Flags are needed because 0 can be a valid thread or process id.
+        // Flags mark unknown ids, because 0 can be a valid thread or process id.
         fixed[5] = (u8::from(self.tid.is_some()) * Self::HAS_TID)
             | (u8::from(self.pid.is_some()) * Self::HAS_PID);
         fixed[6..8].copy_from_slice(&order.bytes_of_u16(self.cpu));
@@ -127,7 +127,7 @@ impl<'a> Frame<'a> {
     /// not check padding, unknown flags, or ids that the flags mark as unknown.
     ///
     /// # Errors
-    /// [`ReadError::Incomplete`] if `bytes` is too short, even if empty. [`Damage::Environment`] or
+    /// [`ReadError::Incomplete`] if `bytes` is too short or empty. [`Damage::Environment`] or
     /// [`Damage::EntryLength`] if the header is damaged; the start of the next frame is then
     /// unknown.
     #[inline]

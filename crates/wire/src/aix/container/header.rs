@@ -106,8 +106,8 @@ impl<'a> FileHeader<'a> {
     /// `bytes` contains damage, even if the header is incomplete.
     pub fn read(bytes: &'a [u8]) -> Result<(Self, usize), ReadError> {
         let incomplete = |needed| ReadError::Incomplete { needed };
-        // Four bytes identify the format. A caller that recognises formats does not have to supply
-        // more bytes.
+        // Four bytes identify the format. To recognise the format, a caller does not have to supply
+        // more than these bytes.
         let magic: [u8; 4] = *bytes.first_chunk().ok_or(incomplete(4))?;
         if magic != Self::MAGIC {
             return Err(ReadError::Damaged(Damage::Magic { found: magic }));

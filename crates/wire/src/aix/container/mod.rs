@@ -17,8 +17,8 @@ pub use texts::Texts;
 /// Error for bytes that are not a complete header or frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReadError {
-    /// The bytes end before the structure does. At the end of a file this means that the file is
-    /// truncated.
+    /// The bytes end before the end of the structure. At the end of a file this means that the file
+    /// is truncated.
     Incomplete {
         /// Number of bytes that the next attempt needs, counted from the start of the structure.
         needed: usize,

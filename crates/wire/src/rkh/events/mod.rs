@@ -50,7 +50,7 @@ pub mod asks {
 /// The role of an event in the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Reports something that the program did.
+    /// Reports an action of the program.
     Plain,
     /// Names a thing of this kind.
     Names(SymbolKind),

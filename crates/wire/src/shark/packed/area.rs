@@ -36,7 +36,7 @@ pub struct AreaRecords<'a> {
 
 impl fmt::Debug for AreaRecords<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Omit the bytes of the block, which would obscure the other fields.
+        // Omit the bytes of the block, because they would obscure the other fields.
         f.debug_struct("AreaRecords")
             .field("area", &self.area.len())
             .field("rest", &self.rest.len())

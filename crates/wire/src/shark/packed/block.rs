@@ -8,8 +8,8 @@
 //! | 5 | 4 | CRC-32C of offsets 1 to 4 and the stored bytes |
 //! | 9 | | the stored bytes |
 //!
-//! Blocks are independent. No record crosses the end of a block. The first record of a block has a
-//! full timestamp, and so has the first record after the block.
+//! Blocks are independent. No record crosses the end of a block. The first record of a block and
+//! the first record after the block have full timestamps.
 //!
 //! The caller supplies the library that compresses or decompresses LZ4 data.
 
@@ -55,8 +55,8 @@ impl<'a> PackedBlock<'a> {
     /// its stack.
     pub const MAX_LEN: usize = 4096;
 
-    /// Returns a block whose records take `stored` bytes and unpack to `unpacked` bytes, or `None`
-    /// if a block cannot have these sizes.
+    /// Returns a block whose records occupy `stored` bytes and unpack to `unpacked` bytes, or
+    /// `None` if a block cannot have these sizes.
     pub fn new(unpacked: usize, stored: &'a [u8]) -> Option<Self> {
         // Equal sizes mean that the records are not compressed. A writer never stores a result that
         // compression made longer.

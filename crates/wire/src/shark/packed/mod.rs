@@ -12,8 +12,8 @@
 //! The last three fields are [numbers](crate::number). The difference is modulo 2^64. The first
 //! difference is relative to 0. Its zigzag code has the sign in the lowest bit. A code of 0 or
 //! the end of the area ends the records. The rest of the area is 0. The byte 0xFF is
-//! the code of a command, not of an event. If this byte stands in place of a record, a
-//! [block](PackedBlock) of packed records begins. A block can be compressed further.
+//! the code of a command, not of an event. If this byte takes the place of a record, a
+//! [block](PackedBlock) of packed records begins there. A block can be compressed further.
 //!
 //! The published kernel has the flag (`COMPR`) but an empty compressor, so this layout is
 //! Tracewell's own. The first stage (packing) needs neither memory nor a library. Packing turns

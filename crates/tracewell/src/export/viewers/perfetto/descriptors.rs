@@ -45,7 +45,7 @@ pub(super) fn of_context(context: ContextId) -> u64 {
     (1 << 32) + u64::from(context.0)
 }
 
-/// Returns the track with the values of an event.
+/// Returns the track that shows the values of an event.
 pub(super) fn of_values(id: u32) -> u64 {
     (1 << 33) + u64::from(id)
 }

@@ -11,8 +11,8 @@
 //! | deleted | dead | `Z` |
 //!
 //! Perfetto drops events with an unknown state, so the last state before missing events would seem
-//! to continue during the gap. Therefore `stopped` stands for the states in its row of the table,
-//! and for no others.
+//! to continue during the gap. Therefore `stopped` stands only for the states in its row of the
+//! table.
 
 use std::io;
 
@@ -165,7 +165,8 @@ pub(super) fn code(tracks: &Tracks, state: State, is_last: bool) -> Option<u8> {
         State::Ready | State::Preempted => Some(RUNNABLE),
         State::Blocked(_) if waits_for_mutex() => Some(UNINTERRUPTIBLE),
         State::Blocked(_) | State::Sleeping | State::Done => Some(SLEEP),
-        // Perfetto accepts no state after this one, but a deleted context may be created again.
+        // After this state, Perfetto accepts no further state, but a deleted context may be created
+        // again.
         State::Deleted if is_last => Some(DEAD),
         State::Deleted | State::Unknown | State::Off => Some(STOPPED),
     }

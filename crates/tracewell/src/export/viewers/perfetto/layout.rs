@@ -1,4 +1,4 @@
-//! The tracks of a timeline in Perfetto's order, and all their changes.
+//! The tracks of a timeline in Perfetto's order, and all changes of these tracks.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -22,7 +22,7 @@ use crate::text::missing;
 
 /// A change of the timeline.
 pub(super) enum Act<'a> {
-    /// A context gets this state; `None` if it has the processor.
+    /// The context changes to this state; `None` if it has the processor.
     Context(ContextId, Option<u8>),
     Core(u16, Occupant),
     On(Place, Change<'a>),
@@ -49,13 +49,13 @@ pub(super) struct Layout<'a, 'o> {
     pub(super) timeline: &'a Timeline,
     pub(super) descriptors: Descriptors,
     pub(super) merge: Merge<'a, Act<'a>>,
-    /// Counters of values, and the events that have one.
+    /// Counters of values, and the events that have a counter.
     values: Option<Group>,
     valued: HashSet<u32, RandomState>,
 }
 
 impl<'a, 'o> Layout<'a, 'o> {
-    /// Describes all tracks except those that only events need.
+    /// Describes all tracks except the tracks that only events need.
     pub(super) fn new(
         timeline: &'a Timeline,
         mut packets: Packets<'o>,
@@ -414,8 +414,8 @@ fn interrupt(number: Option<u32>) -> String {
     number.map_or_else(|| "interrupt".to_owned(), |number| format!("interrupt {number}"))
 }
 
-/// Returns the ends and beginnings of interrupts that lead to a state of a core. `open` has the
-/// interrupt numbers of the open slices.
+/// Returns the ends and beginnings of interrupts that lead to a state of a core. `open` contains
+/// the interrupt numbers of the open slices.
 fn nested(open: &mut Vec<Option<u32>>, state: Occupant) -> Vec<Change<'static>> {
     let (top, depth) = match state {
         Occupant::Interrupt { number, depth } => (number, usize::from(depth)),

@@ -114,7 +114,7 @@ fn write(
     Ok(trace)
 }
 
-/// Checks that all times are in the range of Perfetto's timestamps.
+/// Checks that all times fit into Perfetto's timestamps.
 fn check_times(timeline: &Timeline) -> Result<(), ExportError> {
     let last = timeline.range.end;
     let time = timeline.trace.clock.nanoseconds(last).unwrap_or(last);

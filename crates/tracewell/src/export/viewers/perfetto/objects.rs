@@ -76,7 +76,7 @@ impl<'a> Layout<'a, '_> {
         Ok(())
     }
 
-    /// Adds the used budget of each server, and the times in which it has none.
+    /// Adds the used budget of each server, and the times in which the server has no budget.
     pub(super) fn budgets(&mut self) -> io::Result<()> {
         let timeline = self.timeline;
         let clock = &timeline.trace.clock;

@@ -39,7 +39,7 @@ const NEEDS_NAMES: u64 = 2;
 const BOOT_TIME: u64 = 6;
 const REAL_TIME: u64 = 1;
 
-/// Maximum number of interned names of each kind. Packets contain further names as text.
+/// Maximum number of interned names of each kind. Packets contain names above this number as text.
 const MAX_NAMES: usize = 1 << 16;
 
 /// A kind of names. Each kind has its own numbers.
@@ -65,7 +65,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Adds a name to a message: its number in one field, or its text in another one.
+    /// Adds a name to a message, either as a number in one field or as text in another field.
     pub(super) fn put(
         &mut self,
         message: &mut Message,
@@ -118,7 +118,7 @@ impl<'a> Packets<'a> {
         })
     }
 
-    /// Writes a packet, at a time in ticks if it has one.
+    /// Writes a packet, with its time in ticks if it has a time.
     pub(super) fn write(
         &mut self,
         ticks: Option<u64>,

@@ -81,7 +81,7 @@ impl Message {
         let start = self.0.len();
         build(self);
         let length = self.0.len() - start;
-        // The length precedes the content and is known after it.
+        // The length precedes the content, but is known only after the content was written.
         self.varint(length as u64);
         let digits = self.0.len() - start - length;
         self.0[start..].rotate_right(digits);

@@ -1,4 +1,4 @@
-//! The time scale of a dump: the coarsest one that represents each tick exactly.
+//! The time scale of a dump: the coarsest scale that represents each tick exactly.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub(super) struct Scale<'a> {
 enum Form<'a> {
     /// One unit per tick, because the clock's rate is unknown.
     Ticks,
-    /// This number of units in this number of ticks.
+    /// A number of units, and the number of ticks that take the same time.
     Ratio(u128, u128),
     /// Nanoseconds of a clock whose rate changes.
     Nanoseconds(&'a Clock),
@@ -36,8 +36,8 @@ enum Form<'a> {
 
 impl<'a> Scale<'a> {
     /// Returns the scale for times up to `last` in ticks. If no scale is exact, times are rounded
-    /// down to picoseconds, or to nanoseconds if these exceed 64 bits. If the clock's rate changes,
-    /// times are rounded down to nanoseconds.
+    /// down to picoseconds, or to nanoseconds if picoseconds exceed 64 bits. If the clock's rate
+    /// changes, times are rounded down to nanoseconds.
     pub(super) fn of(clock: &'a Clock, last: u64) -> Self {
         let Some(rate) = clock.rate else {
             return Self { count: 1, unit: "ns", form: Form::Ticks };

@@ -246,7 +246,7 @@ impl<'a> Signals<'a> {
         self.changes.add(std::iter::once(start).chain(edges(timeline, signal, spans)));
     }
 
-    /// Adds changes of a bit that is 1 in these spans, unknown before the first one and after
+    /// Adds changes of a bit that is 1 in these spans, unknown before the first span and after
     /// missing events, and otherwise 0.
     fn known_spans(
         &mut self,
@@ -320,7 +320,7 @@ fn name(trace: &Trace, context: ContextId) -> &str {
     trace.contexts.get(context).map_or("?", |context| context.name.as_str())
 }
 
-/// The number of a context; 0 is no context.
+/// The number of a context; 0 means no context.
 fn number(context: ContextId) -> u64 {
     u64::from(context.0) + 1
 }

@@ -64,7 +64,7 @@ pub(super) struct Scope {
     /// Index of the first signal.
     pub(super) first: usize,
     pub(super) signals: Vec<Signal>,
-    /// All names, and the number of signals that were added with each.
+    /// All names, each with the number of signals that were added under this name.
     names: HashMap<String, u64, RandomState>,
 }
 
@@ -170,7 +170,7 @@ pub(super) fn put_value(out: &mut dyn Write, signal: usize, value: &Value) -> io
         Value::Number(Some(number)) => writeln!(out, "b{number:b} {id}"),
         Value::Text(text) => writeln!(out, "s{} {id}", spaced(text)),
         Value::Real(real) if real.is_finite() => writeln!(out, "r{real:e} {id}"),
-        // The format has only finite real numbers.
+        // The format cannot express infinities and NaN.
         Value::Real(_) => Ok(()),
         Value::Event => writeln!(out, "1{id}"),
     }

@@ -8,7 +8,7 @@ use super::limits::MAX_WARNINGS;
 pub(crate) struct Fault {
     /// Offset in the text. Metadata is shorter than 2^32 bytes.
     pub at: u32,
-    /// The message: lower case, no full stop.
+    /// The message, in lower case and without a full stop.
     pub message: String,
     /// True if the text ends too early.
     pub is_end: bool,
@@ -24,9 +24,9 @@ pub(crate) fn fault(at: u32, message: impl Into<String>) -> Fault {
 pub(crate) struct Log {
     /// The first warnings.
     pub warnings: Vec<Fault>,
-    /// Number of the warnings that were not kept.
+    /// Number of warnings that were not kept.
     pub further: u64,
-    /// True if the log has the warning about a draft of CTF 2.
+    /// True if the log already contains the warning about a draft of CTF 2.
     is_draft: bool,
 }
 
@@ -39,7 +39,7 @@ impl Log {
         }
     }
 
-    /// Adds a warning, once, that the metadata has words of a draft of CTF 2.
+    /// At the first call, adds a warning that the metadata contains words of a draft of CTF 2.
     pub(crate) fn warn_draft(&mut self, at: u32) {
         if !std::mem::replace(&mut self.is_draft, true) {
             self.warn(at, || "words of a draft of CTF 2, read as the final ones".to_owned());

@@ -1,4 +1,5 @@
-//! The declarations of a metadata text, before types are placed. Both languages have this form.
+//! The declarations of a metadata text, before types are placed. The parsers of both languages
+//! produce this form.
 //!
 //! | file | content |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The values that select each option of a variant of CTF 1.8, by the labels of an enumeration.
+//! Finds the values that select each option of a CTF 1.8 variant, from the labels of an
+//! enumeration.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,8 +7,8 @@ use super::types::OptionType;
 use crate::format::ctf::classes::Mapping;
 
 /// Returns the values that select each option. A label selects the option of the same name; a
-/// leading underscore of either is ignored. If a value has several labels, the first label that
-/// has an option applies, so the values of different options do not overlap.
+/// leading underscore of either is ignored. If a value has several labels, the first of them with
+/// an option applies, so the values of different options do not overlap.
 pub(crate) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec<(i128, i128)>> {
     let mut exact = HashMap::new();
     let mut stripped = HashMap::new();
@@ -48,7 +49,7 @@ impl Claimed {
             Some((first, last)) if last >= low => (first, last + 1),
             _ => (low, low),
         };
-        // The ranges are joined, so that later calls do not visit each of them again.
+        // The ranges are joined, so that later calls do not visit each range again.
         let inside: Vec<_> = self.ranges.range(low..=high).map(|(a, b)| (*a, *b)).collect();
         for (first, last) in inside {
             if next < first {
@@ -104,7 +105,7 @@ mod tests {
             values(&mappings, &["a", "_b", "_c", "_"]),
             [vec![(0, 0)], vec![(1, 1)], vec![(2, 2)], vec![(3, 3)]]
         );
-        // An option with exactly the name of the label has priority.
+        // An option whose name equals the label exactly has priority.
         let mappings = [("_a", 0, 0), ("__a", 1, 1)];
         assert_eq!(values(&mappings, &["_a", "__a"]), [vec![(0, 0)], vec![(1, 1)]]);
     }

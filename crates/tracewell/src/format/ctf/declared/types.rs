@@ -1,5 +1,5 @@
-//! Types as metadata declares them, before references between fields are resolved. Both languages
-//! have this form. Fields that use one type share it.
+//! Types as metadata declares them, before references between fields are resolved. The parsers of
+//! both languages produce this form. Fields that use one type share it.
 //!
 //! `metadata::place` converts these types to the classes of each place at which they are used.
 
@@ -96,8 +96,8 @@ pub(crate) struct ArrayType {
 pub(crate) struct ChoiceType {
     /// True for an optional field, which has one option.
     pub is_optional: bool,
-    /// The number that selects the option. `None` for a variant without tag; no field can have
-    /// this type.
+    /// The number that selects the option. `None` for a variant without a tag; no field can have
+    /// such a type.
     pub selector: Option<Arc<Reference>>,
     /// The options, in the order of the text.
     pub options: Arc<[OptionType]>,
@@ -149,7 +149,7 @@ pub(crate) enum Origin {
     Scope(Scope),
     /// The innermost structure that has a preceding member with the first name (CTF 1.8).
     Nearest,
-    /// The structure this number of levels outside of the innermost one (CTF 2).
+    /// The structure that is this number of levels above the innermost one (CTF 2).
     Up(u32),
 }
 
@@ -158,16 +158,17 @@ pub(crate) enum Origin {
 pub(crate) struct Shape {
     /// Number of nested types, at least 1.
     pub depth: u32,
-    /// Number of fields, including those in it; at least 1.
+    /// Number of fields, including the field itself; at least 1.
     pub fields: u64,
-    /// True if the type has no reference and no clock, so its class is the same at each place.
+    /// True if the type contains no reference and no clock, so that its class is the same at each
+    /// place.
     pub is_closed: bool,
     /// Alignment in bits.
     pub alignment: u32,
 }
 
 impl Shape {
-    /// Returns the shape of a type without parts.
+    /// Returns the shape of a type that has no parts.
     fn leaf(alignment: u32, is_closed: bool) -> Self {
         Self { depth: 1, fields: 1, is_closed, alignment }
     }
@@ -239,7 +240,7 @@ impl Type {
         }
     }
 
-    /// Creates an array, which is aligned like its elements and at least to `alignment`.
+    /// Creates an array. It is aligned like its elements, but at least to `alignment`.
     ///
     /// # Errors
     /// Returns an error at `at` if types are nested too deeply.

@@ -17,7 +17,7 @@ use crate::format::ctf::declared::types::{
 /// The field classes read so far.
 #[derive(Default)]
 pub(super) struct Classes {
-    /// The field classes with names.
+    /// The field classes that have names.
     aliases: HashMap<String, Type>,
     /// Number of structures read so far.
     bodies: u32,
@@ -30,7 +30,7 @@ const FIXED: &[&str] = &["length", "byte-order", "bit-order", "alignment"];
 const INTEGER: &[&str] = &["preferred-display-base", "mappings", "roles"];
 
 impl Classes {
-    /// Declares a name of a field class.
+    /// Declares a name for a field class.
     pub(super) fn alias(
         &mut self,
         name: &Value,
@@ -347,7 +347,8 @@ fn static_blob(object: Object<'_>, log: &mut Log) -> Result<Type, Fault> {
     Ok(Type::Blob { length: fixed(object)?, is_uuid })
 }
 
-/// Returns the byte order, and true if the bits are in the reverse of the order that belongs to it.
+/// Returns the byte order, and true if the order of the bits is the reverse of the order that
+/// belongs to this byte order.
 fn orders(object: Object<'_>) -> Result<(ByteOrder, bool), Fault> {
     let value = object.need("byte-order")?;
     let order = match value.text()? {
@@ -415,7 +416,7 @@ fn location(value: &Value) -> Result<Arc<Reference>, Fault> {
     for element in path {
         match &element.kind {
             Kind::Text(name) => names.push(name.as_str().into()),
-            // A null removes the last name or, if there is none, goes up one structure.
+            // A null removes the name before it or, if there is none, goes up one structure.
             Kind::Null if names.pop().is_some() => {}
             Kind::Null if origin.is_none() => up += 1,
             _ => return Err(element.expected("a name")),

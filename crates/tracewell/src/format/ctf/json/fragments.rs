@@ -22,7 +22,7 @@ pub(super) struct Reader<'l> {
     has_trace: bool,
     /// Index of each stream class, by its id.
     streams: HashMap<u64, usize>,
-    /// The ids of the stream and of the event, of each event class.
+    /// The ids of each event class: the id of its stream, and its own id.
     events: HashSet<(u64, u64)>,
     /// Index of each clock, by its id.
     clocks: HashMap<String, usize>,
@@ -35,7 +35,7 @@ const IDENTITY: &[&str] = &["namespace", "name", "uid"];
 const NAMESPACES: [&str; 2] = ["lttng.org,2009", "babeltrace.org,2020"];
 
 impl<'l> Reader<'l> {
-    /// Creates a reader of a trace without declarations.
+    /// Creates a reader for a trace that has no declarations yet.
     pub(super) fn new(log: &'l mut Log) -> Self {
         let declared = Declared {
             version: Version::Ctf2,

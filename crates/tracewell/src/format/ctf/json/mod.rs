@@ -8,8 +8,9 @@
 //! | `classes` | converts field classes to types |
 //! | `fragments` | converts fragments to the declarations of a trace |
 //!
-//! Also reads traces of a draft of the specification (release candidate 7). `object`, `classes` and
-//! `fragments` have the words that only the draft uses.
+//! This module also reads traces that follow a draft of the specification (release candidate 7).
+//! `object`, `classes` and
+//! `fragments` contain the words that only the draft uses.
 
 mod classes;
 mod fragments;

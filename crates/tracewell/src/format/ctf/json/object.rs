@@ -13,10 +13,10 @@ pub(super) struct Object<'v> {
     properties: &'v [(String, Value)],
 }
 
-/// Properties that every object that describes a part of a trace may have.
+/// Properties that any object may have if it describes a part of a trace.
 const COMMON: [&str; 4] = ["type", "attributes", "extensions", "user-attributes"];
 
-/// Properties that only the draft of CTF 2 has.
+/// Properties that exist only in the draft of CTF 2.
 const DRAFT: [&str; 2] = ["user-attributes", "default-clock-class-name"];
 
 impl<'v> Object<'v> {
@@ -37,7 +37,7 @@ impl<'v> Object<'v> {
     }
 
     /// Returns a value as an object that describes a part of a trace. Adds a warning for each
-    /// property that is neither common nor in one of the lists `known`.
+    /// property that is neither common to all objects nor in one of the lists `known`.
     ///
     /// # Errors
     /// Returns an error if the value is not an object, or has wrong attributes or any extension.

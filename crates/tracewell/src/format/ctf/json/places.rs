@@ -5,8 +5,8 @@
 use crate::format::ctf::declared::fault::{Fault, fault};
 use crate::format::ctf::declared::limits::{MAX_DEPTH, MAX_FIELDS};
 
-/// Returns the offset of each value in the metadata, in ascending order. Names of properties are
-/// not values. The text begins at offset `start` of the metadata.
+/// Returns the offset of each value in the metadata, in ascending order. Names of properties do not
+/// count as values. The text begins at offset `start` of the metadata.
 ///
 /// # Errors
 /// Returns an error if there are too many values, or if they are nested too deeply.

@@ -1,7 +1,7 @@
-//! JSON values with positions, in the order of the text.
+//! JSON values with their positions, in the order of the text.
 //!
-//! `serde_json` parses the text. It does not report positions of values, so `places` finds them
-//! first.
+//! `serde_json` parses the text. It does not report the positions of values, so `places` finds
+//! these positions first.
 
 use std::fmt;
 use std::vec::IntoIter;
@@ -112,7 +112,7 @@ fn message(error: &serde_json::Error) -> String {
     format!("expected JSON, found: {}", &message[..end])
 }
 
-/// Deserialises the next value, which gets the next of these positions.
+/// Deserialises the next value, whose position is the next of these positions.
 struct Next<'p>(&'p mut IntoIter<u32>);
 
 impl<'de> DeserializeSeed<'de> for Next<'_> {
@@ -125,7 +125,8 @@ impl<'de> DeserializeSeed<'de> for Next<'_> {
     }
 }
 
-/// Deserialises the content of a value. The values in it get the next of these positions.
+/// Deserialises the content of a value. The values within the content have the positions that come
+/// next in the list.
 struct Content<'p>(&'p mut IntoIter<u32>);
 
 impl<'de> Visitor<'de> for Content<'_> {

@@ -1,5 +1,5 @@
-//! Recognises structures without bits. An event of such structures would repeat without end,
-//! because it does not advance the position.
+//! Recognises structures without bits. An event that consists of such structures would repeat
+//! without end, because it does not advance the position.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn is_empty_structure(structure: &StructureType) -> bool {
     structure.members.iter().all(|member| is_empty(&member.class))
 }
 
-/// Returns true if a type contains no bit for any values of other fields.
+/// Returns true if a type contains no bits, whatever the values of other fields are.
 fn is_empty(class: &Type) -> bool {
     match class {
         Type::Structure(structure) => is_empty_structure(structure),

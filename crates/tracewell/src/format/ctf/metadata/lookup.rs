@@ -1,9 +1,10 @@
-//! Finds the fields to which references lead.
+//! Finds the fields that references denote.
 //!
-//! The frames are the structures, arrays and choices that contain the referring field. The path of
-//! a reference begins in one of these structures, or in the root of an earlier scope. In a choice
-//! or array that contains the referring field, the path continues in the same option or element. In
-//! any other choice, each option must contain the target. A path cannot enter any other array.
+//! The frames of a reference are the structures, arrays and choices that contain the referring
+//! field. The path of a reference begins in one of these structures, or in the root of an earlier
+//! scope. In a choice or array that contains the referring field, the path continues in the same
+//! option or element. In any other choice, each option must contain the target. A path cannot enter
+//! any other array.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, Origin, Reference, StructureType, Type,
 };
 
-/// Maximum number of fields to which one reference leads, in different options.
+/// Maximum number of fields, in different options, to which one reference can lead.
 const MAX_TARGETS: usize = 1 << 10;
 
 /// A type that contains the referring field.
@@ -30,7 +31,7 @@ pub(super) enum Frame {
 /// The root structures of the scopes, by [`Scope`].
 pub(super) type Roots = [Option<Arc<StructureType>>; 6];
 
-/// The fields to which a reference leads.
+/// The fields that a reference denotes.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The location of the fields.
@@ -39,10 +40,11 @@ pub(super) struct Found {
     pub integers: Vec<Arc<IntegerType>>,
 }
 
-/// Returns the fields to which a reference leads. `scope` and `frames` contain the referring field.
+/// Returns the fields that a reference denotes. `scope` is the scope of the referring field, and
+/// `frames` are the types that contain it.
 ///
 /// # Errors
-/// Returns an error if the reference leads to no number before the referring field.
+/// Returns an error if the reference does not denote a number before the referring field.
 pub(super) fn find(
     reference: &Reference,
     scope: Scope,
@@ -103,8 +105,9 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Returns the innermost structure that has a member with the first name before the member that
-    /// contains the reference. Starts at the structure in whose body the reference is written. If
-    /// this structure is not among the frames, starts at the innermost one.
+    /// contains the reference. The search starts at the structure in whose body the reference is
+    /// written. If this structure is not among the frames, the search starts at the innermost
+    /// structure.
     fn nearest(&self) -> Option<usize> {
         let written = |frame: &Frame| match frame {
             Frame::Structure(structure, _) => Some(structure.body) == self.reference.body,
@@ -193,7 +196,7 @@ impl Search<'_> {
     }
 
     /// Follows the names into the option that contains the referring field or, if there is none,
-    /// into all options. A name can also be that of an option.
+    /// into all options. The next name can also be the name of an option.
     fn choice(
         &mut self,
         choice: &ChoiceType,

@@ -32,13 +32,14 @@ pub struct Parsed {
 /// A warning about a part of the metadata.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
-    /// Offset in bytes in the text. Texts in packets are joined.
+    /// Offset in bytes in the text. If the text is divided into packets, the offset is in the
+    /// joined text.
     pub offset: usize,
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// The message: lower case, no full stop.
+    /// The message, in lower case and without a full stop.
     pub message: String,
 }
 
@@ -46,14 +47,15 @@ pub struct Warning {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct MetadataError {
-    /// Offset in bytes in the text. Texts in packets are joined. If a packet of metadata is broken,
-    /// its offset in the file.
+    /// Offset in bytes in the text. If the text is divided into packets, the offset is in the
+    /// joined text. If a packet of metadata is broken,
+    /// the packet's offset in the file.
     pub offset: usize,
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// The message: lower case, no full stop.
+    /// The message, in lower case and without a full stop.
     pub message: String,
 }
 
@@ -100,7 +102,7 @@ pub fn read(bytes: &[u8]) -> Result<Parsed, MetadataError> {
     Ok(Parsed { metadata, warnings: warnings.collect(), further_warnings: log.further })
 }
 
-/// Returns the text without zeros at its end.
+/// Returns the text without NULs at its end.
 fn trimmed(text: &[u8]) -> &[u8] {
     let length = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &text[..length]

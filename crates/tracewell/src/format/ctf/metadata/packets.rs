@@ -1,4 +1,4 @@
-//! Metadata in packets: parts of the text of CTF 1.8, each after a header of 37 bytes.
+//! Reads metadata in packets. Each packet is a header of 37 bytes and a part of the CTF 1.8 text.
 //!
 //! | offset | size | field |
 //! |---|---|---|
@@ -32,8 +32,8 @@ pub(super) fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
 /// Returns the joined text of all packets.
 ///
 /// # Errors
-/// Returns the offset of the first packet whose header is wrong or has another UUID than the first
-/// packet.
+/// Returns the offset of the first packet whose header is invalid or whose UUID differs from that
+/// of the first packet.
 pub(super) fn text(bytes: &[u8], order: ByteOrder) -> Result<Vec<u8>, MetadataError> {
     let mut text = Vec::new();
     let mut offset = 0;
@@ -52,8 +52,9 @@ pub(super) fn text(bytes: &[u8], order: ByteOrder) -> Result<Vec<u8>, MetadataEr
     Ok(text)
 }
 
-/// Checks the header of the packet at the start of `bytes`. Returns the lengths of its content and
-/// of the packet in bytes, both with the header. `first` begins with the UUID of the first packet.
+/// Checks the header of the packet at the start of `bytes`. Returns the length of the header and
+/// content, and the length of the whole packet, both in bytes. `first` begins with the UUID of the
+/// first packet.
 fn header(bytes: &[u8], first: &[u8], order: ByteOrder) -> Result<(usize, usize), String> {
     let Some(header) = bytes.first_chunk::<HEADER_LEN>() else {
         return Err(format!("expected a header of {HEADER_LEN} bytes, found {}", bytes.len()));

@@ -1,8 +1,8 @@
 //! Places declared types: converts them to the classes of each scope of a trace, with resolved
 //! references and roles.
 //!
-//! A type without references and clocks is placed once and shared. Any other type is placed at each
-//! use, because the fields to which it refers differ. The number of fields of all scopes is
+//! A type without references and clocks is placed once and shared. Any other type is placed again
+//! at each use, because the fields to which it refers differ. The number of fields of all scopes is
 //! limited, because short metadata can declare very large types.
 
 use std::collections::HashMap;
@@ -27,8 +27,8 @@ use crate::format::ctf::declared::types::{
 /// Returns the metadata with all types placed.
 ///
 /// # Errors
-/// Returns an error for a reference without target, an unsupported type, a stream with two clocks,
-/// or too many fields.
+/// Returns an error for a reference without a target, for an unsupported type, for a stream with
+/// two clocks, or for too many fields.
 pub(super) fn metadata(declared: Declared, log: &mut Log) -> Result<Metadata, Fault> {
     let Declared { version, byte_order, uuid, name, environment, clocks, packet_header, streams } =
         declared;
@@ -66,7 +66,7 @@ pub(super) fn metadata(declared: Declared, log: &mut Log) -> Result<Metadata, Fa
     })
 }
 
-/// Returns the clock for timestamps of CTF 1.8 if the metadata declares none.
+/// Returns the clock for CTF 1.8 timestamps in metadata that declares no clock.
 fn implied_clock() -> Clock {
     Clock {
         name: "default".to_owned(),
@@ -91,12 +91,12 @@ struct Placer<'a> {
     /// The types that contain the current field.
     frames: Vec<Frame>,
     is_in_array: bool,
-    /// Shared structures, by the number of their body. They are in contexts and payloads of events,
-    /// so they have no roles.
+    /// Shared structures, by the number of their body. These structures are in contexts and
+    /// payloads of events, so they have no roles.
     shared: HashMap<u32, Arc<Structure>>,
     /// Number of fields placed so far, in all scopes.
     fields: u64,
-    /// The clock of the current stream, from its fields.
+    /// The clock of the current stream, as its fields determine it.
     clock: Option<usize>,
     /// The clock that the current stream names (CTF 2).
     default_clock: Option<usize>,
@@ -329,7 +329,7 @@ impl Placer<'_> {
             self.log.warn(self.at, || format!("role {role:?} ignored: {reason}"));
             false
         });
-        // CTF 2 has no role for the processor. Recorders use the same name as in CTF 1.8.
+        // CTF 2 defines no role for the processor. Recorders use the same name as in CTF 1.8.
         if roles.is_empty() && roles::is_processor(integer, place) {
             roles.push(Role::Processor);
         }
@@ -350,7 +350,7 @@ impl Placer<'_> {
     }
 }
 
-/// Returns true if a field of this type has 16 bytes.
+/// Returns true if a field of this type occupies 16 bytes.
 fn is_uuid(class: &Type) -> bool {
     match class {
         Type::SizedText { length: LengthType::Fixed(16), .. } => true,
@@ -400,7 +400,7 @@ fn values_of(choice: &ChoiceType, integer: &IntegerType) -> Option<Vec<Vec<(i128
     let declared = |option: &OptionType| option.values.clone();
     match choice.options.iter().map(declared).collect::<Option<Vec<_>>>() {
         Some(values) if kind == IntegerKind::Boolean => {
-            // A Boolean selects an optional field if it is true.
+            // If the selector is a Boolean, true selects the optional field.
             (choice.is_optional && values.iter().all(Vec::is_empty))
                 .then(|| vec![vec![(1, i128::from(u64::MAX))]])
         }

@@ -1,4 +1,4 @@
-//! The roles of numbers in packets and events. CTF 1.8 assigns them by names and clocks, CTF 2
+//! The roles of numbers in packets and events. CTF 1.8 assigns roles by names and clocks, and CTF 2
 //! declares them.
 
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) fn by_name(integer: &IntegerType, place: Place<'_>, has_default: bool
         (Scope::PacketContext, true, "events_discarded") => Some(Role::Discarded),
         (Scope::PacketContext, true, "packet_seq_num") => Some(Role::PacketNumber),
         (Scope::PacketContext, true, "cpu_id") => Some(Role::Processor),
-        // LTTng's headers also have this field in the options of a variant.
+        // LTTng's headers also contain this field within the options of a variant.
         (Scope::EventHeader, _, "id") => Some(Role::EventClass),
         (Scope::EventHeader, _, "timestamp") => time(Role::Time),
         _ => None,
@@ -53,13 +53,12 @@ pub(super) fn by_name(integer: &IntegerType, place: Place<'_>, has_default: bool
     roles
 }
 
-/// Returns true if the name of the number is that of a timestamp, for which CTF 1.8 implies a
-/// clock.
+/// Returns true if the number has the name of a timestamp, for which CTF 1.8 implies a clock.
 pub(super) fn is_stamp(integer: &IntegerType, place: Place<'_>) -> bool {
     by_name(integer, place, true).iter().any(|role| matches!(role, Role::Time | Role::EndTime))
 }
 
-/// Returns true if the name of the number is that of the processor.
+/// Returns true if the number has the name of the processor number.
 pub(super) fn is_processor(integer: &IntegerType, place: Place<'_>) -> bool {
     by_name(integer, place, false) == [Role::Processor]
 }

@@ -7,10 +7,10 @@ use foldhash::fast::RandomState;
 use super::tree::{Attribute, Value};
 use crate::format::ctf::declared::fault::{Fault, Log, fault};
 
-/// Checks that attributes have different names.
+/// Checks that the names of attributes differ.
 ///
 /// # Errors
-/// Returns an error at the second attribute of a name.
+/// Returns an error at the second attribute with the same name.
 pub(super) fn check_names<'t>(
     attributes: impl Iterator<Item = &'t Attribute<'t>>,
 ) -> Result<(), Fault> {

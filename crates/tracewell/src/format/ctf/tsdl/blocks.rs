@@ -1,7 +1,7 @@
-//! Blocks of CTF 1.8: the trace, its environment, clocks, streams and events.
+//! Interprets blocks of CTF 1.8: the trace, its environment, clocks, streams and events.
 //!
-//! The byte order, the clocks and the environment are read first, because they can follow their use
-//! in the text. The other declarations are read in the order of the text.
+//! The byte order, the clocks and the environment are read first, because the text may use each of
+//! these before its declaration. The other declarations are read in the order of the text.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -213,7 +213,7 @@ struct Reader<'l> {
     resolver: Resolver<'l>,
     packet_header: Option<Arc<StructureType>>,
     streams: Vec<DeclaredStream>,
-    /// The events with the ids of their streams.
+    /// The events, each with the id of its stream.
     events: Vec<(Option<u64>, DeclaredEvent)>,
 }
 
@@ -324,7 +324,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the streams with their events. If the metadata declares no stream, it implies one.
+/// Returns the streams with their events. If the metadata declares no stream, one stream is
+/// implied.
 fn joined(
     mut streams: Vec<DeclaredStream>,
     events: Vec<(Option<u64>, DeclaredEvent)>,

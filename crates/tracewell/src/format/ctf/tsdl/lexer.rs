@@ -18,7 +18,7 @@ pub(super) enum Kind<'a> {
     Word(&'a str),
     /// A number without sign.
     Number(u64),
-    /// A string, without quotes and escapes.
+    /// A string, without its quotes and with its escapes decoded.
     Text(String),
     /// Punctuation, as [`mark`] returns it.
     Mark(&'static str),
@@ -52,7 +52,7 @@ fn mark(text: &[u8]) -> Option<&'static str> {
 }
 
 impl Kind<'_> {
-    /// Returns the token, as messages show it.
+    /// Returns the token in the form that messages show.
     pub(crate) fn described(&self) -> String {
         match self {
             Self::Word(word) => format!("'{word}'"),
@@ -189,7 +189,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Decodes an escape sequence after its backslash. An unknown escape stands for its letter.
+    /// Decodes an escape sequence after its backslash. An unknown escape sequence stands for the
+    /// letter after the backslash.
     fn escape(&mut self, bytes: &mut Vec<u8>) -> Result<(), Fault> {
         let at = self.at as u32 - 1;
         let Some(letter) = self.text.get(self.at) else { return Ok(()) };

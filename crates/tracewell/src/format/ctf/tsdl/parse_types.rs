@@ -10,7 +10,7 @@ use crate::format::ctf::declared::fault::{Fault, fault};
 use crate::format::ctf::declared::limits::MAX_MAPPINGS;
 
 impl<'a> Parser<'a> {
-    /// Parses a type without declarator.
+    /// Parses a type without a declarator.
     pub(crate) fn type_tree(&mut self) -> Result<TypeTree<'a>, Fault> {
         self.count()?;
         let at = self.token.at;
@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
         TypeTree { at, kind: TypeKind::Named(words) }
     }
 
-    /// Consumes the keyword of a type and parses the attributes after it.
+    /// Consumes the keyword of a type and parses the attributes that follow.
     fn type_attributes(&mut self) -> Result<Vec<super::tree::Attribute<'a>>, Fault> {
         self.advance()?;
         match self.eat("{")? {
@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a name that is not a keyword, if one is next.
+    /// Parses a name that is not a keyword, if such a name is next.
     fn optional_name(&mut self) -> Result<Option<&'a str>, Fault> {
         match self.token.kind {
             Kind::Word(word) if !KEYWORDS.contains(&word) => {
@@ -185,7 +185,7 @@ impl<'a> Parser<'a> {
         let class = self.type_tree()?;
         match self.token.kind {
             Kind::Word("typedef") => Ok(MemberTree::Declaration(self.typedef_of(class)?)),
-            // A declaration of a named type without a field.
+            // This is a declaration of a named type, without a field.
             Kind::Mark(";") if class.declares_name() => {
                 Ok(MemberTree::Declaration(super::tree::Declaration::Type(class)))
             }

@@ -43,7 +43,7 @@ pub(super) struct Parser<'a> {
     pub token: Token<'a>,
     /// Number of nested types and parentheses.
     depth: u32,
-    /// Number of parts of the tree so far.
+    /// Number of parts of the syntax tree so far.
     parts: u64,
 }
 
@@ -113,7 +113,8 @@ impl<'a> Parser<'a> {
         Ok(Entry::Attribute(self.attribute_value(at, name)?))
     }
 
-    /// Returns true if the next token begins a declaration of types, not an attribute.
+    /// Returns true if the next token begins a declaration of types, false if it begins an
+    /// attribute.
     fn begins_declaration(&self) -> bool {
         match self.token.kind {
             Kind::Word(word) => {
@@ -219,7 +220,7 @@ impl<'a> Parser<'a> {
         self.typedef_names(class)
     }
 
-    /// Parses the names of a typedef.
+    /// Parses the names that a typedef declares.
     fn typedef_names(&mut self, class: TypeTree<'a>) -> Result<Declaration<'a>, Fault> {
         Ok(Declaration::Typedef(class, self.declarators()?))
     }
@@ -320,7 +321,7 @@ impl<'a> Parser<'a> {
         Fault { is_end, ..fault(self.token.at, format!("expected {expected}, found {found}")) }
     }
 
-    /// Counts a part of the tree.
+    /// Counts a part of the syntax tree.
     pub(crate) fn count(&mut self) -> Result<(), Fault> {
         self.parts += 1;
         match self.parts > MAX_FIELDS {

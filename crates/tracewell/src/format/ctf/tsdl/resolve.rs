@@ -1,4 +1,4 @@
-//! Converts type trees to types: finds names, checks attributes, sets defaults.
+//! Converts type trees to types: finds names, checks attributes and sets defaults.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, LengthType, MemberType, OptionType, Origin, Reference, Type,
 };
 
-/// Resolves types in the order of the text.
+/// Resolves the types of the metadata, in the order of the text.
 pub(super) struct Resolver<'l> {
     /// Byte order of the trace.
     pub native: ByteOrder,
     /// All clocks of the metadata.
     pub clocks: Vec<Clock>,
-    /// The environment of the trace, to which lengths of arrays can refer.
+    /// The environment of the trace. Lengths of arrays can refer to it.
     pub environment: Vec<(String, Value)>,
     /// The names of types.
     pub scopes: Scopes,
@@ -41,7 +41,7 @@ pub(super) struct Resolver<'l> {
 }
 
 impl<'l> Resolver<'l> {
-    /// Creates a resolver without names of types.
+    /// Creates a resolver that knows no names of types yet.
     pub(crate) fn new(
         native: ByteOrder,
         clocks: Vec<Clock>,
@@ -72,7 +72,7 @@ impl<'l> Resolver<'l> {
         }
     }
 
-    /// Returns the type of a tree without declarator.
+    /// Returns the type of a tree that has no declarator.
     pub(crate) fn class(&mut self, tree: &TypeTree<'_>) -> Result<Type, Fault> {
         match &tree.kind {
             TypeKind::Named(words) => self.named(tree.at, words, 0),
@@ -122,7 +122,7 @@ impl<'l> Resolver<'l> {
         Ok(class)
     }
 
-    /// Returns the type with the name of a pointer.
+    /// Returns the type that is declared under the name of a pointer.
     fn pointer(&self, tree: &TypeTree<'_>, stars: usize) -> Result<Type, Fault> {
         match &tree.kind {
             TypeKind::Named(words) => self.named(tree.at, words, stars),
@@ -268,7 +268,7 @@ impl<'l> Resolver<'l> {
         }
     }
 
-    /// Returns the members of a structure or a variant, which is a scope of type names.
+    /// Returns the members of a structure or a variant. Its body is a scope of type names.
     fn members(&mut self, trees: &[MemberTree<'_>]) -> Result<Vec<MemberType>, Fault> {
         self.scopes.open();
         let mut names = HashSet::new();
@@ -360,8 +360,8 @@ impl<'l> Resolver<'l> {
         Ok(class)
     }
 
-    /// Returns the ranges of labels. A label without a value has the value after the previous
-    /// range.
+    /// Returns the ranges of labels. A label without a value gets the value that follows the
+    /// previous range.
     fn mappings(&mut self, labels: &[LabelTree], container: &Integer) -> Vec<Mapping> {
         let values = match (container.kind, container.bits) {
             (IntegerKind::Signed, bits) => -(1_i128 << (bits - 1))..=(1_i128 << (bits - 1)) - 1,

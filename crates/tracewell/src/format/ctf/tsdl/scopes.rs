@@ -1,5 +1,5 @@
-//! Names of types. Each file, block, structure and variant is a scope. The names that outer scopes
-//! have declared so far are visible in an inner scope, which may hide them.
+//! Names of types. Each file, block, structure and variant is a scope of type names. The names that
+//! outer scopes have declared so far are visible in an inner scope, which may hide them.
 
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ impl Scopes {
         Ok(())
     }
 
-    /// Returns the type with a name, from the innermost scope that declares it.
+    /// Returns the type that has this name in the innermost scope that declares the name.
     pub(crate) fn find(&self, key: &str) -> Option<&Type> {
         self.scopes.iter().rev().find_map(|scope| scope.get(key))
     }

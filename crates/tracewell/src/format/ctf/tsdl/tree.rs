@@ -1,4 +1,4 @@
-//! The syntax tree of metadata of CTF 1.8. `parser` makes it, `resolve` converts its types.
+//! The syntax tree of metadata of CTF 1.8. `parser` builds it, and `resolve` converts its types.
 
 /// A declaration at the outermost level.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub(super) enum Declaration<'a> {
         at: u32,
         /// The type.
         class: TypeTree<'a>,
-        /// Lengths and stars after the type.
+        /// Stars and lengths after the type.
         declarator: Declarator<'a>,
         /// The words and stars of the new name.
         name: Vec<&'a str>,
@@ -144,7 +144,7 @@ pub(super) struct LabelTree {
     pub at: u32,
     /// The label, without quotes.
     pub label: String,
-    /// The first and the last value, if the text has them.
+    /// The first and the last value, if the text contains them.
     pub values: Option<(i128, i128)>,
 }
 

@@ -24,7 +24,7 @@ pub(super) fn alignment_of(attribute: &Attribute<'_>) -> Result<u32, Fault> {
 /// Returns the byte order that a word names.
 ///
 /// # Errors
-/// Returns an error if the value is no such word.
+/// Returns an error if the value is not one of these words.
 pub(super) fn byte_order(attribute: &Attribute<'_>) -> Result<ByteOrder, Fault> {
     match attribute.word() {
         Some("le") => Ok(ByteOrder::Little),
@@ -44,7 +44,7 @@ pub(super) fn base_of(attribute: &Attribute<'_>) -> Result<u8, Fault> {
     }
 }
 
-/// Returns true if the value of an attribute `encoding` makes integers characters.
+/// Returns true if this value of the attribute `encoding` means that integers are characters.
 pub(super) fn is_text(attribute: &Attribute<'_>) -> Result<bool, Fault> {
     match attribute.word() {
         Some("none") => Ok(false),

@@ -1,8 +1,8 @@
 //! The operations for processors with AVX2: 32 bytes at a time, and one shuffle for four arguments.
 //!
-//! This module contains unsafe code because of a measurement: without these instructions, decoding
-//! runs at less than half the speed (the rows "RKH" of `bench`). The only unsafe operation is to
-//! call code that was compiled for processors with AVX2. A value of [`Avx2`] proves that the
+//! This module contains unsafe code because it is measurably faster: without these instructions,
+//! decoding runs at less than half the speed (rows "RKH" of `bench`). The only unsafe operation is
+//! to call code that was compiled for processors with AVX2. A value of [`Avx2`] proves that the
 //! processor has AVX2.
 #![allow(unsafe_code)]
 
@@ -37,7 +37,7 @@ impl Avx2 {
 impl Simd for Avx2 {
     #[inline(always)]
     fn look(self, block: &[u8; BLOCK], before: u8, sums: &mut [u8; BLOCK]) -> (u64, u64, u8) {
-        // SAFETY: `self` exists, so `detect` has found all features.
+        // SAFETY: `self` exists only if `detect` has found all features.
         unsafe { look(block, before, sums) }
     }
 
@@ -73,12 +73,13 @@ fn look(block: &[u8; BLOCK], before: u8, out: &mut [u8; BLOCK]) -> (u64, u64, u8
         let bytes = vector(bytes);
         flags |= mask(bytes, FLAG) << (32 * half);
         escapes |= mask(bytes, ESCAPE) << (32 * half);
-        // Add up eight bytes at a time, so that the next half need not wait for the prefix sums.
+        // Add up eight bytes at a time, so that the next half does not have to wait for the prefix
+        // sums.
         let totals = words(_mm256_sad_epu8(bytes, _mm256_setzero_si256()));
         let [a, b, c, d] = totals.map(|total| total as u8);
         let middle = total.wrapping_add(a).wrapping_add(b);
         // The prefix sums of the upper 16 bytes start from zero, so the sum of the lower 16 bytes
-        // is added to them.
+        // must be added.
         let before = _mm256_set_m128i(
             _mm_set1_epi8(middle.cast_signed()),
             _mm_set1_epi8(total.cast_signed()),

@@ -1,9 +1,10 @@
-//! The operations of the fast path that depend on the processor, per instruction set.
+//! The operations of the fast path that depend on the processor, with one implementation per
+//! instruction set.
 //!
 //! [`Simd`] has two operations: one examines a block of 64 bytes, the other gathers the arguments
-//! of a frame. `portable` runs on all processors; `avx2` is faster on those that support it.
-//! [`Simd::dispatch`] runs a whole loop in code compiled for the instructions, so that both
-//! operations are inlined.
+//! of a frame. `portable` runs on all processors; `avx2` is faster on processors that support AVX2.
+//! [`Simd::dispatch`] runs a whole loop in code that is compiled for the instruction set, so that
+//! both operations are inlined.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,8 +18,8 @@ pub(super) use portable::Portable;
 
 use super::plan::{FIXED_SLOTS, Slot};
 
-/// Number of bytes that can be loaded for any frame, whatever its length. This is enough to load
-/// four bytes from any 8-bit offset.
+/// Number of bytes that the fast path may load from any frame, whatever the frame's length. This is
+/// enough to load four bytes from any 8-bit offset.
 pub(super) const FRAME_WINDOW: usize = 256 + 4;
 
 /// Length in bytes of the area after the header from which one shuffle can gather arguments.

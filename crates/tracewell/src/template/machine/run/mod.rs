@@ -1,4 +1,4 @@
-//! Executes the operations of a template. `printing` has the operations that print.
+//! Executes the operations of a template. `printing` contains the operations that print.
 
 mod printing;
 
@@ -23,7 +23,7 @@ pub(super) struct Frame {
     hidden: usize,
 }
 
-/// Continue, or the reason why the event ends.
+/// The result of an operation: continue, or the reason why the event ends.
 type Step = ControlFlow<Outcome>;
 /// A value, or the reason why the event ends.
 type Valued<T> = ControlFlow<Outcome, T>;
@@ -424,8 +424,8 @@ impl<'a> Run<'a> {
         }
         self.state.stack.truncate(first);
         self.enter(start)?;
-        // `enter` stored the current number of saved values. The return must restore the values of
-        // these parameters, too, so store the number from before the call.
+        // `enter` stored the current number of saved values. The return must also restore the
+        // values of these parameters, so store the number from before the call.
         if let Some(frame) = self.state.calls.last_mut() {
             frame.hidden = hidden;
         }

@@ -122,7 +122,7 @@ impl Run<'_> {
             let size = read::bytes(field.number.size, entry);
             let number = number(field.number.source, size, entry, &mut at, known);
             let Some(number) = number else {
-                // The fields before the missing data stay visible, followed by the mark.
+                // The fields before the missing data stay in the line, and the mark follows them.
                 room.done();
                 return self.truncated();
             };
