@@ -235,17 +235,19 @@ impl Collect {
     ) -> Result<Option<Outcome>, Failure> {
         let is_folder = |source: &Source| matches!(source, Source::File(path) if path.is_dir());
         let Some(folder) = sources.iter().find(|source| is_folder(source)) else { return Ok(None) };
+        let Source::File(path) = folder else { return Ok(None) };
+        // Opening any other folder as a file fails with a message of its own.
+        let Some(growing) = following::folder(path, settings)? else { return Ok(None) };
         let refused = |message| Err(Failure::usage(format!("--file {folder}: {message}")));
-        let (Source::File(path), [_]) = (folder, sources) else {
+        if sources.len() > 1 {
             return refused("a folder must be the only source");
-        };
+        }
         if self.output.is_some() {
             return refused("a folder is not stored: copy it, and omit -o");
         }
         if self.until.is_any() || self.json {
             return refused("a folder is followed until a signal, without a report on bytes");
         }
-        let Some(growing) = following::folder(path, settings)? else { return Ok(None) };
         let mut view = self.view(settings.clone(), selection.clone(), shared, None);
         let mut sink = (view.sink)();
         let args = &self.input;
