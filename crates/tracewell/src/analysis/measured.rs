@@ -61,7 +61,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Returns the word for output.
+    /// Returns the word that the output shows.
     ///
     /// ```
     /// assert_eq!(tracewell::analysis::Measure::StartLatency.name(), "start latency");

@@ -63,7 +63,7 @@ pub enum Measure {
 pub enum Unit {
     /// A time, in ticks or in nanoseconds.
     Time,
-    /// A part of a whole.
+    /// A fraction, such as a load or the used part of a stack.
     Share,
     /// A number.
     Count,
@@ -363,7 +363,7 @@ pub struct Worst {
     pub ticks: u64,
     /// Nanoseconds since the first event, if the clock's rate is known.
     pub time_ns: Option<u64>,
-    /// The value of the threshold, with its unit.
+    /// The single value, with its unit.
     pub quantity: Quantity,
 }
 

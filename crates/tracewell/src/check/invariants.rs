@@ -1,5 +1,5 @@
-//! Checks statements about the whole trace: that events never occur, occur a number of times, or
-//! are always answered.
+//! Checks statements about the whole trace: that events never occur, occur a given number of times,
+//! or are always answered.
 
 use std::collections::VecDeque;
 

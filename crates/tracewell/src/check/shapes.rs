@@ -1,4 +1,4 @@
-//! Finds the shapes that name an event id through a table of names, without searching all shapes.
+//! Uses a table of names to find the shapes that name an event id, without searching all shapes.
 //!
 //! `matching` compares the fields.
 

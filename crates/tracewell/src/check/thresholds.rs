@@ -41,8 +41,8 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Creates a baseline without figures. A value may be worse than the baseline by `tolerance`
-    /// millionths of the baseline's value.
+    /// Creates a baseline without figures. A value may be worse than the baseline by up to
+    /// `tolerance` millionths of the baseline's value.
     pub fn new(tolerance: u64) -> Self {
         Self { figures: HashMap::default(), tolerance }
     }
@@ -185,7 +185,7 @@ impl Threshold {
         (!self.holds(count)).then(|| self.beyond(lost.quantity, None, None))
     }
 
-    /// Returns true if a value that breaks the limit would break it with any larger value, too.
+    /// Returns true if a value can break the limit only by being too large.
     fn is_upper(&self) -> bool {
         match self.comparison {
             Comparison::Less | Comparison::LessOrEqual => true,

@@ -130,7 +130,7 @@ pub enum RuleOutcome {
 }
 
 impl RuleOutcome {
-    /// Returns the word for the result in output.
+    /// Returns the word that the output shows for the result.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Held => "held",
@@ -166,7 +166,7 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
-    /// Returns the word for the kind in output.
+    /// Returns the word that the output shows for the kind.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Steps => "steps",
@@ -218,7 +218,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Returns the word for the kind in output.
+    /// Returns the word that the output shows for the kind.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Missing => "missing",

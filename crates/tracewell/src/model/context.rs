@@ -27,7 +27,7 @@ pub enum ContextKind {
 }
 
 impl ContextKind {
-    /// Returns the word for output.
+    /// Returns the word that the output shows.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Thread => "thread",

@@ -220,7 +220,7 @@ fn at_position<S: Copy + PartialEq>(row: &Row<S>, at: Position) -> Option<S> {
     Some(row.changes().get(after.checked_sub(1)?)?.state)
 }
 
-/// Divides a time by the states of a row.
+/// Divides a time into intervals, in each of which a row has one state.
 fn pieces<S: Copy + PartialEq>(tracks: &Tracks, row: Option<&Row<S>>, time: Time) -> Vec<Piece<S>> {
     let mut pieces = Vec::new();
     let mut at = time.from;

@@ -13,9 +13,9 @@ use crate::model::Objects;
 #[derive(Clone, Debug)]
 pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
-    /// Indices of rows by key. They are valid as long as no key was renamed.
+    /// Indices of rows by key. They are valid as long as no key has been renamed.
     slots: KeySlots<u64, Option<usize>>,
-    /// The names of the rows' things.
+    /// For each row, the latest time span in which its thing has a name or has none.
     spans: Vec<NameSpan>,
 }
 

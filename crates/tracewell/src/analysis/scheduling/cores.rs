@@ -12,7 +12,7 @@ pub struct CoreTime {
     pub tasks: u64,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// Ticks in which no task was ready to run, as an event reports. In a system with an idle
+    /// Ticks for which an event reports that no task was ready to run. In a system with an idle
     /// task, these are ticks of that task.
     pub idle: u64,
     /// Ticks in which the running context is unknown.

@@ -1,5 +1,5 @@
-//! The contexts of a trace: the kind of each by number, and the number of each key that events
-//! name.
+//! The contexts of a trace. Finds the kind of a context by its number, and its number by the key in
+//! an event.
 
 use super::kinds::Kind;
 use crate::analysis::key_slots::KeySlots;

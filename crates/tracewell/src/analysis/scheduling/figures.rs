@@ -51,7 +51,7 @@ pub struct Wanted {
     pub holes: bool,
 }
 
-/// When and how often a task occurs in a trace, whatever its events mean.
+/// Times and number of the events that name a task, whatever these events mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     /// Number of events with this context.
@@ -79,7 +79,7 @@ pub struct Task {
     pub locks: Locks,
     /// Its requests for objects other than mutexes, by type code as in [`Resource::kind`].
     pub waits: Vec<(Option<u32>, Locks)>,
-    /// Its timing compared with the known period and deadline.
+    /// The comparison of its timing with the known period and deadline.
     pub timing: Timing,
 }
 
@@ -107,7 +107,7 @@ pub struct Figures {
     pub gaps: u64,
     /// Ticks in the gaps. It is unknown what ran in this time.
     pub gap_ticks: u64,
-    /// Times in which a kind of events was not recorded, in the order of their ends.
+    /// Periods in which events of one kind were not recorded, in the order of their ends.
     pub hidden: Vec<Hidden>,
     /// Mutexes and other objects that tasks requested: mutexes last, each kind in order of keys.
     pub resources: Vec<Resource>,

@@ -3,8 +3,8 @@
 //! A job has a row if the trace shows its release and its completion, and has no gap between them.
 //! On one core, each tick of its response time belongs to exactly one part: execution of the job,
 //! execution of earlier pending jobs of its task, blocking (another task ran on behalf of its
-//! task), execution of each other task, interrupts, and time in which no task ran. On several
-//! cores, tasks run in parallel, so a row has no parts.
+//! task), execution of any other task (one part for each of these tasks), interrupts, and time in
+//! which no task ran. On several cores, tasks run in parallel, so a row has no parts.
 
 use std::collections::VecDeque;
 

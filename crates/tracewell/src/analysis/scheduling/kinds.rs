@@ -20,7 +20,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Returns true if events of the class may take a short way.
+    /// Returns true if events of the class may take a short way, which is a fast path.
     #[inline(always)]
     pub(super) fn has_short_way(self) -> bool {
         matches!(self, Self::Plain | Self::Request)
@@ -37,9 +37,9 @@ pub(super) struct Kind {
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
     pub(super) is_known: bool,
-    /// True if the usual meaning of the event can cause a new choice of the scheduler.
+    /// True if an event with the usual meaning can make the scheduler choose again.
     pub(super) is_cause: bool,
-    /// The argument that is the stack pointer of the task.
+    /// The argument that contains the task's stack pointer.
     pub(super) stack_pointer: Option<usize>,
 }
 

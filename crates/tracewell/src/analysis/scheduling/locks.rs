@@ -12,8 +12,8 @@
 //!
 //! Some kernels record when a task blocks (`Blocks`). Before they block the task, they may change
 //! the owner's priority and record a choice of the scheduler for this change. Such a choice does
-//! not show if the request is blocked. A wait ends at the latest when the task itself records an
-//! event, because on several cores the choice may not be a separate event.
+//! not show whether the request is blocked. A wait ends at the latest when the task itself records
+//! an event, because on several cores the choice may not be a separate event.
 //!
 //! `inversions` measures priority inversion.
 
@@ -31,7 +31,7 @@ use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
-/// A request that is blocked, or not known to be granted yet.
+/// A blocked request, or a request that no event has shown to be granted.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     task: ContextId,
@@ -169,7 +169,7 @@ impl Requests {
         moments: &mut impl Moments,
     ) {
         self.recorded(step, accounts, moments);
-        // A choice that only changed a priority does not show if the open request is blocked.
+        // A choice that only changed a priority does not show whether the open request is blocked.
         if self.last.at(step.cpu).as_ref().is_some_and(|last| last.outlasts(step)) {
             self.before = None;
             return;

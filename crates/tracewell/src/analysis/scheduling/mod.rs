@@ -493,8 +493,8 @@ impl<M: Moments> Scheduling<M> {
         self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
     }
 
-    /// Handles a change of a job of the step's subject. `release` is the release of its oldest job
-    /// in ticks.
+    /// Handles a change of a job of the step's subject. `release` is the tick at which its oldest
+    /// job was released.
     fn job_changed(&mut self, trace: &Trace, step: &Step, change: Change, release: Option<u64>) {
         let Some(context) = step.subject else { return };
         if let Some(change) = change.moment() {
@@ -630,8 +630,8 @@ fn urgency(trace: &Trace, priority: u16) -> u16 {
     if trace.larger_is_urgent { u16::MAX - priority } else { priority }
 }
 
-/// Returns true if an event can cause a new choice of the scheduler. Events of timers, budgets,
-/// checks and inheritance cannot, because they accompany other events.
+/// Returns true if an event can make the scheduler choose again. Events of timers, budgets, checks
+/// and inheritance cannot do this, because they accompany other events.
 fn is_cause(meaning: Option<Meaning>) -> bool {
     !matches!(
         meaning,

@@ -19,9 +19,9 @@ impl Position {
 pub struct Wait {
     /// The task that waits.
     pub task: ContextId,
-    /// Key of the object, if events have it.
+    /// Key of the object, if events contain it.
     pub key: Option<u64>,
-    /// Type code of the object, if events have it.
+    /// Type code of the object, if events contain it.
     pub kind: Option<u32>,
     /// True for a mutex.
     pub is_mutex: bool,

@@ -1,5 +1,6 @@
-//! The short ways of events that do not change which context runs. Most events of a trace are of
-//! this kind. A short way has the same effect as [`Scheduling::event`], which handles every event.
+//! Short ways, which are fast paths for events that do not change which context runs. Most events
+//! of a trace are of this kind. A short way has the same effect as [`Scheduling::event`], which
+//! handles every event.
 //!
 //! On several cores, the charges of one core depend on events of other cores. So short ways exist
 //! only if there is one core.

@@ -96,7 +96,7 @@ impl Step {
         }
     }
 
-    /// Does the same for a system whose events show only which context recorded them.
+    /// Updates the running context in a system whose events show only which context recorded them.
     fn apply_recorded(&self, running: &mut Running<OnBehalf>) {
         if let Some(task) = self.recorded_by {
             running.record(task);

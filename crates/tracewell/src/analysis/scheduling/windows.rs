@@ -1,8 +1,9 @@
 //! Finds the maximum busy time that a window of given length can contain at any position.
 //!
 //! When a window moves forwards, its busy time can stop growing in only two ways: the end of the
-//! window leaves a busy interval, or the beginning of the window enters one. So some fullest window
-//! begins at the start or ends at the end of a busy interval, and only such windows are checked.
+//! window leaves a busy interval, or the beginning of the window enters one. So at least one of the
+//! fullest windows begins together with a busy interval or ends together with one, and only such
+//! windows are checked.
 
 use std::collections::VecDeque;
 

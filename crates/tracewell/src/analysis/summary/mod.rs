@@ -126,9 +126,9 @@ impl Summary {
     /// change before the range and the first change after the range, if they exist.
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
-    /// length does not exceed it. Of the marks, arrows and waits that do not exceed it either, only
-    /// one per context remains within this number of ticks. With 0, the rows are exact. A range
-    /// that ends before it begins is treated as a range of one tick, at its beginning.
+    /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
+    /// within this number of ticks, only one per context remains. With 0, the rows are exact. A
+    /// range that ends before it begins is treated as a range of one tick, at its beginning.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
@@ -305,7 +305,8 @@ mod tests {
         }
     }
 
-    /// Returns the exact tracks of a trace, and a summary to which parts move in every batch.
+    /// Returns the exact tracks of a trace, and a summary that receives parts of the tracks in
+    /// every batch.
     fn both(name: &str) -> (Tracks, Summary) {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
         let mut exact = TrackBuilder::default().without_machines();

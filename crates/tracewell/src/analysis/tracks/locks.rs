@@ -13,7 +13,7 @@ use crate::model::ContextId;
 pub struct LockTrack {
     /// Its key as recorded: an address, or a number.
     pub key: u64,
-    /// Its type code, if events have it.
+    /// Its type code, if events contain it.
     pub kind: Option<u32>,
     /// True for a mutex.
     pub is_mutex: bool,

@@ -1,4 +1,5 @@
-//! Determines if an item may end here, if it has become impossible, and which events it expects.
+//! Determines whether an item may end here, whether it has become impossible, and which events it
+//! expects.
 
 use super::limits::over;
 use super::{Shared, State, StateKind};

@@ -339,8 +339,8 @@ pub struct ChoiceOption {
 pub struct Location {
     /// The scope that contains the field.
     pub scope: Scope,
-    /// The paths from the scope's structure to the field. An index is that of a member in a
-    /// structure, or of an option in a choice. An array has no index: the path continues in the
+    /// The paths from the scope's structure to the field. Each index in a path selects a member of
+    /// a structure or an option of a choice. An array has no index: the path continues in the
     /// current element. There are several paths if several options of a choice contain the field.
     /// The reference leads to the field that was read last. If none was read, this is an error.
     pub paths: Vec<Vec<u32>>,

@@ -51,7 +51,7 @@ pub(super) struct Kept {
 #[derive(Debug)]
 struct KeptStream {
     key: StreamKey,
-    /// The path of the current file, and the value of the clock at its beginning.
+    /// The path of the current file, and the value of the clock at the beginning of the file.
     path: PathBuf,
     begin: Option<u64>,
     stream: Stream<'static>,
@@ -125,7 +125,7 @@ impl Kept {
     }
 
     /// Returns the index of the layout of a metadata file. Compiles the layout if the file is new
-    /// or has grown. `present` are all metadata files.
+    /// or has grown. `present` contains all metadata files.
     fn layout_of(
         &mut self,
         file: &TraceFile,
