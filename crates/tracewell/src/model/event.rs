@@ -146,7 +146,7 @@ impl<'a> Event<'a> {
                 };
                 let before = (first..index).map(length).fold(0, usize::saturating_add);
                 let rest = all.get(before..).unwrap_or_default();
-                // The last text consists of the bytes after those of all parts.
+                // The last text consists of all bytes after the texts of the other arguments.
                 let length = if index == last { rest.len() } else { length(index) };
                 rest.get(..length).unwrap_or(rest)
             }

@@ -31,8 +31,8 @@ pub struct Object {
     pub kind: u32,
     /// The recorded name, in an unspecified encoding; possibly empty.
     pub name: Vec<u8>,
-    /// Name for output: the recorded name with unprintable bytes escaped, or a name derived from
-    /// kind and key.
+    /// The name that the output shows: the recorded name with unprintable bytes escaped, or a name
+    /// derived from kind and key.
     pub label: String,
     /// Parameters as recorded, by kind.
     pub parameters: Vec<u64>,
@@ -104,7 +104,7 @@ impl Bindings {
         self.0.iter().rev().find_map(|binding| binding.object)
     }
 
-    /// Makes the key name an object from a tick on.
+    /// Lets the key refer to an object from a tick on.
     fn begin(&mut self, from: u64, object: ObjectId, list: &[Object]) {
         // If an object ends at a tick, the key names no object from the next tick on. If another
         // object begins at the same tick, that object's binding replaces the one for the next tick.
@@ -126,14 +126,14 @@ impl Bindings {
         self.0.push(Binding { from: from.max(last.0), object, renamed });
     }
 
-    /// If the key names this object, makes the key name no object from a tick on.
+    /// If the key refers to this object, lets the key refer to no object from a tick on.
     fn end(&mut self, from: u64, object: ObjectId) {
         if self.0.last().is_some_and(|last| last.object == Some(object)) {
             self.add(from, None, false);
         }
     }
 
-    /// From a tick on, makes the key name another object in place of the latest object.
+    /// From a tick on, lets the key refer to another object in place of the latest object.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
         // Remove the last bindings as long as they name the replaced object or no object.
@@ -242,8 +242,8 @@ impl Objects {
         self.bind(id, ticks.unwrap_or(0));
     }
 
-    /// Makes the key of an object name this object from a tick on, but does not change the object's
-    /// lifetime.
+    /// Lets the key of an object refer to this object from a tick on, but does not change the
+    /// object's lifetime.
     pub fn bind(&mut self, id: ObjectId, ticks: u64) {
         let Some(Object { key, kind, .. }) = self.list.get(id.0 as usize) else { return };
         let bindings = self.by_kind.entry((*key, *kind)).or_default();
@@ -275,7 +275,7 @@ impl Objects {
         self.name_nothing(object.key, object.kind, ticks.saturating_add(1));
     }
 
-    /// From a tick on, makes a key name no object of this kind.
+    /// From a tick on, lets a key refer to no object of this kind.
     pub fn name_nothing(&mut self, key: u64, kind: u32, ticks: u64) {
         let bindings = self.by_kind.entry((key, kind)).or_default();
         match bindings.0.last().map(|last| last.object) {
@@ -323,7 +323,7 @@ impl Objects {
         }
     }
 
-    /// Makes kinds of objects share names: if a key names no object of the wanted kind but one of
+    /// Lets kinds of objects share names: if a key names no object of the wanted kind but one of
     /// another kind, lookups return that object.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;

@@ -154,7 +154,7 @@ impl Selection {
     }
 }
 
-/// Decides for each event of a trace if it is selected. Caches the results per event id and
+/// Decides for each event of a trace whether it is selected. Caches the results per event id and
 /// context.
 #[derive(Debug)]
 pub struct Selector {

@@ -14,7 +14,7 @@ pub trait CountsInRange: Sink {
     fn end(&mut self, covered: Covered);
 }
 
-/// The part of a trace that figures cover.
+/// The part of a trace from which the figures are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Covered {
     /// The first tick of the range.

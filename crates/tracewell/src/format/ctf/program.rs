@@ -157,7 +157,7 @@ pub(super) enum Op {
         field: u32,
         form: Form,
     },
-    /// Stores the number that was read last in a register.
+    /// Stores in a register the number that was read last.
     Store {
         register: u32,
         is_signed: bool,

@@ -160,7 +160,8 @@ impl Candidate {
         }
         let unexplained =
             events.values().any(|(frames, fit)| *frames >= MIN_OF_EVENT && 2 * fit < *frames);
-        // This tests for nine of ten frames, because a frame that fits exactly has two points.
+        // A frame that fits exactly has two points, so 18 points per ten frames stand for nine of
+        // ten frames.
         10 * self.score.fits >= 18 * sample.frames.len() && !unexplained
     }
 

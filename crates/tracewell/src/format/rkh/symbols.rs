@@ -1,4 +1,4 @@
-//! Names of objects and active objects, with their times of validity.
+//! Names of objects and active objects, with the times for which these names are valid.
 //!
 //! A name is valid from its symbol record to the next symbol record with the same key. The next
 //! configuration record ends it too, because a restarted target can reuse addresses for other

@@ -129,8 +129,8 @@ impl Events {
         let counted = u128::from(at.ticks.saturating_sub(ticks_before));
         let ahead = expected.saturating_sub(counted);
         let turns = (ahead + u128::from(TURN / 2)) / u128::from(TURN);
-        // The system's time is less precise than the counter, but its error is a small part of a
-        // turn.
+        // The system's time is less precise than the counter, but its error is a small fraction of
+        // a turn.
         let difference = ahead.abs_diff(turns * u128::from(TURN));
         if turns == 0 || difference > u128::from(TURN / 8) {
             return 0;

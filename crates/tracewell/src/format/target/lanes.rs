@@ -80,7 +80,7 @@ pub(super) struct Lanes {
     session: u8,
     /// Number of ticks to add to recorded times after the latest restart.
     base: u64,
-    /// The largest time so far, including this number.
+    /// The largest time so far, with the number of ticks in `base` added.
     latest: u64,
     /// Offset of damage that no loss reports yet.
     damage: Option<(u64, LossCause)>,
@@ -91,9 +91,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Records that the bytes before the next packet are not a packet. Before the first packet,
-    /// such bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if
-    /// the bytes are the beginning of a packet at the end of the input.
+    /// Notes that the bytes before the next packet are not a packet. Before the first packet, such
+    /// bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if the
+    /// bytes are the beginning of a packet at the end of the input.
     pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),

@@ -314,8 +314,8 @@ impl ContextCache {
         Self { entries: std::array::from_fn(empty) }
     }
 
-    /// Returns the key of an empty entry, which is a key that belongs to a different entry. So no
-    /// lookup finds an empty entry, not even that of the context word of unused slots.
+    /// Returns the key that marks an entry as empty. Lookups of this key examine a different entry,
+    /// so no lookup finds an empty entry. This is also true for the context word of unused slots.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
     }

@@ -524,7 +524,8 @@ impl Schema {
             self.define(EventType { id: event.id + base, ..event.clone() });
         }
         for (range, event) in &other.ranges {
-            // A schema file of a user may name ids up to the last one.
+            // A user's schema file may define ids up to the highest possible id, so the sum may
+            // overflow.
             let Some(first) = range.start().checked_add(base) else { continue };
             let moved = EventType { id: event.id.saturating_add(base), ..event.clone() };
             self.ranges.push((first..=range.end().saturating_add(base), moved));

@@ -17,7 +17,7 @@ pub(super) struct Place<'a> {
     pub is_root: bool,
     /// True for the first member of its structure.
     pub is_first: bool,
-    /// True for an element of an array, or a part of one.
+    /// True for an element of an array, or for a part of an element.
     pub is_in_array: bool,
 }
 

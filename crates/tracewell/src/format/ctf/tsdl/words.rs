@@ -1,4 +1,4 @@
-//! Converts values of attributes of types: alignments, and the words for byte orders, bases and
+//! Converts the attribute values of types: alignments, and the words for byte orders, bases and
 //! encodings.
 
 use tracewell_wire::ByteOrder;
