@@ -1,4 +1,5 @@
-//! Compares two distributions, and determines if their difference is likely to be due to chance.
+//! Compares two distributions, and determines whether their difference is likely to be due to
+//! chance.
 //!
 //! The test is the two-sample Kolmogorov–Smirnov test. It makes no assumption about the form of the
 //! distributions, and it detects changes anywhere in the distribution, not only in its middle. The

@@ -1,4 +1,4 @@
-//! The figures that thresholds name, and the values of these figures in a trace.
+//! The figures to which thresholds can refer, and the values of these figures in a trace.
 //!
 //! This module defines the names and the units of figures. The caller derives the values from the
 //! analyses of the same trace ([`Figures`]).
@@ -123,7 +123,8 @@ impl Measure {
         }
     }
 
-    /// Returns true if the measure has many values, so that a threshold names a statistic of them.
+    /// Returns true if the measure has many values, so that a threshold must name a statistic of
+    /// them.
     pub const fn has_statistics(self) -> bool {
         matches!(self.unit(), Unit::Time)
     }

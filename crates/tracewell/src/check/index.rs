@@ -35,7 +35,7 @@ pub(super) enum PartOf {
 /// memory.
 const MAX_REMEMBERED: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// The parts of all rules, by the ids that their patterns name.
+/// The parts of all rules, by the ids to which their patterns refer.
 #[derive(Debug)]
 pub(super) struct Index<'r> {
     shapes: Arc<Shapes<'r>>,
@@ -116,7 +116,7 @@ impl<'r> Index<'r> {
         parts
     }
 
-    /// Sets steps to process every event, or only the events that their patterns name.
+    /// Makes steps process every event, or only the events to which their patterns refer.
     pub(super) fn set_awake(&mut self, part: Part, awake: bool) {
         match (self.awake.binary_search(&part), awake) {
             // The list stays sorted, so that parts are processed in the order of the rules.
@@ -126,7 +126,7 @@ impl<'r> Index<'r> {
         }
     }
 
-    /// Sets a statement to process the first event at or after this tick.
+    /// Makes a statement process the first event at or after this tick.
     pub(super) fn set_alarm(&mut self, part: Part, ticks: u64) {
         self.alarms.push(Reverse((ticks, part)));
     }

@@ -1,7 +1,7 @@
 //! Compares events with patterns.
 //!
 //! A plan for each shape and event id contains the positions of the fields. Plans are cached, so an
-//! event that no pattern names costs one table lookup.
+//! event to which no pattern refers costs one table lookup.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Rules about the events of a run, and a sink that checks if a trace follows them.
+//! Rules about the events of a run, and a sink that checks whether a trace follows them.
 //!
 //! ```text
 //! text ──> tokens ──> parser ──> Rules ──> Check, a sink: one automaton per rule ──> Verdict

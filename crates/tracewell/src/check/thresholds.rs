@@ -90,7 +90,7 @@ pub(super) enum Decision {
     Open(String),
 }
 
-/// The sources of a trace's values and of the values of earlier runs.
+/// The sources of the current trace's values and of the values from earlier runs.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) trace: &'a Trace,

@@ -124,8 +124,8 @@ pub enum RuleOutcome {
     Held,
     /// The rule failed.
     Failed,
-    /// The trace does not show if the rule holds. Either the event that begins the rule's range or
-    /// the event after `until` did not occur.
+    /// The trace does not show whether the rule holds. Either the event that begins the rule's
+    /// range or the event after `until` did not occur.
     Open,
 }
 

@@ -67,7 +67,7 @@ pub struct Context {
     pub object: Option<ObjectId>,
 }
 
-/// Records which names in [`Contexts`] a reader has already processed.
+/// Remembers which names in [`Contexts`] a reader has already processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeenContexts {
     renamed: usize,

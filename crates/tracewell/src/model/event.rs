@@ -272,7 +272,7 @@ pub enum ArgumentValue<'a> {
     Object(u64, Option<&'a str>),
     /// A number and its name in the schema.
     Enum(u64, Option<&'a str>),
-    /// A set of bits that the schema names.
+    /// A set of bits with names in the schema.
     Flags(u64),
     /// True or false.
     Bool(bool),

@@ -1,7 +1,7 @@
 //! Objects on which events act. An address can name several objects in turn. Each key has a list of
-//! bindings: a binding is an object and the tick from which the key names it. A key has one list
-//! for each kind of object, and one list for all kinds together. A lookup takes logarithmic time in
-//! the number of bindings of the key.
+//! bindings: a binding is an object and the tick from which the key refers to it. A key has one
+//! list for each kind of object, and one list for all kinds together. A lookup takes logarithmic
+//! time in the number of bindings of the key.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ pub struct Object {
     pub record: Vec<u8>,
 }
 
-/// A change of the object that a key names, with the tick of this change.
+/// A change of the object to which a key refers, with the tick of this change.
 #[derive(Clone, Copy, Debug)]
 struct Binding {
     from: u64,
@@ -58,8 +58,8 @@ struct Binding {
     renamed: usize,
 }
 
-/// The objects that a key names, in event order. The ticks of bindings never decrease, even if the
-/// clock was set back.
+/// The objects to which a key refers, in event order. The ticks of bindings never decrease, even if
+/// the clock was set back.
 #[derive(Debug, Default)]
 struct Bindings(OneOrMany<Binding>);
 
@@ -147,14 +147,14 @@ impl Bindings {
     }
 }
 
-/// The object that a key names at a tick, and the span of time in which it does.
+/// The object to which a key refers at a tick, and the time span in which it refers to this object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedAt {
     /// The object, or `None` if no known object has the key.
     pub object: Option<ObjectId>,
-    /// First tick at which the key names the object.
+    /// First tick at which the key refers to the object.
     pub from: u64,
-    /// Last tick at which the key names the object; `u64::MAX` if there is no end.
+    /// Last tick at which the key refers to the object; `u64::MAX` if there is no end.
     pub until: u64,
 }
 
@@ -163,7 +163,7 @@ pub struct NamedAt {
 struct KeyHistory {
     /// The objects, in the order of the source.
     ids: OneOrMany<ObjectId>,
-    /// The objects of any kind that the key names over time.
+    /// The objects of any kind to which the key refers over time.
     bindings: Bindings,
 }
 

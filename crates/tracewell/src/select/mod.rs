@@ -57,11 +57,11 @@ pub(crate) use unknown_values::unknown_values;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Names (`*` matches any text) or keys of contexts.
+    /// Names or keys of contexts; in a name, `*` matches any text.
     pub contexts: Vec<String>,
-    /// Names or labels (with `*`) or ids of events.
+    /// Names, labels or ids of events; a name or label may contain `*`.
     pub events: Vec<String>,
-    /// Names (with `*`) or keys of objects that an argument refers to.
+    /// Names or keys of objects to which an argument refers; a name may contain `*`.
     pub objects: Vec<String>,
     /// Ids or names of events. If the list is not empty, only the listed events are selected.
     pub ids: Vec<IdOrName>,
@@ -69,9 +69,9 @@ pub struct Selection {
     pub without_ids: Vec<IdOrName>,
     /// Numbers of processors.
     pub cpus: NumberList,
-    /// Names (with `*`) or keys of threads.
+    /// Names or keys of threads; a name may contain `*`.
     pub threads: Vec<String>,
-    /// Ids of processes, or names (with `*`) of their programs.
+    /// Ids of processes, or names of their programs; a name may contain `*`.
     pub processes: Vec<String>,
     /// Expressions about the fields of an event. The event must meet all of them.
     pub expressions: Vec<Expression>,

@@ -197,7 +197,7 @@ pub(crate) fn trailing_id(name: &str, schema: &Schema) -> Option<u32> {
     }
 }
 
-/// Returns the event id that a name consists of or ends with.
+/// Returns the event id of a name that is an id or ends with an id.
 pub(crate) fn event_id(name: &str, schema: &Schema) -> Option<u32> {
     // A hook id is hexadecimal even without `0x`.
     let number = key(name).filter(|_| !schema.ids_are_hooks());

@@ -1,7 +1,7 @@
 //! Divides a response or a wait into parts.
 //!
-//! Each function divides an interval into consecutive parts, so the parts add up to the whole.
-//! Times in which a row has no state become parts with the state `Unknown`.
+//! Each function divides an interval into consecutive parts, so the parts add up to the whole. If a
+//! row has no state for some time, this time becomes a part with the state `Unknown`.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Determines the fill levels of queues and pools over time.
 //!
-//! Events contain the level before a call. They do not show whether the call succeeded. Counts of
-//! free items are subtracted from the capacity, if it is known.
+//! Events contain the level before a call. They do not show whether the call succeeded. If an event
+//! contains the number of free items and the capacity is known, the level is their difference.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,5 @@
-//! Passes the moments at which machines, queues and messages change to consumers such as timelines.
+//! Informs consumers such as timelines of each moment at which a machine, a queue or a message
+//! changes.
 //!
 //! [`super::Machines`] computes sums. A [`MachineMoments`] receives the same changes one by one, so
 //! a timeline agrees with the figures.

@@ -1,4 +1,4 @@
-//! Rows of the things that events name, such as queues and machines.
+//! Rows of the things to which events refer, such as queues and machines.
 //!
 //! Events name the same few things again and again, and most keys have only one name in the whole
 //! trace. So a slot usually contains the row for a key, and the trace is searched for the name only

@@ -51,7 +51,7 @@ pub struct Wanted {
     pub holes: bool,
 }
 
-/// Times and number of the events that name a task, whatever these events mean.
+/// The number and the times of the events that refer to a task, whatever these events mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     /// Number of events with this context.

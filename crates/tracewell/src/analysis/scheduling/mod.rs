@@ -361,7 +361,7 @@ impl<M: Moments> Scheduling<M> {
         self.calm = self.pairs.is_empty() && !self.gaps.open && !in_hole;
     }
 
-    /// Stores that an event names a context.
+    /// Stores that an event refers to a context.
     fn name(&mut self, context: ContextId, ticks: u64) -> &mut Seen {
         let seen = Seen { events: 0, first_ticks: ticks, last_ticks: ticks };
         self.seen.at(context).get_or_insert(seen)

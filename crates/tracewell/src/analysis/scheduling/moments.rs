@@ -1,4 +1,4 @@
-//! Passes the moments at which scheduling changes to consumers such as timelines.
+//! Informs consumers such as timelines of each moment at which scheduling changes.
 //!
 //! [`super::Scheduling`] decides when a task gets the processor, waits or holds a mutex, and adds
 //! up these times. A [`Moments`] receives the same decisions one by one, so a timeline agrees with

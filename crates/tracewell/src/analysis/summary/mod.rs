@@ -1,4 +1,4 @@
-//! A summary of the tracks of a trace of any size. It computes views without reading the trace
+//! Summarises the tracks of a trace, whatever its size. It computes views without reading the trace
 //! again. The time to compute the states of a row depends on the resolution and not on the length
 //! of the trace.
 //!

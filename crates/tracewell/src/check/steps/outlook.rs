@@ -17,7 +17,7 @@ pub(in crate::check) enum DeadEnd {
     Late(Span, u64, Bound),
 }
 
-/// The facts that decide if a run can continue.
+/// The facts that decide whether a run can continue.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct View<'a> {
     pub(in crate::check) shared: &'a Shared,

@@ -50,7 +50,7 @@ pub(super) struct Who {
     recorder: Option<Slots>,
     /// The thread that runs after the event.
     next: Option<Slots>,
-    /// Threads that the event names.
+    /// Threads to which the event refers.
     named: [Option<Slots>; 2],
     /// The slot of the processor, if the packet does not contain the processor.
     cpu: Option<u8>,
@@ -152,7 +152,7 @@ impl Who {
     }
 
     /// Returns the processor of an event whose row was written: the processor of its packet, or the
-    /// one that the event names.
+    /// one that the event specifies.
     #[inline]
     pub(super) fn cpu(&self, row: &Row<'_>, packet: Option<u64>) -> u16 {
         let own = self.cpu.and_then(|slot| row.number_in(slot));

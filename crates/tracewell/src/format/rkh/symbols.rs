@@ -170,7 +170,7 @@ impl Symbols {
         }
     }
 
-    /// Names a context after the symbol of its active object. If this symbol is missing, uses the
+    /// Gives a context the name of its active object's symbol. If this symbol is missing, uses the
     /// symbol of the object at the same address. Before version 2.4.3, only objects have symbols.
     fn name(&self, trace: &mut Trace, context: ContextId, key: u64) {
         let named = [kind::ACTIVE_OBJECT, kind::OBJECT].map(|kind| self.holding.get(&(kind, key)));

@@ -181,7 +181,7 @@ impl State {
         }
     }
 
-    /// Returns the task that the first parameter names. The value 0 names no task.
+    /// Returns the task to which the first parameter refers. The value 0 names no task.
     #[inline(always)]
     fn first_task(&mut self, slot: &Slot, trace: &mut Trace, used: bool) -> Option<ContextId> {
         let number = Record::from_bytes(slot).par1;
@@ -191,8 +191,8 @@ impl State {
         }
     }
 
-    /// Adds the task that the second parameter names. The kernel's fast path does not write this
-    /// parameter.
+    /// Adds the task to which the second parameter refers. The kernel's fast path does not write
+    /// this parameter.
     #[inline(always)]
     fn second_task(&mut self, slot: &Slot, trace: &mut Trace) {
         let record = Record::from_bytes(slot);

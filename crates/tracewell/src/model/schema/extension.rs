@@ -181,7 +181,7 @@ impl Schema {
         self.add_entries(extension, rules).map_err(|fault| extension.error(fault))
     }
 
-    /// Records an error about a file of a user that does not fit this schema.
+    /// Stores an error about a user's file that does not fit this schema.
     pub(crate) fn add_fault(&mut self, error: SchemaError) {
         self.faults.push(error);
     }
@@ -367,8 +367,8 @@ impl Schema {
     }
 
     /// Returns an event, changed by the entry for its name in a built-in file if there is one. The
-    /// recorded event may lack arguments that the entry names. In the file, a name that ends with
-    /// `*` stands for all names that begin like this and have no entry of their own.
+    /// recorded event may lack some of the arguments in the entry. In the file, a name that ends
+    /// with `*` stands for all names that begin like this and have no entry of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))

@@ -58,10 +58,10 @@ pub enum ArgumentKind {
     Address,
     /// The key of an object, with the object's type code if it is known.
     Object(Option<u32>),
-    /// A number that a table names. Numbers without a name are shown in decimal with the table's
-    /// unit.
+    /// A number with a name in a table. Numbers without a name are shown in decimal with the
+    /// table's unit.
     Enum(TableId),
-    /// A set of bits that a table names. Bits without a name are shown in hexadecimal.
+    /// A set of bits with names in a table. Bits without a name are shown in hexadecimal.
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
@@ -582,7 +582,7 @@ impl Schema {
     }
 
     /// Returns the names of numbered objects: the code of the type, the number and the name. They
-    /// come from tables that have the name of a type.
+    /// come from tables named after a type.
     pub(crate) fn object_names(&self) -> impl Iterator<Item = (u32, u64, &str)> {
         let tables = self.tables.iter().filter(|table| !table.is_flags);
         tables.flat_map(|table| {

@@ -98,7 +98,7 @@ struct Placer<'a> {
     fields: u64,
     /// The clock of the current stream, as its fields determine it.
     clock: Option<usize>,
-    /// The clock that the current stream names (CTF 2).
+    /// The clock that the current stream specifies (CTF 2).
     default_clock: Option<usize>,
     /// Offset of the current declaration in the text.
     at: u32,
