@@ -1,7 +1,7 @@
 //! The kinds of times that analyses measure, and their collection as distributions.
 //!
-//! Each part of an analysis that measures times has its own [`Distributions`], which stores nothing
-//! unless the caller requests distributions, because they need memory and time.
+//! Each part of an analysis that measures times has its own [`Distributions`]. Because
+//! distributions need memory and time, it stores nothing unless the caller requests them.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -351,7 +351,7 @@ pub struct Value {
     /// The same time in nanoseconds; `None` for other values, and if the clock's rate is unknown or
     /// changes.
     pub nanoseconds: Option<u64>,
-    /// The worst single value and its position, if the analysis has it.
+    /// The worst single value and its position, if the analysis stores them.
     pub worst: Option<Worst>,
 }
 

@@ -63,7 +63,7 @@ pub struct Context {
     pub kind: ContextKind,
     /// The name that the output shows; never empty.
     pub name: String,
-    /// The object that describes the context, if the trace has one.
+    /// The object that describes the context, if the trace contains such an object.
     pub object: Option<ObjectId>,
 }
 

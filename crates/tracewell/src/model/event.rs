@@ -75,7 +75,7 @@ impl<'a> Event<'a> {
         self.row.id
     }
 
-    /// Returns the priority of the context, if the record has one.
+    /// Returns the priority of the context, if the record contains it.
     pub const fn priority(&self) -> Option<u16> {
         self.row.priority.get()
     }

@@ -108,8 +108,8 @@ impl Lifetimes {
     }
 
     /// Assigns the lives to the objects in the source, in the order of the source. From the
-    /// beginning of each life, the key names the object that is assigned to it. For lives without a
-    /// name, `made_up` creates objects. `from` is the tick of the first position.
+    /// beginning of each life, the key refers to the object that is assigned to this life. For
+    /// lives without a name, `made_up` creates objects. `from` is the tick of the first position.
     pub fn settle(
         mut self,
         schema: &Schema,

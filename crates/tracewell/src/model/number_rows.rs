@@ -129,7 +129,7 @@ impl<'a> NumberRows<'a> {
         Some(numbers)
     }
 
-    /// Returns the detail of the context, if the record has one.
+    /// Returns the detail of the context, if the record contains one.
     #[inline(always)]
     pub(crate) fn detail(&self, row: &NumberRow<'_>) -> Option<ContextDetail> {
         self.trace.details.as_ref()?.detail(row.record)

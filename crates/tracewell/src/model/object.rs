@@ -52,7 +52,7 @@ pub struct Object {
 #[derive(Clone, Copy, Debug)]
 struct Binding {
     from: u64,
-    /// `None` if the key names no known object from this tick on.
+    /// `None` if the key refers to no known object from this tick on.
     object: Option<ObjectId>,
     /// Number of times that the key got another name, up to this binding.
     renamed: usize,
@@ -106,8 +106,9 @@ impl Bindings {
 
     /// Lets the key refer to an object from a tick on.
     fn begin(&mut self, from: u64, object: ObjectId, list: &[Object]) {
-        // If an object ends at a tick, the key names no object from the next tick on. If another
-        // object begins at the same tick, that object's binding replaces the one for the next tick.
+        // If an object ends at a tick, the key refers to no object from the next tick on. If
+        // another object begins at the same tick, that object's binding replaces the one for the
+        // next tick.
         while self.0.last().is_some_and(|last| last.object.is_none() && last.from > from) {
             self.0.pop();
         }
@@ -169,7 +170,7 @@ struct KeyHistory {
 
 /// The objects of a trace, by number and by key.
 ///
-/// Memory is reused, so an address names different objects at different times:
+/// Memory is reused, so an address refers to different objects at different times:
 ///
 /// ```
 /// use tracewell::model::{Lifetime, Object, Objects};
@@ -234,8 +235,8 @@ impl Objects {
         self.list.get(id.0 as usize)
     }
 
-    /// Begins the life of an object. From this time on, the object's key names the object. `ticks`
-    /// is `None` if the time is unknown.
+    /// Begins the life of an object. From this time on, the object's key refers to the object.
+    /// `ticks` is `None` if the time is unknown.
     pub fn begin(&mut self, id: ObjectId, ticks: Option<u64>) {
         let Some(object) = self.list.get_mut(id.0 as usize) else { return };
         object.lifetime = Lifetime { from: ticks, until: None };
@@ -260,7 +261,7 @@ impl Objects {
         self.changes += 1;
     }
 
-    /// Ends the life of an object. The object's key still names this object, until the key names
+    /// Ends the life of an object. The object's key still refers to this object, until it refers to
     /// another object.
     pub fn delete(&mut self, id: ObjectId, ticks: u64) {
         if let Some(object) = self.list.get_mut(id.0 as usize) {
@@ -323,8 +324,8 @@ impl Objects {
         }
     }
 
-    /// Lets kinds of objects share names: if a key names no object of the wanted kind but one of
-    /// another kind, lookups return that object.
+    /// Lets kinds of objects share names: if a key refers to an object of another kind but to no
+    /// object of the wanted kind, lookups return that object.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;
     }
@@ -342,8 +343,8 @@ impl Objects {
     }
 
     /// Returns the latest object that a key named at a time. If `kind` is given, considers only
-    /// objects of this kind. The key of a deleted object names this object until it names another
-    /// object, unless [`Objects::end`] ended the life of the object.
+    /// objects of this kind. The key of a deleted object refers to this object until it refers to
+    /// another object, unless [`Objects::end`] ended the life of the object.
     pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
         let id = self.named(key, ticks, kind).object?;
         Some((id, self.get(id)?))

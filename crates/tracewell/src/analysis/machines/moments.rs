@@ -8,7 +8,7 @@ use super::sight::Named;
 use crate::analysis::scheduling::Position;
 use crate::model::ContextId;
 
-/// An event that sends or takes a message: its position, and the context that recorded it.
+/// An event that sends or takes a message, with its position and the context that recorded it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passed {
     /// The position of the event.

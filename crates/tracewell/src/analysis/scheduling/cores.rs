@@ -54,7 +54,7 @@ impl Core {
     }
 
     /// Handles an event. `idles` is true if the event means that no task is ready to run. Returns
-    /// true if this changes whether the core is idle.
+    /// true if the core becomes idle or stops being idle.
     pub(super) fn note_idle(&mut self, idles: bool) -> bool {
         let idle = (idles || self.idle) && self.running.task().is_none();
         std::mem::replace(&mut self.idle, idle) != idle

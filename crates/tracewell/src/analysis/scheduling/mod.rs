@@ -34,8 +34,9 @@
 //! If a trace shows only which context recorded an event ([`Processor::Recorders`]), it is unknown
 //! what ran between events. Then there are no figures for execution, preemption and net time.
 //!
-//! After missing events, it is unknown what runs until an event shows it. Intervals, waits and
-//! brackets end at the gap. Jobs that were pending at the gap are counted separately.
+//! After missing events, it is unknown what runs until an event shows the running context.
+//! Intervals, waits and brackets end at the gap. Jobs that were pending at the gap are counted
+//! separately.
 //!
 //! ```
 //! use tracewell::analysis::scheduling::{Scheduling, Wanted};
@@ -351,7 +352,7 @@ impl<M: Moments> Scheduling<M> {
             return self.gap(trace, None);
         }
         if self.gaps.hole {
-            // The decoder ignores holes, so its context may be wrong: it is the context from
+            // The decoder does not know of holes, so the context that it gives may be the one from
             // before the hole.
             step.recorded_by = None;
         }

@@ -127,8 +127,8 @@ impl Summary {
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
     /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
-    /// within this number of ticks, only one per context remains. With 0, the rows are exact. A
-    /// range that ends before it begins is treated as a range of one tick, at its beginning.
+    /// within this number of ticks, only one per context remains. With 0, the rows are exact. If a
+    /// range ends before it begins, it is treated as a range of one tick at its beginning.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {

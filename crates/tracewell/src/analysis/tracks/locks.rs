@@ -20,7 +20,8 @@ pub struct LockTrack {
     /// Its holder over time; empty for a semaphore.
     pub holder: Row<Holder>,
     /// Waits for it, in the order of their ends. If the trace does not contain the end of a wait,
-    /// the next gap, the next wait of its task or the end of the trace determines its position.
+    /// the position of the wait depends on the next event that must come later: a gap, the next
+    /// wait of its task, or the end of the trace.
     pub waits: Vec<WaitSpan>,
 }
 

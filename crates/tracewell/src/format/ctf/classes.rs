@@ -26,7 +26,7 @@ pub struct Metadata {
     pub byte_order: ByteOrder,
     /// The identifier that packets repeat.
     pub uuid: Option<[u8; 16]>,
-    /// Name of the trace, if the metadata has one.
+    /// Name of the trace, if the metadata contains one.
     pub name: Option<String>,
     /// Facts about the recording system, in order of declaration. Each name occurs once.
     pub environment: Vec<(String, Value)>,
@@ -73,7 +73,7 @@ pub struct Clock {
 pub struct StreamClass {
     /// Id, unique in the trace.
     pub id: u64,
-    /// Name, if the metadata has one.
+    /// Name, if the metadata contains one.
     pub name: Option<String>,
     /// The clock of the timestamps, an index in [`Metadata::clocks`].
     pub clock: Option<usize>,
@@ -92,9 +92,9 @@ pub struct StreamClass {
 pub struct EventClass {
     /// Id, unique in the stream class.
     pub id: u64,
-    /// Name, if the metadata has one.
+    /// Name, if the metadata contains one.
     pub name: Option<String>,
-    /// Level of importance, if the metadata has one.
+    /// Level of importance, if the metadata contains one.
     pub log_level: Option<LogLevel>,
     /// Address of a model of the event.
     pub uri: Option<String>,

@@ -434,8 +434,8 @@ impl<'r> Compiler<'r> {
         found.flatten().copied()
     }
 
-    /// Adds the instructions that store a number if other fields refer to it, and that apply its
-    /// roles.
+    /// Adds the instructions that apply the roles of a number and, if other fields refer to the
+    /// number, store it.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
         let registers: Vec<_> = self.stored().collect();
         for register in registers {

@@ -43,8 +43,8 @@ pub(super) struct StreamLayout {
     pub(super) event_header: Program,
     /// The layout of the event header, if its fields have fixed offsets.
     pub(super) fixed_header: Option<FixedHeader>,
-    /// The id of events whose header has none: the id of the only event class, or 0 if there are
-    /// several classes.
+    /// The id of events whose header contains no id: the id of the only event class, or 0 if there
+    /// are several classes.
     pub(super) default_event: u64,
     pub(super) events: Vec<EventLayout>,
     /// Number of registers that its events need.
@@ -143,8 +143,8 @@ impl Layout {
     }
 }
 
-/// Compiles a scope without arguments. Returns its program, and the alignment of the position after
-/// it.
+/// Compiles a scope without arguments. Returns the program of the scope, and the alignment of the
+/// position after the scope.
 fn hidden(
     registers: &Registers,
     scope: Scope,

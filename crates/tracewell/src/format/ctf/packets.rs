@@ -133,8 +133,8 @@ pub(super) fn read<'a>(
     Ok(Packet { bytes, size, offset, class, other_trace, context, body, end: content, numbers })
 }
 
-/// Returns the identifier of the trace and its offset in a packet, if it follows the magic number.
-/// Returns `None` for other packets.
+/// Returns the identifier of the trace and the identifier's offset in a packet, if the identifier
+/// follows the magic number. Returns `None` for other packets.
 fn identifier(layout: &Layout) -> Option<([u8; 16], usize)> {
     let header = layout.metadata.packet_header.as_ref()?;
     match header.members.get(1).map(|member| &member.class) {

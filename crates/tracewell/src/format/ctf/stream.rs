@@ -641,8 +641,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots.
-    /// If it was not read, and the next file can contain it again, stores it.
+    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots. If
+    /// the packet was not read and the next file can contain it again, stores the packet.
     fn is_repeated(&mut self, packet: Previous) -> bool {
         if packet.number.is_none() {
             return false;

@@ -62,7 +62,7 @@ pub(super) struct Who {
     pub(super) is_interrupt: bool,
 }
 
-/// An event class: its id in the schema, and the arguments that name its contexts.
+/// An event class: its id in the schema, and the arguments that identify its contexts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     pub(super) id: u32,
@@ -142,8 +142,8 @@ impl Who {
         self.interrupt = Some(Interrupt { begins, number, offset: means.offset });
     }
 
-    /// Returns true if the event names no context except its recorder, and its processor is that of
-    /// its packet.
+    /// Returns true if the event refers to no context except its recorder, and if its processor is
+    /// the processor of its packet.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         let has_name = self.recorder.is_some_and(|(_, name)| name.is_some());

@@ -60,8 +60,8 @@ impl State {
 
     /// Fills columns with records and returns the number of rows filled.
     ///
-    /// If a record assigns a context number to another task, the batch ends before this record,
-    /// because all events of a batch get the names that are valid when it is delivered.
+    /// All events of a batch get the names that are valid when the batch is delivered. So if a
+    /// record assigns a context number to another task, the batch ends before this record.
     pub(super) fn fill<S: Borrow<Slot>>(
         &mut self,
         slots: &[S],
@@ -213,8 +213,8 @@ impl State {
         task.get().unwrap_or_else(|| self.special(running.in_interrupt(), trace))
     }
 
-    /// Returns the context of interrupts or the context of unknown tasks, and adds it to the trace
-    /// if it is new.
+    /// Returns the context of interrupts or the context of unknown tasks. If this context is new,
+    /// adds it to the trace.
     fn special(&mut self, in_interrupt: bool, trace: &mut Trace) -> ContextId {
         if in_interrupt {
             let context = tasks::interrupt(trace);

@@ -2,8 +2,8 @@
 //!
 //! Damaged bytes can contain many headers, each with a checksum over up to 4 KiB. Computing all
 //! these checksums separately would take much longer than reading the bytes once. A CRC is linear,
-//! so the checksum of a part follows from the checksums of two prefixes, one that ends before the
-//! part and one that includes it:
+//! so the checksum of a part follows from the checksums of two prefixes: one ends before the part,
+//! the other ends with the part. The formula is:
 //! `sum(part) = sum(prefix with part) ^ sum(prefix before part) * x^(8 * length)`.
 
 use tracewell_wire::target::Lookup;

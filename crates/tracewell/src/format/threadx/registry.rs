@@ -221,7 +221,8 @@ fn label(slot: &RegistrySlot<'_>, trace: &Trace) -> String {
     unnamed(trace.symbols.as_deref(), trace.payload.digits(), noun, slot.pointer)
 }
 
-/// Returns the name of an object without a recorded name: its symbol, or its kind and address.
+/// Returns the name for an object without a recorded name: the object's symbol, or its kind and
+/// address.
 fn unnamed(symbols: Option<&SymbolTable>, digits: usize, noun: &str, key: u64) -> String {
     match symbols.and_then(|symbols| symbols.find_in(key, digits)) {
         Some(symbol) => symbol.to_string(),
