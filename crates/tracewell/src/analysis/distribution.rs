@@ -228,8 +228,8 @@ impl Distribution {
         }
     }
 
-    /// Returns true if quantiles and buckets are exact, which means that there are at most
-    /// [`MAX_EXACT`] values.
+    /// Returns true if there are at most [`MAX_EXACT`] values, so that quantiles and buckets are
+    /// exact.
     pub fn is_exact(&self) -> bool {
         matches!(self.values, Values::Exact(_))
     }

@@ -39,7 +39,7 @@ pub(super) struct Watch<'r> {
     matched: u64,
     /// True if the `from` event occurred.
     began: bool,
-    /// The events that almost matched the pattern that would decide the statement.
+    /// The events that almost matched the pattern on which the result of the statement depends.
     missed: Missed,
 }
 

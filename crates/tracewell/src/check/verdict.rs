@@ -50,8 +50,8 @@ impl Verdict {
         self.rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Open).count()
     }
 
-    /// Returns a stricter verdict: rules that the trace does not decide are failures, and so are
-    /// names in the rules that no event of the trace's format has.
+    /// Returns a stricter verdict. In this verdict, a rule that the trace does not decide is a
+    /// failure, and so is a name that no event of the trace's format has.
     #[must_use]
     pub fn strict(mut self) -> Self {
         for result in &mut self.rules {

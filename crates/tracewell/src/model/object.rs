@@ -467,8 +467,8 @@ mod tests {
         objects.end(first, 10);
         assert_eq!(label(&objects, 10, Some(1)), Some("first"));
         assert_eq!(label(&objects, 11, Some(1)), None);
-        // A target that restarts can give the key to another object at the same tick at which the
-        // first one ended.
+        // After a restart, a target can assign the key to another object at the tick at which the
+        // first object ended.
         objects.add(object(7, 1, "second", Some(10)));
         assert_eq!(label(&objects, 10, Some(1)), Some("second"));
         assert_eq!(label(&objects, 9, Some(1)), Some("first"));

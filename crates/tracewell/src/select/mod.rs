@@ -89,7 +89,7 @@ pub struct Selection {
     pub skip: u64,
 }
 
-/// Error for a selection that needs data that the trace does not have.
+/// Error for a selection that needs data missing from the trace.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectionError {
     /// The selection has times, but the trace's clock has no known rate.
@@ -136,7 +136,7 @@ impl Selection {
         !(self.events.is_empty() && self.ids.is_empty() && self.without_ids.is_empty())
     }
 
-    /// Checks that a trace has the data that the selection needs.
+    /// Checks that a trace contains the data that the selection needs.
     ///
     /// # Errors
     /// Returns an error if the selection contains times but the clock has no known rate, or if it

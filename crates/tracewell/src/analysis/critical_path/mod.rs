@@ -109,7 +109,7 @@ pub struct Link {
     pub context: ContextId,
     /// Index of the reason of the wait in [`CriticalPath::reasons`].
     pub reason: u32,
-    /// The context that holds the object, or that wakes the waiting one.
+    /// The context that holds the object, or that wakes the waiting context.
     pub on: ContextId,
     /// The event with which `on` wakes the waiting context; `None` if `on` holds the object.
     pub woken: Option<Position>,

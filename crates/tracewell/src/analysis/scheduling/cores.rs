@@ -27,7 +27,7 @@ pub(super) struct Core {
     pub(super) since: u64,
     /// Ticks up to which the accounts have been charged.
     accounted: u64,
-    /// True after an event that means that no task is ready to run.
+    /// True after an event reported that no task is ready to run.
     idle: bool,
     spent: CoreTime,
 }
@@ -53,7 +53,7 @@ impl Core {
         now.saturating_sub(self.accounted)
     }
 
-    /// Handles an event. `idles` is true if the event means that no task is ready to run. Returns
+    /// Handles an event. `idles` is true if the event reports that no task is ready to run. Returns
     /// true if the core becomes idle or stops being idle.
     pub(super) fn note_idle(&mut self, idles: bool) -> bool {
         let idle = (idles || self.idle) && self.running.task().is_none();

@@ -415,8 +415,8 @@ impl Requests {
             else {
                 continue;
             };
-            // Time in which the owner runs, or in which another task runs on behalf of the waiting
-            // task, is not an inversion.
+            // Time is not inversion while the owner runs, or while another task runs on behalf of
+            // the waiting task.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
             let before = request.inverted;
             request.inverted.charge(*task, runs, helps, ticks, &self.urgency, &deadline);

@@ -295,7 +295,7 @@ impl<M: Moments> Scheduling<M> {
         self.moments.gap(self.gaps.before, loss);
     }
 
-    /// Counts an event of the context that recorded it, which has a stack.
+    /// Counts an event for its recording context, and measures the stack of this context.
     #[inline(always)]
     fn recorded(&mut self, event: Event<'_>, kind: &Kind) {
         self.name(event.row.context, event.row.ticks).events += 1;

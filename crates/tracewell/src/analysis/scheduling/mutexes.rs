@@ -1,4 +1,4 @@
-//! The mutexes that tasks hold: the holder of each mutex, and all tasks that seem to hold it.
+//! For each mutex, the holder and any other tasks that seem to hold it.
 //!
 //! Usually only one task holds a mutex, and the task's entry is in the mutex's row. If events are
 //! missing, a trace may show that several tasks hold the same mutex. The entries of the additional

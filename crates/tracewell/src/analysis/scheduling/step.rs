@@ -21,7 +21,7 @@ pub(super) struct Step {
     /// True if the event specifies the context that runs next. Then, if `next` is `None`, nothing
     /// runs next.
     pub(super) names_next: bool,
-    /// True if the event means that no task is ready to run.
+    /// True if the event reports that no task is ready to run.
     pub(super) idles: bool,
     pub(super) object: Option<u64>,
     /// The type code of the requested object, if the event is a request.

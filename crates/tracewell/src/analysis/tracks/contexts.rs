@@ -64,8 +64,8 @@ impl Contexts {
         self.at(id).asked = asked;
     }
 
-    /// Handles an event that reports that a context stops being ready. `code` is the state that the
-    /// kernel recorded.
+    /// Handles a report that a context stops being ready. `code` is the state that the kernel
+    /// recorded.
     pub(super) fn blocks(&mut self, id: ContextId, at: Position, code: Option<u64>) {
         let context = self.at(id);
         let (core, asked) = (context.core, context.asked.take());
@@ -81,8 +81,8 @@ impl Contexts {
         self.leaves(id, at, core, state);
     }
 
-    /// Handles an event that shows which state a context has while it does not have the processor.
-    /// If the context still has the processor, the state takes effect when the context loses it.
+    /// Handles an event that shows the next state of a context. If the context still has the
+    /// processor, the state takes effect when the context loses it.
     pub(super) fn becomes(&mut self, id: ContextId, at: Position, state: State) {
         let core = self.at(id).core;
         self.leaves(id, at, core, state);
@@ -106,7 +106,7 @@ impl Contexts {
         }
     }
 
-    /// Handles a choice of the scheduler that takes the processor from a context that could
+    /// Handles a choice of the scheduler by which a context loses the processor although it could
     /// continue.
     pub(super) fn preempted(&mut self, id: ContextId) {
         let context = self.at(id);

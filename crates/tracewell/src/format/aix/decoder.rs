@@ -293,8 +293,7 @@ impl Delivery<'_, '_> {
     }
 
     /// Handles hooks that describe the trace itself: lost entries and the clock's rate. Also looks
-    /// up the names of system calls, so that the decoder knows at the end which names had no
-    /// effect.
+    /// up the names of system calls. So the decoder knows at the end which names had no effect.
     fn after(&mut self, entry: &Entry<'_>, offset: u64) -> Flow {
         let out = &mut *self.out;
         if matches!(u32::from(entry.id().0), SYSTEM_CALL | SYSTEM_CALL_RETURN) {

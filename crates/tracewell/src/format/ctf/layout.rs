@@ -62,7 +62,7 @@ pub(super) struct EventLayout {
     pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,
-    /// True if the last slot contains the fields that have no slot of their own.
+    /// True if the last slot contains all fields without a slot of their own.
     pub(super) has_rest: bool,
     /// The event that the only program reads, if it is a plain event without arguments from the
     /// packet.

@@ -162,8 +162,8 @@ pub(super) enum Op {
         register: u32,
         is_signed: bool,
     },
-    /// Applies a role of the number that was read last, which has this number of bits, to the
-    /// packet or event.
+    /// Applies a role of the number that was read last to the packet or event. The number has this
+    /// number of bits.
     Role {
         role: Role,
         bits: u8,

@@ -144,7 +144,7 @@ pub(super) struct Stream<'a> {
     is_incomplete: bool,
     /// Number of the next packet in the index of its file; `None` if the index is not used.
     entry: Option<usize>,
-    /// The packets that may occur again in the next files: those that begin after the beginning of
+    /// The packets that may occur again in the next files because they begin after the beginning of
     /// the next file.
     repeatable: HashSet<Previous, RandomState>,
 }
@@ -309,7 +309,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns a stamp that is not later than the next element, which the files do not contain yet.
+    /// Returns a lower bound for the stamp of the next element, which the files do not contain yet.
     #[cold]
     fn least(&self) -> u64 {
         let end = match self.held.or(self.packet) {
@@ -619,8 +619,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the number of bytes to the next packet that the index lists, after a packet that
-    /// cannot be read.
+    /// After a packet that cannot be read, returns the number of bytes to the next packet in the
+    /// index.
     fn next_listed(&mut self, part: &Part<'_>) -> Option<usize> {
         let (index, _) = part.index.zip(self.entry)?;
         let number = index.first_from(self.at as u64 + 1);

@@ -77,9 +77,9 @@ fn numbered(kind: u32, key: u64, label: String) -> Object {
     }
 }
 
-/// Maximum number of objects per key and of contexts per address, so that a target that restarts
-/// again and again does not exhaust memory. Once this number is reached, each new object or context
-/// replaces the latest one.
+/// Maximum number of objects per key and of contexts per address, so that endless restarts of a
+/// target do not exhaust memory. Once this number is reached, each new object or context replaces
+/// the latest one.
 const MAX_LIVES: usize = 256;
 
 /// The names that are valid now, and those that were valid before the latest configuration record.

@@ -68,7 +68,7 @@ pub(super) struct Events {
     row: Row,
     /// The types of series, by the number of the series.
     series: HashMap<u32, u32, RandomState>,
-    /// The last time that the system sent, in microseconds, and the ticks at that time.
+    /// The latest time from the system, in microseconds, and the ticks at that time.
     time: Option<(u64, u64)>,
     /// True if the events of the operating system have been looked up.
     kernel_chosen: bool,

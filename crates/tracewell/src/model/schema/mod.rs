@@ -126,13 +126,13 @@ pub struct Zero {
 pub struct Means {
     /// The kind of statement that the event makes about its participants.
     pub meaning: Meaning,
-    /// Argument that names the subject; `None` if the recording context is the subject.
+    /// The argument with the key of the subject; `None` if the recording context is the subject.
     pub subject: Option<usize>,
-    /// Argument that names the object on which the event acts.
+    /// The argument with the key of the object on which the event acts.
     pub object: Option<usize>,
-    /// Argument that names the context that runs next.
+    /// The argument with the key of the context that runs next.
     pub next: Option<usize>,
-    /// Argument with the value of the meaning.
+    /// The argument with the value of the meaning.
     pub value: Option<usize>,
     /// Number that is added to the argument, so that values of different kinds of events differ.
     pub offset: u64,
@@ -166,8 +166,8 @@ impl Means {
         self.meaning == meaning || cases.any(|case| case.meaning == meaning)
     }
 
-    /// Returns the meaning for a value: that of the first case that applies or, if none does, the
-    /// usual one.
+    /// Returns the meaning for a value: the meaning of the first case that applies, or the usual
+    /// meaning if no case applies.
     pub(crate) fn for_value(mut self, value: Option<u64>) -> Self {
         let case =
             value.and_then(|value| self.cases.iter().flatten().find(|case| value & case.bits != 0));
