@@ -6,8 +6,8 @@
 /// Number of slots; a power of two.
 const SLOTS: usize = 256;
 
-/// The keys that were looked up last, with their results. A slot holds one key at a time, and each
-/// key belongs to one slot.
+/// Recently used keys, with their results. A slot holds one key at a time, and each key belongs to
+/// one slot.
 #[derive(Clone, Debug)]
 pub(super) struct KeySlots<K, V> {
     slots: Box<[Option<(K, V)>; SLOTS]>,

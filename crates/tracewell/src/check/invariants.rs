@@ -29,7 +29,7 @@ pub(super) struct Watch<'r> {
     waiting: VecDeque<Waiting>,
     /// True after the statement was broken and reported. The statement is then ignored.
     pub(super) is_broken: bool,
-    /// Tick of the last requested alarm.
+    /// Tick of the most recently requested alarm.
     alarm: Option<u64>,
     /// Number of times that the statement held: answered triggers for `whenever`, otherwise ranges.
     held: u64,

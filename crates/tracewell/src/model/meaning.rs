@@ -138,9 +138,10 @@ pub enum Meaning {
     TimerExpired,
     /// An assertion of the program failed; the value is its location.
     AssertionFailed,
-    /// The value is the deepest use of the subject's stack so far, in bytes; 0 if it is unknown.
+    /// The value is the largest number of used bytes in the subject's stack so far; 0 if it is
+    /// unknown.
     StackUsed,
-    /// The value is the smallest free part of the subject's stack so far, in bytes.
+    /// The value is the smallest number of free bytes in the subject's stack so far.
     StackFree,
     /// The subject enters a service of the system (the value).
     Call,

@@ -19,7 +19,7 @@ pub struct Named {
     pub key: u64,
     /// Type code of the object.
     pub kind: Option<u32>,
-    /// Ticks at which an event last named it. The meaning of a key can change over time.
+    /// Ticks of the latest event that refers to it. The meaning of a key can change over time.
     pub ticks: u64,
     /// Number of times that the key had been renamed up to `ticks`.
     pub(super) renamed: usize,

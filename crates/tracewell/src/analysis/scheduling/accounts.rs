@@ -2,8 +2,8 @@
 //! ends.
 //!
 //! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
-//! ran on behalf of another, an interrupt ran, or none of these ran. In the last of these cases,
-//! the core was idle without an idle task, or the trace does not show what ran.
+//! ran on behalf of another, an interrupt ran, or none of these ran. If none of these ran, the core
+//! was idle without an idle task, or the trace does not show what ran.
 
 use std::collections::HashMap;
 

@@ -56,9 +56,9 @@ pub struct Wanted {
 pub struct Seen {
     /// Number of events with this context.
     pub events: u64,
-    /// Ticks of the first event that names the task.
+    /// Ticks of the first event that refers to the task.
     pub first_ticks: u64,
-    /// Ticks of the last event that names the task.
+    /// Ticks of the last event that refers to the task.
     pub last_ticks: u64,
 }
 
@@ -67,7 +67,7 @@ pub struct Seen {
 pub struct Task {
     /// The context of the task.
     pub context: ContextId,
-    /// The first and last event that name the task, and the number of its events.
+    /// The first and the last event that refer to the task, and the number of its events.
     pub seen: Seen,
     /// Its execution; `None` if the trace shows only which context recorded each event.
     pub execution: Option<Execution>,

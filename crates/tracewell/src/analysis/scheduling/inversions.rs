@@ -52,7 +52,7 @@ impl Inverted {
     }
 }
 
-/// The priority of each task, from the last event that contains it.
+/// The priority of each task, from the latest event that contains this priority.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Urgency {
     priorities: PerContext<Option<u16>>,

@@ -77,7 +77,7 @@ pub(super) struct Requests {
     held: Mutexes,
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
-    /// Per core, the last event that can cause a choice of the scheduler, if this event was a
+    /// For each core, the latest event that can make the scheduler choose, if this event was a
     /// request.
     last: PerCore<Option<Request>>,
     waiting: PerContext<Option<Request>>,
@@ -184,7 +184,7 @@ impl Requests {
     }
 
     /// Handles a request or an unlock of the running task. The event is not a choice. `uncharged`
-    /// is the time for which the task has run since the last charge.
+    /// is the time for which the task has run since the previous charge.
     #[inline]
     pub(super) fn act(
         &mut self,

@@ -133,7 +133,8 @@ pub struct Scheduling<M = ()> {
     kinds: PerId<Kind>,
     directory: Directory,
     cores: Vec<Core>,
-    /// The first and last event that name each context, and the number of its events.
+    /// For each context, the first and the last event that refer to it, and the number of its
+    /// events.
     seen: PerContext<Option<Seen>>,
     executions: Executions,
     accounts: Accounts,
@@ -170,7 +171,7 @@ struct Gaps {
     ticks: u64,
     /// True if the next event is the first after a gap.
     open: bool,
-    /// True if the last gap was a hole and no event has shown yet what runs after it.
+    /// True if the latest gap was a hole, and no event has shown yet what runs after it.
     hole: bool,
     /// The previous event.
     before: Position,

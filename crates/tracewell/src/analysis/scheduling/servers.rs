@@ -73,8 +73,8 @@ struct Followed {
     idle: bool,
     /// True if the server itself has named its task.
     names_task: bool,
-    /// Ticks charged for an inferred task since the last exhaustion of the budget. Only an
-    /// exhaustion shows for certain which task is served.
+    /// Ticks charged for an inferred task since the budget was last exhausted. Only an exhaustion
+    /// shows for certain which task is served.
     unconfirmed: u64,
 }
 
@@ -288,8 +288,8 @@ impl Budgets {
     }
 
     /// Handles the exhaustion of the budget while `ran` was running. This shows that the server
-    /// serves `ran`. If another task was inferred, the ticks charged for that task since the last
-    /// exhaustion are replaced by the ticks of `ran`'s job.
+    /// serves `ran`. If another task was inferred, this function replaces the ticks charged for
+    /// that task since the previous exhaustion by the ticks of `ran`'s job.
     fn confirm(&mut self, index: usize, ran: ContextId, accounts: &Accounts) {
         let server = &mut self.servers[index];
         let wrong = std::mem::take(&mut server.unconfirmed);
@@ -304,7 +304,7 @@ impl Budgets {
         self.serves(index, ran);
     }
 
-    /// Handles missing events. After the gap, the last activation is unknown.
+    /// Handles missing events. After the gap, the most recent activation is unknown.
     pub(super) fn gap(&mut self) {
         (self.activated, self.unserved) = (None, None);
         self.begun = PerContext::default();

@@ -48,7 +48,7 @@ impl<M: Moments> Scheduling<M> {
 
     /// Handles an event of the class [`Class::Plain`].
     ///
-    /// The time since the last change is not charged here, because no figure needs this charge
+    /// The time since the previous change is not charged here, because no figure needs this charge
     /// before the next change.
     #[inline(always)]
     fn plain(&mut self, event: Event<'_>, kind: &Kind) -> bool {
@@ -99,7 +99,7 @@ impl<M: Moments> Scheduling<M> {
             self.charge_until(event.trace, 0, row.ticks);
         }
         self.note(event, kind, subject, true);
-        // The task has run since the last charge.
+        // The task has run since the previous charge.
         let uncharged = self.cores.first().map_or(0, |core| core.uncharged(row.ticks));
         self.requests.act(&step, uncharged, &self.accounts, &mut self.moments);
         self.switches.pass(&step);

@@ -18,7 +18,7 @@ type Interval = (u64, u64);
 struct Window {
     length: u64,
     most: u64,
-    /// Intervals that overlap the window at the end of the last interval, and their total.
+    /// Intervals that overlap the window that ends with the latest interval, and their total.
     ending: VecDeque<Interval>,
     in_ending: u64,
     /// A window that begins with one of these intervals has not been checked yet.
@@ -58,7 +58,7 @@ impl Window {
             if end > until {
                 return;
             }
-            // If the window ends within the last interval, only the earlier part of the interval
+            // If the window ends within the latest interval, only the earlier part of the interval
             // counts.
             let outside = self.beginning.back().map_or(0, |last| last.1.saturating_sub(end));
             self.most = self.most.max(self.in_beginning - outside);

@@ -114,9 +114,9 @@ impl Sink for SummaryBuilder {
 /// The summary of a trace.
 #[derive(Debug)]
 pub struct Summary {
-    /// The parts of tracks that do not become larger with the trace, and its jobs, findings and
-    /// gaps. It holds only the last change of each row, because another event could have replaced
-    /// this change.
+    /// The parts of tracks that do not become larger with the trace, and the trace's jobs, findings
+    /// and gaps. It holds only the latest change of each row, because the next event could still
+    /// replace this change.
     rest: Tracks,
     parts: Parts,
 }
@@ -205,7 +205,7 @@ impl Summary {
     }
 }
 
-/// Returns rows at a resolution. `last` contains the last change of each row.
+/// Returns rows at a resolution. `last` contains the latest change of each row.
 fn rows<S: Copy + Eq + Hash>(
     parts: &[SummaryRow<S>],
     last: &[Row<S>],

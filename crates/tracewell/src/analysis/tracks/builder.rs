@@ -137,7 +137,7 @@ struct Builder {
     gaps: Vec<Gap>,
     /// True if the trace shows when tasks get and lose the processor.
     shows_switches: bool,
-    /// True if no event has followed the last gap.
+    /// True if no event has followed the latest gap.
     in_gap: bool,
     /// Number of entries in all tracks except the states of contexts, which `contexts` counts.
     entries: u64,

@@ -14,7 +14,7 @@ struct Context {
     row: Row<State>,
     /// The core on which it runs.
     core: Option<u16>,
-    /// Its last request, until another event shows that the request was granted.
+    /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.
@@ -116,8 +116,8 @@ impl Contexts {
     }
 
     /// Handles an event with which a context loses the processor for an unknown reason. If an
-    /// earlier event announced the next state, that state applies. Otherwise the context sleeps if
-    /// its last request was to sleep, and counts as preempted if not.
+    /// earlier event announced the next state, that state applies. Otherwise, the context sleeps if
+    /// it last requested to sleep. If it requested something else, it counts as preempted.
     pub(super) fn switched_out(&mut self, id: ContextId) {
         let context = self.at(id);
         if context.core.is_some() && context.next.is_none() {

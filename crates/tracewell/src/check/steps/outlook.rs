@@ -22,9 +22,10 @@ pub(in crate::check) enum DeadEnd {
 pub(in crate::check) struct View<'a> {
     pub(in crate::check) shared: &'a Shared,
     pub(in crate::check) clock: &'a Clock,
-    /// The tick of the last event.
+    /// The tick of the latest event.
     pub(in crate::check) now: u64,
-    /// True if an event was rejected after the last accepted one. Initialised from [`Shared::gap`].
+    /// True if an event was rejected after the most recently accepted one. Initialised from
+    /// [`Shared::gap`].
     pub(in crate::check) gap: bool,
 }
 

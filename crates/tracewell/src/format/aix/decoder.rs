@@ -34,7 +34,7 @@ struct AixDecoder {
 #[derive(Debug)]
 struct State {
     processes: Processes,
-    /// Last timestamp of each processor, for unwrapping 32-bit timestamps.
+    /// The latest timestamp of each processor, for unwrapping 32-bit timestamps.
     stamps: Vec<u64>,
     /// Byte order of the copied frames, which is that of the first file.
     order: ByteOrder,
@@ -314,7 +314,7 @@ impl Delivery<'_, '_> {
     }
 }
 
-/// Maximum number of processors whose last timestamp is stored, so that a damaged number cannot
+/// Maximum number of processors whose latest timestamp is stored, so that a damaged number cannot
 /// fill memory.
 const MAX_PROCESSORS: usize = 4096;
 

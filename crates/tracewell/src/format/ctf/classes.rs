@@ -342,6 +342,7 @@ pub struct Location {
     /// The paths from the scope's structure to the field. Each index in a path selects a member of
     /// a structure or an option of a choice. An array has no index: the path continues in the
     /// current element. There are several paths if several options of a choice contain the field.
-    /// The reference leads to the field that was read last. If none was read, this is an error.
+    /// The reference leads to the field that was read most recently. If none was read, this is an
+    /// error.
     pub paths: Vec<Vec<u32>>,
 }

@@ -157,13 +157,13 @@ pub(super) enum Op {
         field: u32,
         form: Form,
     },
-    /// Stores in a register the number that was read last.
+    /// Stores in a register the number that was read most recently.
     Store {
         register: u32,
         is_signed: bool,
     },
-    /// Applies a role of the number that was read last to the packet or event. The number has this
-    /// number of bits.
+    /// Applies a role of the number that was read most recently to the packet or event. The number
+    /// has `bits` bits.
     Role {
         role: Role,
         bits: u8,

@@ -134,7 +134,7 @@ pub(super) struct Stream<'a> {
     pub(super) next: Next,
     /// Number of cycles to add to stamps, to compensate for steps back of the clock.
     shift: u64,
-    /// True if an interrupt recorded the last event.
+    /// True if an interrupt recorded the previous event.
     after_interrupt: bool,
     /// The way to read files that still grow; `None` if the files are complete.
     growing: Option<Growing>,
@@ -706,8 +706,9 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Stores whether an interrupt recorded the last event. Such an event can precede an event with
-    /// an earlier stamp, if the interrupt occurred while that event was being recorded.
+    /// Stores whether an interrupt recorded the current event. An interrupt's event can precede an
+    /// event with an earlier stamp, if the interrupt occurred while the other event was being
+    /// recorded.
     #[inline]
     pub(super) fn note_interrupt(&mut self, is_interrupt: bool) {
         self.after_interrupt = is_interrupt;

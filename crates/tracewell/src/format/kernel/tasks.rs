@@ -41,7 +41,7 @@ pub(super) struct Task {
     pub(super) context: ContextId,
     pub(super) priority: Option<u16>,
     pub(super) state: State,
-    /// The lock that it requested last, until it gets a lock or waits for another object.
+    /// The lock that it requested most recently, until it gets a lock or waits for another object.
     pub(super) asked: Option<(DefinitionKind, u32)>,
     /// Number of gaps before the state was stored.
     gaps: u64,
