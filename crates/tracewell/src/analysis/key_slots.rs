@@ -1,7 +1,7 @@
 //! Slots for the results of look-ups by key.
 //!
-//! Events name the same few keys again and again. So slots keep the results of the latest look-ups,
-//! and most look-ups need no hash table.
+//! The same few keys occur in events again and again. So slots keep the results of the latest
+//! look-ups, and most look-ups need no hash table.
 
 /// Number of slots; a power of two.
 const SLOTS: usize = 256;

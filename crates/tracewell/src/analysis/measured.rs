@@ -203,7 +203,7 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         *self = Self { wanted: self.wanted, round: self.round + 1, ..Self::default() };
     }
 
-    /// Returns the distributions, and how many measured times no distribution contains.
+    /// Returns the distributions, and the number of measured times that no distribution contains.
     pub(in crate::analysis) fn finish(&mut self) -> (Vec<Measured<S>>, u64) {
         let Self { rows, more, .. } = std::mem::take(self);
         (rows, more)

@@ -195,7 +195,7 @@ pub(super) struct EventPattern {
     pub(super) conditions: Box<[Condition]>,
 }
 
-/// A name and fields of events.
+/// The name of events, and some of their fields.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Shape {
     pub(super) name: Text,

@@ -22,7 +22,7 @@ pub trait MachineMoments {
     /// An event contains the level of a queue, a pool or a semaphore.
     fn level(&mut self, _object: Named, _level: u64, _at: Position) {}
 
-    /// The state of a machine changed. `None` is an unknown state.
+    /// The state of a machine changed. `None` stands for an unknown state.
     fn state(&mut self, _machine: Named, _state: Option<Named>, _at: Position) {}
 
     /// A machine began a step, or ended the step that it had begun.

@@ -3,7 +3,7 @@
 use crate::analysis::total::{Total, total};
 use crate::model::{OnBehalf, Running};
 
-/// The time of a core in ticks. The parts add up to the trace's span without its gaps.
+/// The use of a core's time, in ticks. The parts add up to the trace's span without its gaps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CoreTime {
     /// Number of the core.

@@ -4,7 +4,7 @@ use super::is_cause;
 use crate::model::Meaning;
 use crate::model::schema::{ArgumentKind, Means, Schema};
 
-/// The parts of the analysis that an event concerns.
+/// The parts of the analysis that need an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     /// Only the time and the participants of the event matter.
@@ -15,7 +15,7 @@ pub(super) enum Class {
     Interrupt,
     /// A choice of the scheduler, which can also make its subject ready or not ready.
     Choice,
-    /// The event can concern all parts.
+    /// All parts may need the event.
     Other,
 }
 

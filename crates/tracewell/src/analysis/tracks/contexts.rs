@@ -71,7 +71,8 @@ impl Contexts {
         let (core, asked) = (context.core, context.asked.take());
         let is_announced = matches!(context.next, Some(State::Blocked(_) | State::Sleeping));
         if core.is_some() && asked.is_none() && code.is_none() && is_announced {
-            // Some kernels record two events for a wait. The first has the reason, so keep it.
+            // Some kernels record two events for a wait. The first event contains the reason, so
+            // keep it.
             return;
         }
         let state = match asked {

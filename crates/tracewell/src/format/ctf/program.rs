@@ -239,7 +239,7 @@ pub(super) struct State {
 }
 
 /// The numbers with a role in the header and the context of a packet. A number is `None` if neither
-/// contains it.
+/// the header nor the context contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PacketNumbers {
     pub(super) magic: Option<u64>,
