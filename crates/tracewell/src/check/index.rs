@@ -1,5 +1,5 @@
 //! Finds the rules that an event may affect, by the event's id. The cost of an event therefore
-//! depends on the rules that name it, not on the number of rules.
+//! depends on the rules that refer to it, not on the number of rules.
 //!
 //! A part of a rule is either one of its statements (`never`, `count`, `whenever`), or all of its
 //! steps. A part processes an event in three cases: one of the part's patterns covers the event,

@@ -245,7 +245,7 @@ impl<'r> Watch<'r> {
         if !matcher.is_named(trigger, event) {
             return Ok(());
         }
-        // Each trigger has its own values, because its answer must name the same objects.
+        // Each trigger has its own values, because its answer must refer to the same objects.
         let mut bindings = self.bindings.clone();
         match matcher.matches(trigger, event, &mut bindings) {
             Ok(()) => {

@@ -199,7 +199,7 @@ impl Threshold {
         self.comparison.holds(amount.cmp(&self.limit.amount()))
     }
 
-    /// Returns true if a value is nearer to breaking the limit, or further beyond it.
+    /// Returns true if a value is nearer to the limit than another value, or further beyond it.
     fn is_worse(&self, value: Quantity, than: Quantity) -> bool {
         let (value, than, limit) = (value.amount(), than.amount(), self.limit.amount());
         match self.comparison {

@@ -96,8 +96,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Returns the value of a meaning of this event: the argument plus the offset. Returns `None`
-    /// if the event lacks the argument.
+    /// Returns the value that a meaning has for this event: the argument plus the offset. Returns
+    /// `None` if the event lacks the argument.
     #[inline]
     pub fn value_of(&self, means: &Means) -> Option<u64> {
         self.argument(means.value?).map(|value| value.wrapping_add(means.offset))

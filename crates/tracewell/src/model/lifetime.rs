@@ -107,8 +107,8 @@ impl Lifetimes {
         }
     }
 
-    /// Assigns the lives to the objects in the source, in the order of the source. From the
-    /// beginning of each life, the key refers to the object that is assigned to this life. For
+    /// Assigns the lives to the source's objects, in the order in which the source lists them. From
+    /// the beginning of each life, the key refers to the object that is assigned to this life. For
     /// lives without a name, `made_up` creates objects. `from` is the tick of the first position.
     pub fn settle(
         mut self,

@@ -5,9 +5,9 @@
 
 /// The meaning of an event for scheduling.
 ///
-/// The *subject* is the context that the event concerns. An argument given by the schema names it;
-/// by default it is the context that recorded the event. The *object*, *next* and *value* are
-/// arguments.
+/// The *subject* is the context that the event concerns. The schema can specify an argument that
+/// identifies it. By default, it is the context that recorded the event. The *object*, *next* and
+/// *value* are arguments.
 ///
 /// ```
 /// use tracewell::model::Meaning;

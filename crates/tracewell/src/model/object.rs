@@ -137,7 +137,7 @@ impl Bindings {
     /// From a tick on, lets the key refer to another object in place of the latest object.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
-        // Remove the last bindings as long as they name the replaced object or no object.
+        // Remove the last bindings as long as they refer to the replaced object or to no object.
         let mut renamed = self.0.last().map_or(0, |last| last.renamed);
         while self.0.last().is_some_and(is_its) {
             self.0.pop();
@@ -197,7 +197,7 @@ pub struct Objects {
     list: Vec<Object>,
     by_key: HashMap<u64, KeyHistory, RandomState>,
     by_kind: HashMap<(u64, u32), Bindings, RandomState>,
-    /// True for dialects in which a symbol names a key, whatever the kind of the object.
+    /// True for dialects in which a symbol gives a name to a key, whatever the kind of the object.
     kinds_share_names: bool,
     /// True if some key was renamed.
     has_renamed: bool,
@@ -220,7 +220,7 @@ impl Objects {
         id
     }
 
-    /// Adds an object. The object's key does not name the object before a call of
+    /// Adds an object. The object's key refers to the object only after a call of
     /// [`Objects::begin`].
     pub fn add_unnamed(&mut self, object: Object) -> ObjectId {
         let id = ObjectId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));

@@ -14,8 +14,8 @@ const MAX_IDS: usize = 8;
 const MAX_CONTEXTS: usize = 5;
 
 impl Selection {
-    /// Adds a warning to a trace for each name of the selection that does not occur in it. Call
-    /// this after reading.
+    /// Adds a warning to a trace for each name of the selection that does not occur in this trace.
+    /// Call this after reading.
     pub fn remark(&self, trace: &mut Trace) {
         for warning in self.unknown_names(trace) {
             trace.diagnostics.add(Severity::Warning, None, warning);

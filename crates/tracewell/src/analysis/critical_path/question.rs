@@ -34,8 +34,8 @@ pub enum Question {
 }
 
 impl Question {
-    /// Returns the first tick of a time, or `None` if the trace ends before the time or the rate of
-    /// its clock is unknown.
+    /// Returns the first tick of a time, or `None` if the trace ends before this time or if the
+    /// rate of its clock is unknown.
     pub(super) fn tick(trace: &Trace, time: Bound) -> Option<u64> {
         let (mut from, mut until) = (0, trace.span);
         if time.is_after(trace, until) {

@@ -9,7 +9,7 @@ use crate::model::{ContextKind, Event, Meaning, Trace};
 use crate::text::{TextBuffer, put_name};
 
 /// Something to which an event refers, such as a state, a signal or a queue. Two values are equal
-/// if they have the same key and it was not renamed between them. A restarted target may run
+/// if they have the same key and this key was not renamed between them. A restarted target may run
 /// another program, which uses the same key for something else.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {

@@ -101,7 +101,7 @@ pub struct Figures {
     pub charged_ticks: Option<u64>,
     /// The time of each core; empty if the trace shows only which context recorded each event.
     pub cores: Vec<CoreTime>,
-    /// Task, core, and ticks that the task ran on the core; empty for a single core.
+    /// A task, a core, and the ticks for which the task ran on this core; empty for a single core.
     pub execution_by_core: Vec<(ContextId, u16, u64)>,
     /// Number of gaps. Events are missing in a gap.
     pub gaps: u64,

@@ -158,7 +158,7 @@ pub struct Scheduling<M = ()> {
     moments: M,
     /// Number of events in the range of the figures.
     events: u64,
-    /// The first tick of the range, and the tick after it; `None` for the end of the trace.
+    /// The first tick of the range, and the tick after the range; `None` for the end of the trace.
     from: u64,
     until: Option<u64>,
 }

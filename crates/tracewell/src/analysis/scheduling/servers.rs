@@ -40,7 +40,7 @@ pub struct Server {
     pub reclaiming: u64,
     /// Number of times that the server used reclaimed budget.
     pub used_reclaimed: u64,
-    /// Times from an exhaustion to the next replenishment in ticks, if the trace shows both.
+    /// Times in ticks from an exhaustion to the next replenishment, if the trace shows both.
     pub without_budget: Range,
     /// Beginning and end, in ticks, of each interval in which the budget was exhausted, if
     /// requested.
@@ -268,8 +268,8 @@ impl Budgets {
         (self.activated, self.unserved) = (None, None);
     }
 
-    /// Marks a server as active for the task that it names, or for the task that was activated
-    /// directly before.
+    /// Marks a server as active for the task that the server names, or for the task that was
+    /// activated directly before.
     fn active(
         &mut self,
         key: u64,

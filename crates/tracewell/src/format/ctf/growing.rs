@@ -8,8 +8,8 @@
 //! | the metadata | its layout is compiled again; events that it did not describe are read then |
 //!
 //! Streams are merged by time. So an event waits until every stream has reached its time. With the
-//! option `wait`, no event waits longer than the given time, and packets that arrive later get
-//! later times.
+//! option `wait`, no event waits longer than the given time. If a packet arrives after that, the
+//! times of its events are increased.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

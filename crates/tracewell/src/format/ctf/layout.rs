@@ -64,8 +64,8 @@ pub(super) struct EventLayout {
     pub(super) slots: u8,
     /// True if the last slot contains all fields without a slot of their own.
     pub(super) has_rest: bool,
-    /// The event that the only program reads, if it is a plain event without arguments from the
-    /// packet.
+    /// The plain event that the only program reads; `None` if the event is not plain or has
+    /// arguments from the packet.
     pub(super) plain: Option<PlainEvent>,
     /// The places in the row of the arguments from the packet's context.
     pub(super) packet: Vec<Place>,

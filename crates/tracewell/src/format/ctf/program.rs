@@ -107,17 +107,17 @@ pub(super) enum Op {
     Align {
         mask: u64,
     },
-    /// Rounds the position up, as `Align`, then reads the fields at fixed offsets from it: `count`
-    /// entries of `fixed` from `first` on, which have this number of bits in total.
+    /// Rounds the position up, as `Align` does, and then reads the fields at fixed offsets from it.
+    /// These are `count` entries of `fixed` from `first` on, with this number of bits in total.
     Fixed {
         mask: u64,
         first: u32,
         count: u32,
         bits: u32,
     },
-    /// Rounds the position up, as `Align`, then reads numbers at fixed offsets from it into their
-    /// slots: `count` entries of `slots` from `first` on, which have this number of bits in total.
-    /// `present` has a bit for each slot.
+    /// Rounds the position up, as `Align` does, and then reads numbers at fixed offsets from it
+    /// into their slots. These are `count` entries of `slots` from `first` on, with this number of
+    /// bits in total. `present` has a bit for each slot.
     Slots {
         mask: u64,
         first: u32,

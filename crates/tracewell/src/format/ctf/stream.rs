@@ -660,7 +660,7 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Shifts the times of a packet's events if the packet begins before events that were
+    /// Shifts the times of a packet's events if the packet begins before events that were already
     /// delivered.
     fn move_late(&mut self, begin: u64, offset: u64) {
         let Some(growing) = self.growing else { return };

@@ -109,7 +109,8 @@ impl Who {
             "thread_switched_in" => thread(number("thread_id"), "name"),
             _ => None,
         };
-        // `tid` of a kernel's payload is the thread that an event is about, not the recorder.
+        // The field `tid` in a kernel event's payload is the thread that the event concerns, not
+        // the recorder.
         let recorder = thread(number("vtid"), "procname");
         let recorder = recorder.or_else(|| thread(number("context_tid"), "procname"));
         let recorder = recorder.or_else(|| thread(number("perf_tid"), "perf_comm"));

@@ -1,7 +1,7 @@
 //! Copies a stream's memory while other processes write into it. Appends the names of the stream's
 //! event types to the copy.
 //!
-//! Each stream has a reference file `s.NN`. The reference names the stream's memory, which is
+//! Each stream has a reference file `s.NN`. The reference points to the stream's memory, which is
 //! another file in the same folder or a file descriptor of the stream's controller. Control words
 //! and packet headers are copied before the packets and again after them. A packet that was
 //! reopened in the meantime is omitted. If the first copy of a header marks a record as committed,

@@ -19,7 +19,7 @@ use super::tables::{Field, Tables, shown_id};
 use crate::model::{Emitter, Fact, FactForm, Flow, LossCause, NewEvent, Rate, Severity, Trace};
 use crate::text::shown;
 
-/// Number of ticks after which the counter of a target wraps, called one turn.
+/// One turn: the number of ticks after which a target's counter wraps.
 const TURN: u64 = 1 << 32;
 
 /// Maximum number of series whose types are stored.
@@ -592,8 +592,8 @@ impl Events {
     }
 
     /// Returns the key of an object. Systems record some objects by identifiers and other objects
-    /// by addresses. `shrunk` says which form is more likely. The other form applies if it is the
-    /// only one that is the key of a known object.
+    /// by addresses. `shrunk` says which form is more likely. The other form applies if only this
+    /// form is the key of a known object.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };

@@ -9,8 +9,8 @@
 use tracewell_wire::target::Lookup;
 use tracewell_wire::target::packet::{MAX_PACKET, crc16};
 
-/// Maximum number of stored checksums. When a search has moved this far, it discards the checksums
-/// and begins again, so that memory does not depend on the number of damaged bytes.
+/// Maximum number of stored checksums. If a search needs more, it discards the stored checksums and
+/// begins again, so that memory does not depend on the number of damaged bytes.
 const MAX_STORED: usize = 16 * MAX_PACKET;
 
 /// The polynomial of the checksum, without the term `x^16`.

@@ -87,7 +87,7 @@ impl Registry {
 
     /// Determines to which object each address refers at each time, from the creations and
     /// deletions in a dump. `ticks` is the time of the dump's first event. Returns, in order of
-    /// time, the slots at which addresses begin to name other threads.
+    /// time, the slots at which addresses begin to refer to other threads.
     pub(super) fn settle(
         &mut self,
         trace: &mut Trace,

@@ -27,7 +27,8 @@ pub(super) struct Slots<'a> {
     layout: Layout,
 }
 
-/// Calls the instance of a generic function for the layout of the slots, with the slots as arrays.
+/// Calls the instance of a generic function that is compiled for the layout of the slots, and
+/// passes the slots as arrays.
 macro_rules! for_each_layout {
     ($slots:expr, $bytes:expr, $function:ident($($argument:expr),*)) => {
         match ($slots.layout.width, $slots.layout.order) {
