@@ -1,5 +1,5 @@
-//! The packets of each core, in order: gaps in their numbers, restarts of the target, and merging of
-//! several cores by time.
+//! Follows the packets of each core in order: finds gaps in their numbers and restarts of the
+//! target, and merges several cores by time.
 //!
 //! On a line, the decoder delivers the earliest event as long as it holds a packet of every core,
 //! so events are in order of time. If a core sends nothing for a long time, the other cores do not
