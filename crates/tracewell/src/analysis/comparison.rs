@@ -1,4 +1,5 @@
-//! Compares two distributions, and determines if their difference is likely to be due to chance.
+//! Compares two distributions, and determines whether their difference is likely to be due to
+//! chance.
 //!
 //! The test is the two-sample Kolmogorov–Smirnov test. It makes no assumption about the form of the
 //! distributions, and it detects changes anywhere in the distribution, not only in its middle. The
@@ -62,8 +63,8 @@ impl Sample {
         sum.sum::<f64>() / self.count.max(1) as f64
     }
 
-    /// Returns the quantile for a part in millionths, or 0 if there are no values. The quantile is
-    /// the lowest value such that at least this part of all values does not exceed it.
+    /// Returns the quantile for a fraction in millionths, or 0 if there are no values. The quantile
+    /// is the lowest value such that at least this fraction of all values does not exceed it.
     pub fn part(&self, millionths: u32) -> u64 {
         let rank = (u128::from(self.count) * u128::from(millionths)).div_ceil(1_000_000).max(1);
         let mut below = 0;

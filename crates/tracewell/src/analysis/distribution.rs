@@ -3,12 +3,13 @@
 //!
 //! [`Range`](super::Range) is smaller and has only count, minimum, mean and maximum.
 //!
-//! A distribution with at most [`MAX_EXACT`] values stores each value, and is exact. The next value
-//! moves all values into buckets, whose limits are the same for every distribution. A bucket
-//! contains the numbers with the same number of bits and the same highest [`PRECISION`] + 1 bits.
-//! So each number below 256 has a bucket of its own, and the width of any other bucket is at most
-//! 1/128 of its lowest number. Count, minimum, maximum, mean, standard deviation and the longest
-//! durations stay exact. The counts of all buckets occupy at most 58 KiB.
+//! A distribution with at most [`MAX_EXACT`] values stores each value, and is exact. When one more
+//! value is added, the distribution moves all values into buckets, whose limits are the same for
+//! every distribution. A bucket contains the numbers with the same number of bits and the same
+//! highest [`PRECISION`] + 1 bits. So each number below 256 has a bucket of its own, and the width
+//! of any other bucket is at most 1/128 of its lowest number. Count, minimum, maximum, mean,
+//! standard deviation and the longest durations stay exact. The counts of all buckets occupy at
+//! most 58 KiB.
 
 use std::fmt;
 use std::str::FromStr;
@@ -189,7 +190,7 @@ impl Distribution {
     }
 
     /// Returns a quantile, or `None` if there are no values: the lowest value such that at least
-    /// the given part of all values does not exceed it. If there are more than [`MAX_EXACT`]
+    /// the given fraction of all values does not exceed it. If there are more than [`MAX_EXACT`]
     /// values, the result is never lower than the exact quantile, and exceeds it by less than 1/128
     /// (0.8 %).
     pub fn quantile(&self, quantile: Quantile) -> Option<u64> {
@@ -227,8 +228,8 @@ impl Distribution {
         }
     }
 
-    /// Returns true if quantiles and buckets are exact, which means that there are at most
-    /// [`MAX_EXACT`] values.
+    /// Returns true if there are at most [`MAX_EXACT`] values, so that quantiles and buckets are
+    /// exact.
     pub fn is_exact(&self) -> bool {
         matches!(self.values, Values::Exact(_))
     }
@@ -282,7 +283,7 @@ fn limits(index: usize) -> (u64, u64) {
     (from, from + ((1 << shift) - 1))
 }
 
-/// A part of all values, in millionths: the part 0.5 is the median.
+/// A fraction of all values, in millionths: the fraction 0.5 stands for the median.
 ///
 /// ```
 /// use tracewell::analysis::Quantile;
@@ -294,7 +295,7 @@ fn limits(index: usize) -> (u64, u64) {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Quantile(u32);
 
-/// Millionths in a whole, and in a percent.
+/// Number of millionths in 100 percent, and in 1 percent.
 const WHOLE: u32 = 1_000_000;
 const PERCENT: u32 = 10_000;
 
@@ -314,7 +315,7 @@ impl Quantile {
     /// none.
     fn rank(self, count: u64) -> Option<u64> {
         let rank = (u128::from(count) * u128::from(self.0)).div_ceil(u128::from(WHOLE));
-        // The part is at most 1, so the rank is at most `count`.
+        // The fraction is at most 1, so the rank is at most `count`.
         (count > 0).then_some((rank as u64).max(1))
     }
 }

@@ -1,13 +1,13 @@
 //! Slots for the results of look-ups by key.
 //!
-//! Events name the same few keys again and again. So slots keep the results of the latest look-ups,
-//! and most look-ups need no hash table.
+//! The same few keys occur in events again and again. So slots keep the results of the latest
+//! look-ups, and most look-ups need no hash table.
 
 /// Number of slots; a power of two.
 const SLOTS: usize = 256;
 
-/// The keys that were looked up last, with their results. A slot holds one key at a time, and each
-/// key belongs to one slot.
+/// Recently used keys, with their results. A slot holds one key at a time, and each key belongs to
+/// one slot.
 #[derive(Clone, Debug)]
 pub(super) struct KeySlots<K, V> {
     slots: Box<[Option<(K, V)>; SLOTS]>,

@@ -1,7 +1,7 @@
 //! The kinds of times that analyses measure, and their collection as distributions.
 //!
-//! Each part of an analysis that measures times has its own [`Distributions`], which stores nothing
-//! unless the caller requests distributions, because they need memory and time.
+//! Each part of an analysis that measures times has its own [`Distributions`]. Because
+//! distributions need memory and time, it stores nothing unless the caller requests them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -61,7 +61,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Returns the word for output.
+    /// Returns the word that the output shows.
     ///
     /// ```
     /// assert_eq!(tracewell::analysis::Measure::StartLatency.name(), "start latency");
@@ -203,7 +203,7 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         *self = Self { wanted: self.wanted, round: self.round + 1, ..Self::default() };
     }
 
-    /// Returns the distributions, and how many measured times no distribution contains.
+    /// Returns the distributions, and the number of measured times that no distribution contains.
     pub(in crate::analysis) fn finish(&mut self) -> (Vec<Measured<S>>, u64) {
         let Self { rows, more, .. } = std::mem::take(self);
         (rows, more)

@@ -16,8 +16,8 @@ pub(super) struct PerId<T> {
     schema: Weak<Schema>,
     /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
-    /// The entries. The first entry belongs to the id that was last looked up and has no room in
-    /// `index`.
+    /// The entries. The first entry is for ids without room in `index`: it belongs to the last of
+    /// these ids that was looked up.
     entries: Vec<T>,
 }
 

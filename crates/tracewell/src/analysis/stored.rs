@@ -34,8 +34,7 @@ impl Stored for u64 {
     }
 }
 
-/// Implements [`Stored`] for types that convert to a `u64`, and from a `u64` with a conversion that
-/// may fail.
+/// Implements [`Stored`] for types with a conversion to `u64` and a fallible conversion from `u64`.
 macro_rules! stored_numbers {
     ($($type:ty),*) => {$(
         impl Stored for $type {

@@ -1,5 +1,6 @@
 //! Totals of ticks and of nanoseconds. One interval always fits into 64 bits. The sum of intervals
-//! of several cores may not, and neither may the sum of intervals between timestamps that go back.
+//! of several cores can exceed 64 bits, and so can the sum of intervals between timestamps that go
+//! back.
 
 /// A total that stays at the largest number once it has reached that number. [`super::range`]
 /// contains totals that do not need this limit.

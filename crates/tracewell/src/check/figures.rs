@@ -1,4 +1,4 @@
-//! The figures that thresholds name, and the values of these figures in a trace.
+//! The figures to which thresholds can refer, and the values of these figures in a trace.
 //!
 //! This module defines the names and the units of figures. The caller derives the values from the
 //! analyses of the same trace ([`Figures`]).
@@ -63,7 +63,7 @@ pub enum Measure {
 pub enum Unit {
     /// A time, in ticks or in nanoseconds.
     Time,
-    /// A part of a whole.
+    /// A fraction, such as a load or the used part of a stack.
     Share,
     /// A number.
     Count,
@@ -123,7 +123,8 @@ impl Measure {
         }
     }
 
-    /// Returns true if the measure has many values, so that a threshold names a statistic of them.
+    /// Returns true if the measure has many values, so that a threshold must name a statistic of
+    /// them.
     pub const fn has_statistics(self) -> bool {
         matches!(self.unit(), Unit::Time)
     }
@@ -350,7 +351,7 @@ pub struct Value {
     /// The same time in nanoseconds; `None` for other values, and if the clock's rate is unknown or
     /// changes.
     pub nanoseconds: Option<u64>,
-    /// The worst single value and its position, if the analysis has it.
+    /// The worst single value and its position, if the analysis stores them.
     pub worst: Option<Worst>,
 }
 
@@ -363,7 +364,7 @@ pub struct Worst {
     pub ticks: u64,
     /// Nanoseconds since the first event, if the clock's rate is known.
     pub time_ns: Option<u64>,
-    /// The value of the threshold, with its unit.
+    /// The single value, with its unit.
     pub quantity: Quantity,
 }
 

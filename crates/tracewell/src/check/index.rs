@@ -1,9 +1,10 @@
 //! Finds the rules that an event may affect, by the event's id. The cost of an event therefore
-//! depends on the rules that name it, not on the number of rules.
+//! depends on the rules that refer to it, not on the number of rules.
 //!
-//! A part of a rule is one of its statements (`never`, `count`, `whenever`) or its steps. A part
-//! processes an event in three cases: one of the part's patterns names the event, the part's steps
-//! currently process every event, or the part's alarm has expired. See [`Index::due`].
+//! A part of a rule is either one of its statements (`never`, `count`, `whenever`), or all of its
+//! steps. A part processes an event in three cases: one of the part's patterns covers the event,
+//! the part's steps currently process every event, or the part's alarm has expired. See
+//! [`Index::due`].
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -35,11 +36,11 @@ pub(super) enum PartOf {
 /// memory.
 const MAX_REMEMBERED: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// The parts of all rules, by the ids that their patterns name.
+/// The parts of all rules, by the ids to which their patterns refer.
 #[derive(Debug)]
 pub(super) struct Index<'r> {
     shapes: Arc<Shapes<'r>>,
-    /// For each shape, the parts that name it.
+    /// For each shape, the parts that contain it.
     parts: Vec<Vec<Part>>,
     by_id: HashMap<u32, Arc<[Part]>, RandomState>,
     remembered: usize,
@@ -95,7 +96,7 @@ impl<'r> Index<'r> {
         }
     }
 
-    /// Returns the parts with a pattern that names an id.
+    /// Returns the parts with a pattern that covers an id.
     fn named(&mut self, trace: &Trace, id: u32) -> Arc<[Part]> {
         if let Some(parts) = self.by_id.get(&id) {
             return Arc::clone(parts);
@@ -116,7 +117,7 @@ impl<'r> Index<'r> {
         parts
     }
 
-    /// Sets steps to process every event, or only the events that their patterns name.
+    /// Makes steps process every event, or only the events to which their patterns refer.
     pub(super) fn set_awake(&mut self, part: Part, awake: bool) {
         match (self.awake.binary_search(&part), awake) {
             // The list stays sorted, so that parts are processed in the order of the rules.
@@ -126,7 +127,7 @@ impl<'r> Index<'r> {
         }
     }
 
-    /// Sets a statement to process the first event at or after this tick.
+    /// Makes a statement process the first event at or after this tick.
     pub(super) fn set_alarm(&mut self, part: Part, ticks: u64) {
         self.alarms.push(Reverse((ticks, part)));
     }

@@ -1,5 +1,5 @@
-//! Checks statements about the whole trace: that events never occur, occur a number of times, or
-//! are always answered.
+//! Checks statements about the whole trace: that events never occur, occur a given number of times,
+//! or are always answered.
 
 use std::collections::VecDeque;
 
@@ -29,7 +29,7 @@ pub(super) struct Watch<'r> {
     waiting: VecDeque<Waiting>,
     /// True after the statement was broken and reported. The statement is then ignored.
     pub(super) is_broken: bool,
-    /// Tick of the last requested alarm.
+    /// Tick of the most recently requested alarm.
     alarm: Option<u64>,
     /// Number of times that the statement held: answered triggers for `whenever`, otherwise ranges.
     held: u64,
@@ -39,7 +39,7 @@ pub(super) struct Watch<'r> {
     matched: u64,
     /// True if the `from` event occurred.
     began: bool,
-    /// The events that almost matched the pattern that would decide the statement.
+    /// The events that almost matched the pattern on which the result of the statement depends.
     missed: Missed,
 }
 
@@ -245,7 +245,7 @@ impl<'r> Watch<'r> {
         if !matcher.is_named(trigger, event) {
             return Ok(());
         }
-        // Each trigger has its own values, because its answer must name the same objects.
+        // Each trigger has its own values, because its answer must refer to the same objects.
         let mut bindings = self.bindings.clone();
         match matcher.matches(trigger, event, &mut bindings) {
             Ok(()) => {

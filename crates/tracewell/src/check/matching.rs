@@ -1,7 +1,7 @@
 //! Compares events with patterns.
 //!
 //! A plan for each shape and event id contains the positions of the fields. Plans are cached, so an
-//! event that no pattern names costs one table lookup.
+//! event to which no pattern refers costs one table lookup.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(super) struct Matcher<'r> {
     /// For each block (by its position in the rules) and each shape, the items that contain the
     /// shape.
     blocks: HashMap<u32, HashMap<u32, Vec<usize>, RandomState>, RandomState>,
-    /// For each block and event id, the items that name the event.
+    /// For each block and event id, the items that refer to the event.
     branches: HashMap<(u32, u32), Arc<[usize]>, RandomState>,
     /// Number of items in `branches`.
     remembered: usize,
@@ -79,7 +79,7 @@ impl<'r> Matcher<'r> {
         Self { shapes, plans, blocks, branches, remembered: 0, fields: Fields::default() }
     }
 
-    /// Returns the indices of the items in a block that name an event. No other item can accept the
+    /// Returns the indices of a block's items that refer to an event. No other item can accept the
     /// event.
     pub(super) fn named_items(
         &mut self,

@@ -1,5 +1,5 @@
-//! Counts the events that have the name of a pattern but do not meet its conditions. The counts
-//! explain why a trace does not decide a statement.
+//! Counts the events that have a pattern's name but do not meet its conditions. The counts explain
+//! why a trace does not decide a statement.
 
 use super::matching::{Matcher, Miss};
 use super::syntax::Pattern;
@@ -15,7 +15,7 @@ const MAX_VALUES: usize = 64;
 /// to convert a value to text.
 const MAX_COMPARED: u64 = 4096;
 
-/// The events that have the name of a pattern but do not meet its conditions.
+/// The events that have a pattern's name but do not meet its conditions.
 #[derive(Debug, Default)]
 pub(super) struct Missed {
     count: u64,

@@ -1,4 +1,4 @@
-//! Rules about the events of a run, and a sink that checks if a trace follows them.
+//! Rules about the events of a run, and a sink that checks whether a trace follows them.
 //!
 //! ```text
 //! text ──> tokens ──> parser ──> Rules ──> Check, a sink: one automaton per rule ──> Verdict
@@ -25,7 +25,7 @@
 //!
 //! A trace is read once. Each event is offered to the steps that may come next, in the order of the
 //! text. The first step that accepts the event gets it. This decision is final. So an event costs
-//! at most one test for each step that names it, and memory does not grow with the trace. Rules
+//! at most one test for each step that refers to it, and memory does not grow with the trace. Rules
 //! name events, contexts and arguments as output shows them, so this module knows no dialect. The
 //! guide describes the language.
 //!

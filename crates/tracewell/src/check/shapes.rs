@@ -1,4 +1,4 @@
-//! Finds the shapes that name an event id through a table of names, without searching all shapes.
+//! Uses a table of names to find the shapes that cover an event id, without searching all shapes.
 //!
 //! `matching` compares the fields.
 
@@ -31,7 +31,7 @@ impl<'r> Shapes<'r> {
         self.list.get(number as usize)
     }
 
-    /// Returns the indices of the shapes that name an id, in order.
+    /// Returns the indices of the shapes that cover an id, in order.
     pub(super) fn naming(&self, trace: &Trace, id: u32) -> Vec<u32> {
         let names = |number: &u32| self.get(*number).is_some_and(|s| is_named(&s.name, trace, id));
         let mut numbers: Vec<u32> = self.names.of(&trace.schema, id).filter(names).collect();

@@ -42,8 +42,8 @@ impl Rules {
         }
     }
 
-    /// Returns the figures that thresholds compare, except the number of missing events, which
-    /// needs no analysis. If there are none, a check needs no [`Figures`](super::Figures).
+    /// Returns the figures in thresholds, except the number of missing events, for which no
+    /// analysis is necessary. If there are none, a check needs no [`Figures`](super::Figures).
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         let thresholds = self.rules.iter().flat_map(|rule| &rule.thresholds);
         let figures = thresholds.map(|threshold| &threshold.figure);
@@ -195,7 +195,7 @@ pub(super) struct EventPattern {
     pub(super) conditions: Box<[Condition]>,
 }
 
-/// A name and fields of events.
+/// The name of events, and some of their fields.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Shape {
     pub(super) name: Text,

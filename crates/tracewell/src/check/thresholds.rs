@@ -41,8 +41,8 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Creates a baseline without figures. A value may be worse than the baseline by `tolerance`
-    /// millionths of the baseline's value.
+    /// Creates a baseline without figures. A value may be worse than the baseline by up to
+    /// `tolerance` millionths of the baseline's value.
     pub fn new(tolerance: u64) -> Self {
         Self { figures: HashMap::default(), tolerance }
     }
@@ -90,7 +90,7 @@ pub(super) enum Decision {
     Open(String),
 }
 
-/// The sources of a trace's values and of the values of earlier runs.
+/// The sources of the current trace's values and of the values from earlier runs.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) trace: &'a Trace,
@@ -162,7 +162,8 @@ impl Threshold {
     /// Returns the number of missing events.
     fn lost(&self, trace: &Trace) -> Result<Value, String> {
         let count = trace.losses.events().or_else(|| {
-            // If only a part of the number is known, this part may already break an upper limit.
+            // If the sizes of some gaps are unknown, the known sizes may already break an upper
+            // limit.
             let counts = trace.losses.iter();
             let counts = counts.map(|(_, count)| count.events.saturating_add(count.unknown));
             let least = counts.fold(0, u64::saturating_add);
@@ -185,7 +186,7 @@ impl Threshold {
         (!self.holds(count)).then(|| self.beyond(lost.quantity, None, None))
     }
 
-    /// Returns true if a value that breaks the limit would break it with any larger value, too.
+    /// Returns true if a value can break the limit only by being too large.
     fn is_upper(&self) -> bool {
         match self.comparison {
             Comparison::Less | Comparison::LessOrEqual => true,
@@ -198,7 +199,7 @@ impl Threshold {
         self.comparison.holds(amount.cmp(&self.limit.amount()))
     }
 
-    /// Returns true if a value is nearer to breaking the limit, or further beyond it.
+    /// Returns true if a value is nearer to the limit than another value, or further beyond it.
     fn is_worse(&self, value: Quantity, than: Quantity) -> bool {
         let (value, than, limit) = (value.amount(), than.amount(), self.limit.amount());
         match self.comparison {

@@ -51,8 +51,8 @@ impl Rules {
     }
 
     /// Returns a warning for each name in a condition that nothing in this trace has, such as a
-    /// context. Covers the statements that such a name silently changes: those about events that
-    /// must not occur, are ignored, or are the only ones that count.
+    /// context. Examines only statements whose effect such a name silently changes. They specify
+    /// events that must not occur, events to ignore, or the only events that count.
     pub(super) fn unknown_values(&self, trace: &Trace) -> Vec<Finding> {
         let mut patterns = Vec::new();
         for rule in &self.rules {

@@ -50,8 +50,8 @@ impl Verdict {
         self.rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Open).count()
     }
 
-    /// Returns a stricter verdict: rules that the trace does not decide are failures, and so are
-    /// names in the rules that no event of the trace's format has.
+    /// Returns a stricter verdict. In this verdict, a rule that the trace does not decide is a
+    /// failure, and so is a name that no event of the trace's format has.
     #[must_use]
     pub fn strict(mut self) -> Self {
         for result in &mut self.rules {
@@ -124,13 +124,13 @@ pub enum RuleOutcome {
     Held,
     /// The rule failed.
     Failed,
-    /// The trace does not show if the rule holds. Either the event that begins the rule's range or
-    /// the event after `until` did not occur.
+    /// The trace does not show whether the rule holds. Either the event that begins the rule's
+    /// range or the event after `until` did not occur.
     Open,
 }
 
 impl RuleOutcome {
-    /// Returns the word for the result in output.
+    /// Returns the word that the output shows for the result.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Held => "held",
@@ -166,7 +166,7 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
-    /// Returns the word for the kind in output.
+    /// Returns the word that the output shows for the kind.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Steps => "steps",
@@ -218,7 +218,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Returns the word for the kind in output.
+    /// Returns the word that the output shows for the kind.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Missing => "missing",

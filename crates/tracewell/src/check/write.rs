@@ -98,7 +98,7 @@ impl<W: Write> RulesWriter<W> {
         self.lines.line_end()
     }
 
-    /// Adds a warning to the trace for each name in the options that does not occur in it.
+    /// Adds a warning to the trace for each name in the options that does not occur in this trace.
     pub fn remark(&self, trace: &mut Trace) {
         let WriteOptions { events, contexts, without } = &self.options;
         let (events, contexts) = (events.clone(), contexts.clone());

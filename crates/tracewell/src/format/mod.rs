@@ -311,8 +311,8 @@ pub fn recognise(start: &[u8]) -> Option<&'static Format> {
     recognise_with(start, Confidence::Possible)
 }
 
-/// Returns the format with the highest confidence for these first bytes, if that is at least
-/// `least`.
+/// Returns the format with the highest confidence for these first bytes, if this confidence is at
+/// least `least`.
 pub fn recognise_with(start: &[u8], least: Confidence) -> Option<&'static Format> {
     FORMATS
         .iter()

@@ -164,8 +164,8 @@ impl Options {
     /// Returns the parsed value of `key`.
     ///
     /// # Errors
-    /// Returns an error if the value does not parse. The message is the one that `T` returns as its
-    /// parse error.
+    /// Returns an error if the value cannot be parsed. The message is the one that `T` returns as
+    /// its parse error.
     pub fn parse<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, OptionError> {
         let value = self.get(key).map(str::parse).transpose();
         value.map_err(|error: T::Err| OptionError::new(key, error.to_string()))

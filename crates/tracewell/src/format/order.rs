@@ -1,4 +1,4 @@
-//! Reports times that decrease in sources whose records should be in order of time.
+//! Reports decreasing times in a source whose records should be in order of time.
 
 use crate::model::{Emitter, Severity};
 

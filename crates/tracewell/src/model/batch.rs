@@ -22,7 +22,7 @@ use super::ContextId;
 pub struct Priority(u16);
 
 impl Priority {
-    /// No priority, because the record has none.
+    /// No priority, because the record contains none.
     pub const NONE: Self = Self(u16::MAX);
 
     /// Creates a priority from the traced system's number. The number 65,535 means no priority; no
@@ -32,7 +32,7 @@ impl Priority {
         Self(priority)
     }
 
-    /// Returns the number, or `None` if the record has no priority.
+    /// Returns the number, or `None` if the record contains no priority.
     #[inline]
     pub const fn get(self) -> Option<u16> {
         if self.0 == Self::NONE.0 { None } else { Some(self.0) }

@@ -27,7 +27,7 @@ pub enum ContextKind {
 }
 
 impl ContextKind {
-    /// Returns the word for output.
+    /// Returns the word that the output shows.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Thread => "thread",
@@ -61,13 +61,13 @@ pub struct Context {
     pub key_text: String,
     /// Kind of the context.
     pub kind: ContextKind,
-    /// Name for output; never empty.
+    /// The name that the output shows; never empty.
     pub name: String,
-    /// The object that describes the context, if the trace has one.
+    /// The object that describes the context, if the trace contains such an object.
     pub object: Option<ObjectId>,
 }
 
-/// Records which names in [`Contexts`] a reader has already processed.
+/// Remembers which names in [`Contexts`] a reader has already processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeenContexts {
     renamed: usize,
@@ -149,8 +149,8 @@ impl Contexts {
         self.add(context)
     }
 
-    /// Makes a key name this context from the next batch on. If `context` is `None`, makes the key
-    /// name no known context. Contexts of earlier batches do not change.
+    /// Lets a key refer to this context from the next batch on. If `context` is `None`, the key
+    /// then refers to no known context. Contexts of earlier batches do not change.
     pub fn bind(&mut self, key: u64, context: Option<ContextId>) {
         match context {
             Some(id) => self.by_key.insert(key, id),
@@ -168,8 +168,8 @@ impl Contexts {
         self.rebound.push(key);
     }
 
-    /// Makes each key name the first context that had it, as at the start of a trace in which all
-    /// contexts are known. [`Contexts::follow`] comes next.
+    /// Lets each key refer to the first context that had it, as at the start of a trace in which
+    /// all contexts are known. [`Contexts::follow`] comes next.
     pub(crate) fn rewind(&mut self) {
         self.by_key.clear();
         for (index, context) in self.list.iter().enumerate() {
@@ -178,16 +178,16 @@ impl Contexts {
         self.bindings = 0;
     }
 
-    /// Makes each key name the context that it names in `live`, which contains the same contexts,
-    /// as far as they are already known there. Keys that `live` has not mentioned yet keep their
+    /// Lets each key refer to the same context as in `live`, which contains the same contexts, as
+    /// far as they are already known there. Keys that `live` has not mentioned yet keep their
     /// contexts.
     pub(crate) fn follow(&mut self, live: &Self) {
         let behind = usize::try_from(live.bindings - self.bindings).unwrap_or(usize::MAX);
         let missed = live.rebound.len().checked_sub(behind);
         match missed.and_then(|from| live.rebound.get(from..)) {
             Some(keys) => keys.iter().for_each(|key| self.follow_key(live, *key)),
-            // There were more changes than contexts, so a visit to all contexts costs no more than
-            // the changes.
+            // There were more changes than contexts, so visiting all contexts costs no more than
+            // visiting all changes.
             None => live.list.iter().for_each(|context| self.follow_key(live, context.key)),
         }
         self.bindings = live.bindings;

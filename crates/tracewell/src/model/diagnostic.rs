@@ -23,7 +23,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns the word for output.
+    /// Returns the word that the output shows.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",

@@ -75,7 +75,7 @@ impl<'a> Event<'a> {
         self.row.id
     }
 
-    /// Returns the priority of the context, if the record has one.
+    /// Returns the priority of the context, if the record contains it.
     pub const fn priority(&self) -> Option<u16> {
         self.row.priority.get()
     }
@@ -96,8 +96,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Returns the value of a meaning of this event: the argument plus the offset. Returns `None`
-    /// if the event lacks the argument.
+    /// Returns the value that a meaning has for this event: the argument plus the offset. Returns
+    /// `None` if the event lacks the argument.
     #[inline]
     pub fn value_of(&self, means: &Means) -> Option<u64> {
         self.argument(means.value?).map(|value| value.wrapping_add(means.offset))
@@ -146,7 +146,7 @@ impl<'a> Event<'a> {
                 };
                 let before = (first..index).map(length).fold(0, usize::saturating_add);
                 let rest = all.get(before..).unwrap_or_default();
-                // The last text consists of the bytes after those of all parts.
+                // The last text consists of all bytes after the texts of the other arguments.
                 let length = if index == last { rest.len() } else { length(index) };
                 rest.get(..length).unwrap_or(rest)
             }
@@ -272,7 +272,7 @@ pub enum ArgumentValue<'a> {
     Object(u64, Option<&'a str>),
     /// A number and its name in the schema.
     Enum(u64, Option<&'a str>),
-    /// A set of bits that the schema names.
+    /// A set of bits with names in the schema.
     Flags(u64),
     /// True or false.
     Bool(bool),

@@ -2,9 +2,9 @@
 //! several objects in turn, because the memory of a control block is reused. Creations and
 //! deletions are collected before the events are delivered, so that an event before a creation does
 //! not get the name of the later object. Each creation begins a life. The lives of a key and kind
-//! are assigned to the objects that the source names. The last life of a key is assigned first,
-//! because a source keeps the latest names. A life is never assigned to an object whose parameters
-//! contradict those of the creation. A life without an object has no name.
+//! are assigned to the objects in the source. The last life of a key is assigned first, because a
+//! source keeps the latest names. A life is never assigned to an object whose parameters contradict
+//! those of the creation. A life without an object has no name.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ struct Creation {
     arguments: Vec<u64>,
 }
 
-/// A change of the object that a key names.
+/// A change of the object to which a key refers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyBinding {
     /// The position that the caller passed to `note`, or `None` if the change applies before the
@@ -50,7 +50,8 @@ pub struct KeyBinding {
     pub key: u64,
     /// The type code of the object.
     pub kind: u32,
-    /// The object that the key names from this position on, or `None` if this object is unknown.
+    /// The object to which the key refers from this position on, or `None` if this object is
+    /// unknown.
     pub object: Option<ObjectId>,
 }
 
@@ -106,9 +107,9 @@ impl Lifetimes {
         }
     }
 
-    /// Assigns the lives to the objects that the source names, in the order of the source. From the
-    /// beginning of each life, the key names the object that is assigned to it. For lives without a
-    /// name, `made_up` creates objects. `from` is the tick of the first position.
+    /// Assigns the lives to the source's objects, in the order in which the source lists them. From
+    /// the beginning of each life, the key refers to the object that is assigned to this life. For
+    /// lives without a name, `made_up` creates objects. `from` is the tick of the first position.
     pub fn settle(
         mut self,
         schema: &Schema,
@@ -126,7 +127,7 @@ impl Lifetimes {
             });
             known.push(*id);
         }
-        // Keys that the source does not name come last. They are sorted, because the order of a
+        // Keys without an object in the source come last. They are sorted, because the order of a
         // hash map would change the output from run to run.
         let mut others: Vec<_> =
             self.lives.keys().filter(|named| !slots.contains_key(*named)).copied().collect();

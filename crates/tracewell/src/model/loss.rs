@@ -27,7 +27,7 @@ impl LossCause {
     pub const ALL: [Self; 5] =
         [Self::Overwritten, Self::Truncated, Self::Damaged, Self::BufferFull, Self::Missing];
 
-    /// Returns the word for output.
+    /// Returns the word that the output shows.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Overwritten => "overwritten",

@@ -5,9 +5,9 @@
 
 /// The meaning of an event for scheduling.
 ///
-/// The *subject* is the context that the event concerns. An argument given by the schema names it;
-/// by default it is the context that recorded the event. The *object*, *next* and *value* are
-/// arguments.
+/// The *subject* is the context that the event concerns. The schema can specify an argument that
+/// identifies it. By default, it is the context that recorded the event. The *object*, *next* and
+/// *value* are arguments.
 ///
 /// ```
 /// use tracewell::model::Meaning;
@@ -138,9 +138,10 @@ pub enum Meaning {
     TimerExpired,
     /// An assertion of the program failed; the value is its location.
     AssertionFailed,
-    /// The value is the deepest use of the subject's stack so far, in bytes; 0 if it is unknown.
+    /// The value is the largest number of used bytes in the subject's stack so far; 0 if it is
+    /// unknown.
     StackUsed,
-    /// The value is the smallest free part of the subject's stack so far, in bytes.
+    /// The value is the smallest number of free bytes in the subject's stack so far.
     StackFree,
     /// The subject enters a service of the system (the value).
     Call,

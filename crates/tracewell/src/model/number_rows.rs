@@ -94,7 +94,7 @@ impl<'a> NumberRows<'a> {
         self.batch.event(row)
     }
 
-    /// Returns the number of the event of a row within the trace.
+    /// Returns the number that the event of a row has in the trace.
     #[inline(always)]
     pub(crate) fn seq(&self, row: &NumberRow<'_>) -> u64 {
         self.batch.first + row.row as u64
@@ -129,7 +129,7 @@ impl<'a> NumberRows<'a> {
         Some(numbers)
     }
 
-    /// Returns the detail of the context, if the record has one.
+    /// Returns the detail of the context, if the record contains one.
     #[inline(always)]
     pub(crate) fn detail(&self, row: &NumberRow<'_>) -> Option<ContextDetail> {
         self.trace.details.as_ref()?.detail(row.record)

@@ -1,7 +1,7 @@
 //! Objects on which events act. An address can name several objects in turn. Each key has a list of
-//! bindings: a binding is an object and the tick from which the key names it. A key has one list
-//! for each kind of object, and one list for all kinds together. A lookup takes logarithmic time in
-//! the number of bindings of the key.
+//! bindings: a binding is an object and the tick from which the key refers to it. A key has one
+//! list for each kind of object, and one list for all kinds together. A lookup takes logarithmic
+//! time in the number of bindings of the key.
 
 use std::collections::HashMap;
 
@@ -31,8 +31,8 @@ pub struct Object {
     pub kind: u32,
     /// The recorded name, in an unspecified encoding; possibly empty.
     pub name: Vec<u8>,
-    /// Name for output: the recorded name with unprintable bytes escaped, or a name derived from
-    /// kind and key.
+    /// The name that the output shows: the recorded name with unprintable bytes escaped, or a name
+    /// derived from kind and key.
     pub label: String,
     /// Parameters as recorded, by kind.
     pub parameters: Vec<u64>,
@@ -48,18 +48,18 @@ pub struct Object {
     pub record: Vec<u8>,
 }
 
-/// A change of the object that a key names, with the tick of this change.
+/// A change of the object to which a key refers, with the tick of this change.
 #[derive(Clone, Copy, Debug)]
 struct Binding {
     from: u64,
-    /// `None` if the key names no known object from this tick on.
+    /// `None` if the key refers to no known object from this tick on.
     object: Option<ObjectId>,
     /// Number of times that the key got another name, up to this binding.
     renamed: usize,
 }
 
-/// The objects that a key names, in event order. The ticks of bindings never decrease, even if the
-/// clock was set back.
+/// The objects to which a key refers, in event order. The ticks of bindings never decrease, even if
+/// the clock was set back.
 #[derive(Debug, Default)]
 struct Bindings(OneOrMany<Binding>);
 
@@ -104,10 +104,11 @@ impl Bindings {
         self.0.iter().rev().find_map(|binding| binding.object)
     }
 
-    /// Makes the key name an object from a tick on.
+    /// Lets the key refer to an object from a tick on.
     fn begin(&mut self, from: u64, object: ObjectId, list: &[Object]) {
-        // If an object ends at a tick, the key names no object from the next tick on. If another
-        // object begins at the same tick, that object's binding replaces the one for the next tick.
+        // If an object ends at a tick, the key refers to no object from the next tick on. If
+        // another object begins at the same tick, that object's binding replaces the one for the
+        // next tick.
         while self.0.last().is_some_and(|last| last.object.is_none() && last.from > from) {
             self.0.pop();
         }
@@ -126,17 +127,17 @@ impl Bindings {
         self.0.push(Binding { from: from.max(last.0), object, renamed });
     }
 
-    /// If the key names this object, makes the key name no object from a tick on.
+    /// If the key refers to this object, lets the key refer to no object from a tick on.
     fn end(&mut self, from: u64, object: ObjectId) {
         if self.0.last().is_some_and(|last| last.object == Some(object)) {
             self.add(from, None, false);
         }
     }
 
-    /// From a tick on, makes the key name another object in place of the latest object.
+    /// From a tick on, lets the key refer to another object in place of the latest object.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
-        // Remove the last bindings as long as they name the replaced object or no object.
+        // Remove the last bindings as long as they refer to the replaced object or to no object.
         let mut renamed = self.0.last().map_or(0, |last| last.renamed);
         while self.0.last().is_some_and(is_its) {
             self.0.pop();
@@ -147,14 +148,14 @@ impl Bindings {
     }
 }
 
-/// The object that a key names at a tick, and the span of time in which it does.
+/// The object to which a key refers at a tick, and the time span in which it refers to this object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedAt {
     /// The object, or `None` if no known object has the key.
     pub object: Option<ObjectId>,
-    /// First tick at which the key names the object.
+    /// First tick at which the key refers to the object.
     pub from: u64,
-    /// Last tick at which the key names the object; `u64::MAX` if there is no end.
+    /// Last tick at which the key refers to the object; `u64::MAX` if there is no end.
     pub until: u64,
 }
 
@@ -163,13 +164,13 @@ pub struct NamedAt {
 struct KeyHistory {
     /// The objects, in the order of the source.
     ids: OneOrMany<ObjectId>,
-    /// The objects of any kind that the key names over time.
+    /// The objects of any kind to which the key refers over time.
     bindings: Bindings,
 }
 
 /// The objects of a trace, by number and by key.
 ///
-/// Memory is reused, so an address names different objects at different times:
+/// Memory is reused, so an address refers to different objects at different times:
 ///
 /// ```
 /// use tracewell::model::{Lifetime, Object, Objects};
@@ -196,7 +197,7 @@ pub struct Objects {
     list: Vec<Object>,
     by_key: HashMap<u64, KeyHistory, RandomState>,
     by_kind: HashMap<(u64, u32), Bindings, RandomState>,
-    /// True for dialects in which a symbol names a key, whatever the kind of the object.
+    /// True for dialects in which a symbol gives a name to a key, whatever the kind of the object.
     kinds_share_names: bool,
     /// True if some key was renamed.
     has_renamed: bool,
@@ -219,7 +220,7 @@ impl Objects {
         id
     }
 
-    /// Adds an object. The object's key does not name the object before a call of
+    /// Adds an object. The object's key refers to the object only after a call of
     /// [`Objects::begin`].
     pub fn add_unnamed(&mut self, object: Object) -> ObjectId {
         let id = ObjectId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
@@ -234,16 +235,16 @@ impl Objects {
         self.list.get(id.0 as usize)
     }
 
-    /// Begins the life of an object. From this time on, the object's key names the object. `ticks`
-    /// is `None` if the time is unknown.
+    /// Begins the life of an object. From this time on, the object's key refers to the object.
+    /// `ticks` is `None` if the time is unknown.
     pub fn begin(&mut self, id: ObjectId, ticks: Option<u64>) {
         let Some(object) = self.list.get_mut(id.0 as usize) else { return };
         object.lifetime = Lifetime { from: ticks, until: None };
         self.bind(id, ticks.unwrap_or(0));
     }
 
-    /// Makes the key of an object name this object from a tick on, but does not change the object's
-    /// lifetime.
+    /// Lets the key of an object refer to this object from a tick on, but does not change the
+    /// object's lifetime.
     pub fn bind(&mut self, id: ObjectId, ticks: u64) {
         let Some(Object { key, kind, .. }) = self.list.get(id.0 as usize) else { return };
         let bindings = self.by_kind.entry((*key, *kind)).or_default();
@@ -260,7 +261,7 @@ impl Objects {
         self.changes += 1;
     }
 
-    /// Ends the life of an object. The object's key still names this object, until the key names
+    /// Ends the life of an object. The object's key still refers to this object, until it refers to
     /// another object.
     pub fn delete(&mut self, id: ObjectId, ticks: u64) {
         if let Some(object) = self.list.get_mut(id.0 as usize) {
@@ -275,7 +276,7 @@ impl Objects {
         self.name_nothing(object.key, object.kind, ticks.saturating_add(1));
     }
 
-    /// From a tick on, makes a key name no object of this kind.
+    /// From a tick on, lets a key refer to no object of this kind.
     pub fn name_nothing(&mut self, key: u64, kind: u32, ticks: u64) {
         let bindings = self.by_kind.entry((key, kind)).or_default();
         match bindings.0.last().map(|last| last.object) {
@@ -323,8 +324,8 @@ impl Objects {
         }
     }
 
-    /// Makes kinds of objects share names: if a key names no object of the wanted kind but one of
-    /// another kind, lookups return that object.
+    /// Lets kinds of objects share names: if a key refers to an object of another kind but to no
+    /// object of the wanted kind, lookups return that object.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;
     }
@@ -342,8 +343,8 @@ impl Objects {
     }
 
     /// Returns the latest object that a key named at a time. If `kind` is given, considers only
-    /// objects of this kind. The key of a deleted object names this object until it names another
-    /// object, unless [`Objects::end`] ended the life of the object.
+    /// objects of this kind. The key of a deleted object refers to this object until it refers to
+    /// another object, unless [`Objects::end`] ended the life of the object.
     pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
         let id = self.named(key, ticks, kind).object?;
         Some((id, self.get(id)?))
@@ -466,8 +467,8 @@ mod tests {
         objects.end(first, 10);
         assert_eq!(label(&objects, 10, Some(1)), Some("first"));
         assert_eq!(label(&objects, 11, Some(1)), None);
-        // A target that restarts can give the key to another object at the same tick at which the
-        // first one ended.
+        // After a restart, a target can assign the key to another object at the tick at which the
+        // first object ended.
         objects.add(object(7, 1, "second", Some(10)));
         assert_eq!(label(&objects, 10, Some(1)), Some("second"));
         assert_eq!(label(&objects, 9, Some(1)), Some("first"));

@@ -1,7 +1,7 @@
 //! A list that stores a single element without an allocation.
 //!
-//! Nearly every key names one object for a whole trace. The key's entry in a table then contains
-//! everything that a lookup needs, and creating the entry costs no allocation.
+//! Nearly every key refers to one object for a whole trace. The key's entry in a table then
+//! contains everything that a lookup needs, and creating the entry costs no allocation.
 
 use std::ops::Deref;
 

@@ -63,7 +63,7 @@ pub struct ProgramSpans {
     /// The keys and serial numbers of spans, in order of their beginnings. The entries of ended
     /// spans stay until the next clean-up.
     begun: VecDeque<(Key, u64)>,
-    /// The same for ended spans, in order of their ends.
+    /// The keys and serial numbers of ended spans, in order of their ends.
     ended: VecDeque<(Key, u64)>,
     /// Number of spans that have begun: the serial number of the next one. Spans of one number can
     /// begin at the same tick.

@@ -1,4 +1,4 @@
-//! Determines which context has the processor, for systems whose events do not identify their
+//! Determines which context has the processor in a system whose events do not identify their
 //! context. Uses the scheduler's choices and the begin and end events of interrupts.
 //!
 //! | event | effect |
@@ -49,8 +49,8 @@ impl From<Option<ContextId>> for MaybeContext {
     }
 }
 
-/// A choice of the scheduler. It contains the context that runs; some types that implement this
-/// trait contain further data.
+/// A choice of the scheduler. It contains the context that runs. Some implementations contain
+/// further data.
 pub trait Choice: Copy + PartialEq + Default {
     /// Returns the choice of a task that runs on its own behalf.
     fn of(task: MaybeContext) -> Self;
@@ -216,7 +216,7 @@ impl<C: Choice> Running<C> {
             && self.chosen == C::default()
     }
 
-    /// Handles an event that reports that no task is ready.
+    /// Handles a report that no task is ready.
     pub fn idle(&mut self) {
         if self.depth == 0 {
             self.now = C::default();

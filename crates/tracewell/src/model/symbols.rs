@@ -92,7 +92,7 @@ impl fmt::Display for SymbolAt<'_> {
 impl SymbolTable {
     /// Creates a table. If several symbols contain an address, the address belongs to the one that
     /// begins last, then to the smallest, then to the first in `symbols`. A symbol of unknown size
-    /// names its address only if no other symbol contains it.
+    /// gives a name to its address only if no other symbol contains this address.
     pub fn new(program: Program, mut symbols: Vec<Symbol>) -> Self {
         // Of the symbols at the same address, the smallest one comes last, because the last one has
         // priority. Because the list was reversed and the sort is stable, the first of equal
@@ -143,8 +143,8 @@ impl SymbolTable {
         self.symbols.is_empty()
     }
 
-    /// Returns the symbol that contains an address from a trace in which addresses have `digits`
-    /// hexadecimal digits. Returns `None` if the addresses of the program are wider.
+    /// Returns the symbol that contains an address. Returns `None` if the addresses of the program
+    /// are wider than those of the trace, which have `digits` hexadecimal digits.
     pub fn find_in(&self, address: u64, digits: usize) -> Option<SymbolAt<'_>> {
         (self.program.bits <= 4 * digits).then(|| self.find(address))?
     }

@@ -149,8 +149,8 @@ pub fn list_items(bytes: &[u8]) -> impl Iterator<Item = ListItem<'_>> {
         let ([kind, detail], after) = rest.split_first_chunk()?;
         let (value, after) = after.split_first_chunk()?;
         let value = u64::from_le_bytes(*value);
-        // Only for strings, bytes and names, content follows the value. The value is then the
-        // length of the content.
+        // Content follows the value only for strings, bytes and names. The value is then the length
+        // of the content.
         let inline = if matches!(kind, 3 | 4 | 8) { usize::try_from(value).ok()? } else { 0 };
         let (inline, after) = after.split_at_checked(inline)?;
         rest = after;

@@ -57,11 +57,11 @@ pub(crate) use unknown_values::unknown_values;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Names (`*` matches any text) or keys of contexts.
+    /// Names or keys of contexts; in a name, `*` matches any text.
     pub contexts: Vec<String>,
-    /// Names or labels (with `*`) or ids of events.
+    /// Names, labels or ids of events; a name or label may contain `*`.
     pub events: Vec<String>,
-    /// Names (with `*`) or keys of objects that an argument refers to.
+    /// Names or keys of objects to which an argument refers; a name may contain `*`.
     pub objects: Vec<String>,
     /// Ids or names of events. If the list is not empty, only the listed events are selected.
     pub ids: Vec<IdOrName>,
@@ -69,9 +69,9 @@ pub struct Selection {
     pub without_ids: Vec<IdOrName>,
     /// Numbers of processors.
     pub cpus: NumberList,
-    /// Names (with `*`) or keys of threads.
+    /// Names or keys of threads; a name may contain `*`.
     pub threads: Vec<String>,
-    /// Ids of processes, or names (with `*`) of their programs.
+    /// Ids of processes, or names of their programs; a name may contain `*`.
     pub processes: Vec<String>,
     /// Expressions about the fields of an event. The event must meet all of them.
     pub expressions: Vec<Expression>,
@@ -89,7 +89,7 @@ pub struct Selection {
     pub skip: u64,
 }
 
-/// Error for a selection that needs data that the trace does not have.
+/// Error for a selection that needs data missing from the trace.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectionError {
     /// The selection has times, but the trace's clock has no known rate.
@@ -136,7 +136,7 @@ impl Selection {
         !(self.events.is_empty() && self.ids.is_empty() && self.without_ids.is_empty())
     }
 
-    /// Checks that a trace has the data that the selection needs.
+    /// Checks that a trace contains the data that the selection needs.
     ///
     /// # Errors
     /// Returns an error if the selection contains times but the clock has no known rate, or if it
@@ -154,7 +154,7 @@ impl Selection {
     }
 }
 
-/// Decides for each event of a trace if it is selected. Caches the results per event id and
+/// Decides for each event of a trace whether it is selected. Caches the results per event id and
 /// context.
 #[derive(Debug)]
 pub struct Selector {

@@ -14,7 +14,7 @@ pub trait CountsInRange: Sink {
     fn end(&mut self, covered: Covered);
 }
 
-/// The part of a trace that figures cover.
+/// The part of a trace from which the figures are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Covered {
     /// The first tick of the range.
@@ -27,9 +27,9 @@ pub struct Covered {
     pub not_selected: u64,
 }
 
-/// A sink that passes events to a sink that counts in a range. The selection limits the range by
-/// time, and by the numbers of the first and the last event. The other conditions of the selection
-/// leave out events within the range.
+/// A sink that passes events on to a sink that counts within a range. The selection limits the
+/// range by time, and by the numbers of the first and the last event. The other conditions of the
+/// selection leave out events within the range.
 ///
 /// A range includes its last tick. So if ranges cover a trace without overlap, each event and each
 /// tick belongs to exactly one range.

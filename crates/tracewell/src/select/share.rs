@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::bound::scaled;
 
-/// A share of a whole that a user typed, such as `5 %` or `0.5%`.
+/// A share that a user typed, such as `5 %` or `0.5%`.
 ///
 /// ```
 /// use tracewell::select::Share;

@@ -14,8 +14,8 @@ const MAX_IDS: usize = 8;
 const MAX_CONTEXTS: usize = 5;
 
 impl Selection {
-    /// Adds a warning to a trace for each name of the selection that does not occur in it. Call
-    /// this after reading.
+    /// Adds a warning to a trace for each name of the selection that does not occur in this trace.
+    /// Call this after reading.
     pub fn remark(&self, trace: &mut Trace) {
         for warning in self.unknown_names(trace) {
             trace.diagnostics.add(Severity::Warning, None, warning);
@@ -197,7 +197,7 @@ pub(crate) fn trailing_id(name: &str, schema: &Schema) -> Option<u32> {
     }
 }
 
-/// Returns the event id that a name consists of or ends with.
+/// Returns the event id of a name that is an id or ends with an id.
 pub(crate) fn event_id(name: &str, schema: &Schema) -> Option<u32> {
     // A hook id is hexadecimal even without `0x`.
     let number = key(name).filter(|_| !schema.ids_are_hooks());

@@ -22,8 +22,8 @@ impl Interval {
         self.until.ticks.saturating_sub(self.from.ticks)
     }
 
-    /// Returns the rank among the times of a task: 2 for a response, 1 for a wait for a mutex, 0
-    /// for another wait. A question about a task selects the highest rank first.
+    /// Returns the rank of this time among the times of its task: 2 for a response, 1 for a wait
+    /// for a mutex, 0 for another wait. A question about a task selects the highest rank first.
     fn rank(&self) -> u8 {
         match self.kind {
             Explained::Response => 2,
@@ -116,8 +116,9 @@ fn requests(lock: &LockTrack) -> impl Iterator<Item = Interval> + '_ {
 fn blocked<'a>(tracks: &'a Tracks, context: ContextId) -> impl Iterator<Item = Interval> + 'a {
     let changes = tracks.context(context).map_or(&[][..], |row| row.changes());
     let mut began = None;
-    // `requests` returns all waits for mutexes and semaphores. If a context has such a reason
-    // outside of these waits, it already has the object and lost the processor for another reason.
+    // `requests` returns all waits for mutexes and semaphores. A context that is blocked by a
+    // request outside of these waits already has the object, and lost the processor for another
+    // reason.
     let is_request =
         |reason: &Reason| matches!(reason.request, Some(Meaning::Lock | Meaning::Wait));
     changes.iter().filter_map(move |change| match change.state {

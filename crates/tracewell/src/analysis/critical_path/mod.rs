@@ -39,7 +39,8 @@ use crate::model::{Batch, ContextId, Flow, Loss, Processor, Sink, Trace};
 /// Maximum number of listed parts.
 pub const MAX_PARTS: usize = 1 << 16;
 
-/// Maximum number of links of a chain. A longer chain is cut, and its last context is blocked.
+/// Maximum number of links of a chain. A longer chain is cut, and its last context counts as
+/// blocked.
 pub const MAX_LINKS: usize = 16;
 
 /// The explanation of a response or a wait.
@@ -108,7 +109,7 @@ pub struct Link {
     pub context: ContextId,
     /// Index of the reason of the wait in [`CriticalPath::reasons`].
     pub reason: u32,
-    /// The context that holds the object, or that wakes the waiting one.
+    /// The context that holds the object, or that wakes the waiting context.
     pub on: ContextId,
     /// The event with which `on` wakes the waiting context; `None` if `on` holds the object.
     pub woken: Option<Position>,

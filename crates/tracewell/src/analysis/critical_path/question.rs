@@ -21,20 +21,21 @@ use crate::select::Bound;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// The longest one that ends with the event that has this number. If none ends with it, the
-    /// longest that begins with it; if there is none either, the shortest that contains it.
+    /// The longest one that ends with the event that has this number. If no response or wait ends
+    /// with this event, the question selects the longest one that begins with it. If none begins
+    /// with it either, the question selects the shortest one that contains it.
     Event(u64),
     /// The shortest one that contains this time.
     Time(Bound),
     /// The longest response of the task that has this name, or whose context has this key. If the
-    /// task has no responses, its longest wait for a mutex; if it has none of these either, its
-    /// longest wait.
+    /// task has no responses, the question selects its longest wait for a mutex. If the task never
+    /// waited for a mutex, the question selects its longest wait.
     Worst(String),
 }
 
 impl Question {
-    /// Returns the first tick of a time, or `None` if the trace ends before the time or the rate of
-    /// its clock is unknown.
+    /// Returns the first tick of a time, or `None` if the trace ends before this time or if the
+    /// rate of its clock is unknown.
     pub(super) fn tick(trace: &Trace, time: Bound) -> Option<u64> {
         let (mut from, mut until) = (0, trace.span);
         if time.is_after(trace, until) {

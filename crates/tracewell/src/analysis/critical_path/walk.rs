@@ -1,7 +1,7 @@
 //! Divides a response or a wait into parts.
 //!
-//! Each function divides an interval into consecutive parts, so the parts add up to the whole.
-//! Times in which a row has no state become parts with the state `Unknown`.
+//! Each function divides an interval into consecutive parts, so the parts add up to the whole. If a
+//! row has no state for some time, this time becomes a part with the state `Unknown`.
 
 use std::collections::HashMap;
 
@@ -220,7 +220,7 @@ fn at_position<S: Copy + PartialEq>(row: &Row<S>, at: Position) -> Option<S> {
     Some(row.changes().get(after.checked_sub(1)?)?.state)
 }
 
-/// Divides a time by the states of a row.
+/// Divides a time into intervals, in each of which a row has one state.
 fn pieces<S: Copy + PartialEq>(tracks: &Tracks, row: Option<&Row<S>>, time: Time) -> Vec<Piece<S>> {
     let mut pieces = Vec::new();
     let mut at = time.from;

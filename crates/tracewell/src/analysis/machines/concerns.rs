@@ -1,11 +1,11 @@
-//! Determines which of this folder's analyses an event id concerns. Events with other ids are
-//! skipped, and their arguments are not read.
+//! Determines, for an event id, which analyses in this folder need its events. Events with other
+//! ids are skipped, and their arguments are not read.
 
 use super::{levels, messages, states, timers};
 use crate::model::Meaning;
 use crate::model::schema::Schema;
 
-/// The analyses that an event id concerns.
+/// The analyses that need the events of an id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Concerns {
     pub(super) levels: bool,
@@ -13,12 +13,12 @@ pub(super) struct Concerns {
     /// True if an event can begin or end a message, or belongs to the step of a machine.
     pub(super) messages: bool,
     pub(super) states: bool,
-    /// True if everything in progress ends.
+    /// True if an event ends everything that is in progress.
     pub(super) boot: bool,
 }
 
 impl Concerns {
-    /// Returns the analyses that the events of an id concern.
+    /// Returns the analyses that need the events of an id.
     pub(super) fn of(schema: &Schema, id: u32) -> Self {
         let event = schema.event(id);
         let Some(means) = event.means.as_ref() else { return Self::default() };
@@ -32,7 +32,7 @@ impl Concerns {
         }
     }
 
-    /// Returns true if the id concerns no analysis.
+    /// Returns true if no analysis needs the events of the id.
     #[inline(always)]
     pub(super) fn are_none(self) -> bool {
         let Self { levels, timers, messages, states, boot } = self;

@@ -63,7 +63,7 @@ impl Act {
             _ => return None,
         };
         // `Post` and `Wait` can also refer to event flags, which exchange no items. An event
-        // exchanges items only if it has a count, or if its object is identified by a number.
+        // exchanges items only if it contains a count, or if a number identifies its object.
         let follows = match sight.meaning {
             Meaning::Post | Meaning::Wait => counted || !sight.acts_on_object(),
             _ => true,

@@ -1,7 +1,7 @@
-//! Determines how full queues and pools are over time.
+//! Determines the fill levels of queues and pools over time.
 //!
-//! Events contain the level before a call. They do not show whether the call succeeded. Counts of
-//! free items are subtracted from the capacity, if it is known.
+//! Events contain the level before a call. They do not show whether the call succeeded. If an event
+//! contains the number of free items and the capacity is known, the level is their difference.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::model::schema::{ArgumentKind, EventType, Means};
 /// A queue or a pool.
 #[derive(Clone, Debug)]
 pub struct Level {
-    /// The queue or pool that the figures are about.
+    /// The queue or pool that the figures describe.
     pub object: Named,
     /// The machine or thread to which it belongs.
     pub owner: Option<Named>,
@@ -36,8 +36,8 @@ pub struct Level {
     pub least: Option<u64>,
     /// The low-water mark: the minimum number of free items as counted by the system itself.
     pub least_free: Option<u64>,
-    /// Ticks and level of each change. If there are too many changes, only the sample with the
-    /// higher fill level remains of each adjacent pair.
+    /// Ticks and level of each change. If there are too many changes, each pair of adjacent samples
+    /// is reduced to the sample with the higher fill level.
     pub samples: Vec<(u64, u64)>,
     is_owner: bool,
 }

@@ -204,8 +204,8 @@ impl Messages {
         }
         self.keep(&open);
         let message = open.message;
-        // Only a damaged trace has that many receivers. Drop the steps of all receivers, so that
-        // memory stays bounded.
+        // Only a damaged trace contains that many receivers. Drop the steps of all receivers, so
+        // that memory stays bounded.
         if self.steps.len() >= MAX_ROWS {
             self.steps.clear();
         }

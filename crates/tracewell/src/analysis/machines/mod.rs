@@ -111,7 +111,7 @@ pub struct Figures {
     pub more_transitions: u64,
     /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages, in the order of their posts (of their gets if the posts are unknown).
+    /// The first messages, in the order of their posts, or of their gets if the posts are unknown.
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,
@@ -319,7 +319,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         }
     }
 
-    /// Does the same for a table that shares its limit with other tables.
+    /// Returns the index of a row in a table that shares its limit with other tables.
     fn get_within(&mut self, key: K, room: &mut Room, make: impl FnOnce() -> T) -> Option<&mut T> {
         if !self.by_key.contains_key(&key) && !room.take() {
             return None;

@@ -1,4 +1,5 @@
-//! Passes the moments at which machines, queues and messages change to consumers such as timelines.
+//! Informs consumers such as timelines of each moment at which a machine, a queue or a message
+//! changes.
 //!
 //! [`super::Machines`] computes sums. A [`MachineMoments`] receives the same changes one by one, so
 //! a timeline agrees with the figures.
@@ -7,7 +8,7 @@ use super::sight::Named;
 use crate::analysis::scheduling::Position;
 use crate::model::ContextId;
 
-/// An event that sends or takes a message: its position, and the context that recorded it.
+/// An event that sends or takes a message, with its position and the context that recorded it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passed {
     /// The position of the event.
@@ -21,7 +22,7 @@ pub trait MachineMoments {
     /// An event contains the level of a queue, a pool or a semaphore.
     fn level(&mut self, _object: Named, _level: u64, _at: Position) {}
 
-    /// The state of a machine changed. `None` is an unknown state.
+    /// The state of a machine changed. `None` stands for an unknown state.
     fn state(&mut self, _machine: Named, _state: Option<Named>, _at: Position) {}
 
     /// A machine began a step, or ended the step that it had begun.

@@ -1,8 +1,8 @@
-//! Rows of the things that events name, such as queues and machines.
+//! Rows of the things to which events refer, such as queues and machines.
 //!
-//! Events name the same few things again and again, and most keys have only one name in the whole
-//! trace. So a slot usually contains the row for a key, and the trace is searched for the name only
-//! after the objects have changed.
+//! Events refer to the same few things again and again, and most keys have only one name in the
+//! whole trace. So a slot usually contains the row for a key, and the trace is searched for the
+//! name only after the objects have changed.
 
 use super::Rows;
 use super::sight::Named;
@@ -13,9 +13,9 @@ use crate::model::Objects;
 #[derive(Clone, Debug)]
 pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
-    /// Indices of rows by key. They are valid as long as no key was renamed.
+    /// Indices of rows by key. They are valid as long as no key has been renamed.
     slots: KeySlots<u64, Option<usize>>,
-    /// The names of the rows' things.
+    /// For each row, the latest time span in which its thing has a name or has none.
     spans: Vec<NameSpan>,
 }
 

@@ -8,8 +8,8 @@ use crate::model::schema::{ArgumentKind, Details, EventType, Schema};
 use crate::model::{ContextKind, Event, Meaning, Trace};
 use crate::text::{TextBuffer, put_name};
 
-/// Something that an event names, such as a state, a signal or a queue. Two values are equal if
-/// they have the same key and it was not renamed between them. A restarted target may run
+/// Something to which an event refers, such as a state, a signal or a queue. Two values are equal
+/// if they have the same key and this key was not renamed between them. A restarted target may run
 /// another program, which uses the same key for something else.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
@@ -19,7 +19,7 @@ pub struct Named {
     pub key: u64,
     /// Type code of the object.
     pub kind: Option<u32>,
-    /// Ticks at which an event last named it. The meaning of a key can change over time.
+    /// Ticks of the latest event that refers to it. The meaning of a key can change over time.
     pub ticks: u64,
     /// Number of times that the key had been renamed up to `ticks`.
     pub(super) renamed: usize,
@@ -151,7 +151,7 @@ impl<'a> Sight<'a> {
         self.named(role)
     }
 
-    /// Returns the thing that an argument names.
+    /// Returns the thing to which an argument refers.
     fn named(&self, role: Option<Role>) -> Option<Named> {
         let Role { argument, kind, keys, .. } = role?;
         let argument = self.event.argument(argument)?;

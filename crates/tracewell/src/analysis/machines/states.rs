@@ -1,9 +1,9 @@
 //! Follows state machines: their states, the times in these states, and their transitions.
 //!
-//! If a machine's events show entries and exits, the time in a state lasts from its entry to its
-//! exit. A composite state stays active while its inner states change. If these events are
-//! switched off, the time in a state begins at the end of the step that reached the state, and it
-//! ends at the end of the step that reaches another state.
+//! If a machine's events show entries and exits, the time in a state lasts from the entry to the
+//! exit. A composite state stays active while its inner states change. If the events for entry and
+//! exit are switched off, the time in a state begins at the end of the step that reached the state.
+//! It then ends at the end of the step that reaches another state.
 
 use super::messages::Message;
 use super::moments::MachineMoments;

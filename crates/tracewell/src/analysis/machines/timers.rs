@@ -10,7 +10,7 @@ use crate::model::schema::{EventType, Means};
 /// the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timer {
-    /// The timer that the figures are about.
+    /// The timer that the figures describe.
     pub timer: Named,
     /// The machine or thread that it serves.
     pub owner: Option<Named>,
@@ -24,7 +24,7 @@ pub struct Timer {
     pub expiries: u64,
     /// The last requested delay.
     pub delay: Option<u64>,
-    /// The last requested period; 0 for a one-shot timer.
+    /// The most recently requested period; 0 for a one-shot timer.
     pub period: Option<u64>,
     /// Time from a start to the following expiry.
     pub first: Range,
@@ -35,7 +35,7 @@ pub struct Timer {
     since: Option<Since>,
 }
 
-/// The last action of a timer, with its time in ticks.
+/// The latest action of a timer, with its time in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Since {
     Start(u64),

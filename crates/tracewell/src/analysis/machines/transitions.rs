@@ -59,7 +59,7 @@ impl Transitions {
     /// Adds a vertex to the transition in progress.
     pub(super) fn come_through(&mut self, vertex: Named) {
         if let Some(open) = self.open.as_mut().filter(|_| self.is_open)
-            // The vertex of the first segment is the target that the event of the transition named.
+            // The vertex of the first segment is the target that the transition's event named.
             && open.way.last() != Some(&vertex)
             && open.way.len() < MAX_WAY
         {
@@ -102,7 +102,7 @@ impl Transitions {
         self.same_hash.clear();
     }
 
-    /// Returns all transitions, in the order in which each first ended.
+    /// Returns all transitions, in the order in which they first ended.
     pub(super) fn finish(self) -> Vec<Transition> {
         self.list
     }

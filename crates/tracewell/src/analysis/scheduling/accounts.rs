@@ -2,8 +2,8 @@
 //! ends.
 //!
 //! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
-//! ran on behalf of another, an interrupt ran, or none of these ran. In the last of these cases,
-//! the core was idle without an idle task, or the trace does not show what ran.
+//! ran on behalf of another, an interrupt ran, or none of these ran. If none of these ran, the core
+//! was idle without an idle task, or the trace does not show what ran.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,8 @@ pub(super) struct Accounts {
     unattributed: u64,
 }
 
-/// The parts of an interval in ticks from the view of a task, with all other tasks in one sum.
+/// The parts of an interval in ticks from the point of view of a task, with all other tasks in one
+/// sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split {
     /// Ticks in which the task ran.
@@ -71,7 +72,8 @@ impl Moment {
     }
 }
 
-/// The parts of an interval in ticks from the view of a task. They add up to the whole interval.
+/// The parts of an interval in ticks from the point of view of a task. They add up to the whole
+/// interval.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parts {
     /// Ticks in which the task ran for itself or on behalf of others.
@@ -130,7 +132,8 @@ impl Accounts {
         self.ran(task).saturating_add(self.blocked.get(task).copied().unwrap_or(0))
     }
 
-    /// Returns the current totals from the view of a task. [`Accounts::split`] adds interference.
+    /// Returns the current totals from the point of view of a task. [`Accounts::split`] adds
+    /// interference.
     pub(super) fn totals(&self, task: ContextId) -> Split {
         let blocking = self.blocked.get(task).copied().unwrap_or(0);
         let (own, interrupts, unattributed) = (self.ran(task), self.interrupts, self.unattributed);
@@ -162,7 +165,7 @@ impl Accounts {
         })
     }
 
-    /// Returns the parts of the time since `moment` from the view of a task.
+    /// Returns the parts of the time since `moment` from the point of view of a task.
     pub(super) fn since(&self, moment: &Moment, task: ContextId) -> Parts {
         let mut parts = Parts {
             interrupts: self.interrupts - moment.interrupts,

@@ -3,7 +3,7 @@
 use crate::analysis::total::{Total, total};
 use crate::model::{OnBehalf, Running};
 
-/// The time of a core in ticks. The parts add up to the trace's span without its gaps.
+/// The use of a core's time, in ticks. The parts add up to the trace's span without its gaps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CoreTime {
     /// Number of the core.
@@ -12,7 +12,7 @@ pub struct CoreTime {
     pub tasks: u64,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// Ticks in which no task was ready to run, as an event reports. In a system with an idle
+    /// Ticks for which an event reports that no task was ready to run. In a system with an idle
     /// task, these are ticks of that task.
     pub idle: u64,
     /// Ticks in which the running context is unknown.
@@ -27,7 +27,7 @@ pub(super) struct Core {
     pub(super) since: u64,
     /// Ticks up to which the accounts have been charged.
     accounted: u64,
-    /// True after an event that means that no task is ready to run.
+    /// True after an event reported that no task is ready to run.
     idle: bool,
     spent: CoreTime,
 }
@@ -53,8 +53,8 @@ impl Core {
         now.saturating_sub(self.accounted)
     }
 
-    /// Handles an event. `idles` is true if the event means that no task is ready to run. Returns
-    /// true if this changes whether the core is idle.
+    /// Handles an event. `idles` is true if the event reports that no task is ready to run. Returns
+    /// true if the core becomes idle or stops being idle.
     pub(super) fn note_idle(&mut self, idles: bool) -> bool {
         let idle = (idles || self.idle) && self.running.task().is_none();
         std::mem::replace(&mut self.idle, idle) != idle

@@ -1,5 +1,5 @@
-//! The contexts of a trace: the kind of each by number, and the number of each key that events
-//! name.
+//! The contexts of a trace. Finds the kind of a context by its number, and its number by the key in
+//! an event.
 
 use super::kinds::Kind;
 use crate::analysis::key_slots::KeySlots;
@@ -32,8 +32,8 @@ impl Directory {
         self.kinds.get(context.index()).copied()
     }
 
-    /// Returns the subject of an event: the context that it names, or the thread that recorded it
-    /// if events of this id name no context. Returns `None` if the named context is unknown.
+    /// Returns the subject of an event: the context to which it refers, or the thread that recorded
+    /// it if events of this id refer to no context. Returns `None` if the named context is unknown.
     #[inline(always)]
     pub(super) fn subject(
         &mut self,

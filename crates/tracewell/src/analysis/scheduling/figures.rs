@@ -51,14 +51,14 @@ pub struct Wanted {
     pub holes: bool,
 }
 
-/// When and how often a task occurs in a trace, whatever its events mean.
+/// The number and the times of the events that refer to a task, whatever these events mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     /// Number of events with this context.
     pub events: u64,
-    /// Ticks of the first event that names the task.
+    /// Ticks of the first event that refers to the task.
     pub first_ticks: u64,
-    /// Ticks of the last event that names the task.
+    /// Ticks of the last event that refers to the task.
     pub last_ticks: u64,
 }
 
@@ -67,7 +67,7 @@ pub struct Seen {
 pub struct Task {
     /// The context of the task.
     pub context: ContextId,
-    /// The first and last event that name the task, and the number of its events.
+    /// The first and the last event that refer to the task, and the number of its events.
     pub seen: Seen,
     /// Its execution; `None` if the trace shows only which context recorded each event.
     pub execution: Option<Execution>,
@@ -79,7 +79,7 @@ pub struct Task {
     pub locks: Locks,
     /// Its requests for objects other than mutexes, by type code as in [`Resource::kind`].
     pub waits: Vec<(Option<u32>, Locks)>,
-    /// Its timing compared with the known period and deadline.
+    /// The comparison of its timing with the known period and deadline.
     pub timing: Timing,
 }
 
@@ -101,13 +101,13 @@ pub struct Figures {
     pub charged_ticks: Option<u64>,
     /// The time of each core; empty if the trace shows only which context recorded each event.
     pub cores: Vec<CoreTime>,
-    /// Task, core, and ticks that the task ran on the core; empty for a single core.
+    /// A task, a core, and the ticks for which the task ran on this core; empty for a single core.
     pub execution_by_core: Vec<(ContextId, u16, u64)>,
     /// Number of gaps. Events are missing in a gap.
     pub gaps: u64,
     /// Ticks in the gaps. It is unknown what ran in this time.
     pub gap_ticks: u64,
-    /// Times in which a kind of events was not recorded, in the order of their ends.
+    /// Periods in which events of one kind were not recorded, in the order of their ends.
     pub hidden: Vec<Hidden>,
     /// Mutexes and other objects that tasks requested: mutexes last, each kind in order of keys.
     pub resources: Vec<Resource>,

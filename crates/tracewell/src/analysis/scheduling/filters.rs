@@ -1,8 +1,8 @@
-//! Finds times in which a kind of events was not recorded: either a filter hid these events, or
-//! tracing was stopped.
+//! Finds periods in which events of one kind were not recorded: either a filter hid these events,
+//! or tracing was stopped.
 //!
-//! On request, these times are treated as unknown and called holes. A filter causes a hole if it
-//! hides events that figures need. Events recorded during a hole are ignored.
+//! On request, the analysis treats these periods as unknown and calls them holes. A filter causes a
+//! hole if it hides events that figures need. Events recorded during a hole are ignored.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::model::{Meaning, Trace};
 /// number.
 const MAX_HIDDEN: usize = 1000;
 
-/// A time in which a kind of events was not recorded.
+/// A period in which events of one kind were not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hidden {
     /// Id of the event that set the filter. Its label names the hidden kind.

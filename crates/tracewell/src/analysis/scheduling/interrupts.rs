@@ -2,8 +2,8 @@
 //! handler and the exit from this handler. The total is the time in the outermost brackets. The
 //! time of a source excludes nested interrupts.
 //!
-//! For windows of given lengths ([`WINDOWS`]), this module finds the maximum time in interrupts:
-//! the longest delay that interrupts can cause to a task in such a window.
+//! For windows of given lengths ([`WINDOWS`]), this module finds the maximum time in interrupts.
+//! This is the longest time for which interrupts can delay a task in such a window.
 
 use super::moments::Position;
 use super::per::PerCore;
@@ -191,7 +191,8 @@ impl Brackets {
         }
     }
 
-    /// Suspends the innermost bracket of the core, and charges its time so far to its source.
+    /// Suspends the innermost bracket of the core, and charges the bracket's time so far to the
+    /// bracket's source.
     fn pause(&mut self, trace: &Trace, step: &Step) {
         let Some(bracket) = self.open.at(step.cpu).last_mut() else { return };
         let (number, since) = (bracket.number, std::mem::replace(&mut bracket.since, step.ticks));

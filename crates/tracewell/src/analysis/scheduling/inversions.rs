@@ -4,9 +4,8 @@
 //! Urgency is measured by deadlines or by priorities. The caller supplies deadlines
 //! ([`super::Expected`]). Some systems record priorities with each event; a smaller number is more
 //! urgent. Each kind of inversion is computed if the waiting task's urgency of that kind is known.
-//! The time in which the owner runs is not inversion, and neither is the time in which a task runs
-//! on behalf of the waiting task. This time cannot be longer than the time for which the owner uses
-//! the mutex.
+//! Time is not inversion while the owner runs, or while a task runs on behalf of the waiting task.
+//! This time cannot be longer than the time for which the owner uses the mutex.
 
 use super::per::PerContext;
 use crate::analysis::total::Total;
@@ -53,7 +52,7 @@ impl Inverted {
     }
 }
 
-/// The priority of each task, from the last event that contains it.
+/// The priority of each task, from the latest event that contains this priority.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Urgency {
     priorities: PerContext<Option<u16>>,

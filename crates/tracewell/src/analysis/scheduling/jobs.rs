@@ -69,7 +69,7 @@ struct Task {
     missed: Option<u64>,
     last_release: Option<Release>,
     last_completion: Option<u64>,
-    /// Facts since the beginning of the trace or the last gap.
+    /// Facts since the beginning of the trace or the latest gap.
     seen: Seen,
 }
 

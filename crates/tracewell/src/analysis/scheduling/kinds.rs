@@ -4,7 +4,7 @@ use super::is_cause;
 use crate::model::Meaning;
 use crate::model::schema::{ArgumentKind, Means, Schema};
 
-/// The parts of the analysis that an event concerns.
+/// The parts of the analysis that need an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     /// Only the time and the participants of the event matter.
@@ -15,12 +15,12 @@ pub(super) enum Class {
     Interrupt,
     /// A choice of the scheduler, which can also make its subject ready or not ready.
     Choice,
-    /// The event can concern all parts.
+    /// All parts may need the event.
     Other,
 }
 
 impl Class {
-    /// Returns true if events of the class may take a short way.
+    /// Returns true if events of the class may take a short way, which is a fast path.
     #[inline(always)]
     pub(super) fn has_short_way(self) -> bool {
         matches!(self, Self::Plain | Self::Request)
@@ -37,9 +37,9 @@ pub(super) struct Kind {
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
     pub(super) is_known: bool,
-    /// True if the usual meaning of the event can cause a new choice of the scheduler.
+    /// True if an event with the usual meaning can make the scheduler choose again.
     pub(super) is_cause: bool,
-    /// The argument that is the stack pointer of the task.
+    /// The argument that contains the task's stack pointer.
     pub(super) stack_pointer: Option<usize>,
 }
 

@@ -12,8 +12,8 @@
 //!
 //! Some kernels record when a task blocks (`Blocks`). Before they block the task, they may change
 //! the owner's priority and record a choice of the scheduler for this change. Such a choice does
-//! not show if the request is blocked. A wait ends at the latest when the task itself records an
-//! event, because on several cores the choice may not be a separate event.
+//! not show whether the request is blocked. A wait ends at the latest when the task itself records
+//! an event, because on several cores the choice may not be a separate event.
 //!
 //! `inversions` measures priority inversion.
 
@@ -31,7 +31,7 @@ use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
-/// A request that is blocked, or not known to be granted yet.
+/// A blocked request, or a request that no event has shown to be granted.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     task: ContextId,
@@ -77,7 +77,7 @@ pub(super) struct Requests {
     held: Mutexes,
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
-    /// Per core, the last event that can cause a choice of the scheduler, if this event was a
+    /// For each core, the latest event that can make the scheduler choose, if this event was a
     /// request.
     last: PerCore<Option<Request>>,
     waiting: PerContext<Option<Request>>,
@@ -169,7 +169,7 @@ impl Requests {
         moments: &mut impl Moments,
     ) {
         self.recorded(step, accounts, moments);
-        // A choice that only changed a priority does not show if the open request is blocked.
+        // A choice that only changed a priority does not show whether the open request is blocked.
         if self.last.at(step.cpu).as_ref().is_some_and(|last| last.outlasts(step)) {
             self.before = None;
             return;
@@ -184,7 +184,7 @@ impl Requests {
     }
 
     /// Handles a request or an unlock of the running task. The event is not a choice. `uncharged`
-    /// is the time for which the task has run since the last charge.
+    /// is the time for which the task has run since the previous charge.
     #[inline]
     pub(super) fn act(
         &mut self,
@@ -415,8 +415,8 @@ impl Requests {
             else {
                 continue;
             };
-            // Time in which the owner runs, or in which another task runs on behalf of the waiting
-            // task, is not an inversion.
+            // Time is not inversion while the owner runs, or while another task runs on behalf of
+            // the waiting task.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
             let before = request.inverted;
             request.inverted.charge(*task, runs, helps, ticks, &self.urgency, &deadline);

@@ -34,8 +34,9 @@
 //! If a trace shows only which context recorded an event ([`Processor::Recorders`]), it is unknown
 //! what ran between events. Then there are no figures for execution, preemption and net time.
 //!
-//! After missing events, it is unknown what runs until an event shows it. Intervals, waits and
-//! brackets end at the gap. Jobs that were pending at the gap are counted separately.
+//! After missing events, it is unknown what runs until an event shows the running context.
+//! Intervals, waits and brackets end at the gap. Jobs that were pending at the gap are counted
+//! separately.
 //!
 //! ```
 //! use tracewell::analysis::scheduling::{Scheduling, Wanted};
@@ -132,7 +133,8 @@ pub struct Scheduling<M = ()> {
     kinds: PerId<Kind>,
     directory: Directory,
     cores: Vec<Core>,
-    /// The first and last event that name each context, and the number of its events.
+    /// For each context, the first and the last event that refer to it, and the number of its
+    /// events.
     seen: PerContext<Option<Seen>>,
     executions: Executions,
     accounts: Accounts,
@@ -156,7 +158,7 @@ pub struct Scheduling<M = ()> {
     moments: M,
     /// Number of events in the range of the figures.
     events: u64,
-    /// The first tick of the range, and the tick after it; `None` for the end of the trace.
+    /// The first tick of the range, and the tick after the range; `None` for the end of the trace.
     from: u64,
     until: Option<u64>,
 }
@@ -169,7 +171,7 @@ struct Gaps {
     ticks: u64,
     /// True if the next event is the first after a gap.
     open: bool,
-    /// True if the last gap was a hole and no event has shown yet what runs after it.
+    /// True if the latest gap was a hole, and no event has shown yet what runs after it.
     hole: bool,
     /// The previous event.
     before: Position,
@@ -294,7 +296,7 @@ impl<M: Moments> Scheduling<M> {
         self.moments.gap(self.gaps.before, loss);
     }
 
-    /// Counts an event of the context that recorded it, which has a stack.
+    /// Counts an event for its recording context, and measures the stack of this context.
     #[inline(always)]
     fn recorded(&mut self, event: Event<'_>, kind: &Kind) {
         self.name(event.row.context, event.row.ticks).events += 1;
@@ -351,7 +353,7 @@ impl<M: Moments> Scheduling<M> {
             return self.gap(trace, None);
         }
         if self.gaps.hole {
-            // The decoder ignores holes, so its context may be wrong: it is the context from
+            // The decoder does not know of holes, so the context that it gives may be the one from
             // before the hole.
             step.recorded_by = None;
         }
@@ -361,7 +363,7 @@ impl<M: Moments> Scheduling<M> {
         self.calm = self.pairs.is_empty() && !self.gaps.open && !in_hole;
     }
 
-    /// Stores that an event names a context.
+    /// Stores that an event refers to a context.
     fn name(&mut self, context: ContextId, ticks: u64) -> &mut Seen {
         let seen = Seen { events: 0, first_ticks: ticks, last_ticks: ticks };
         self.seen.at(context).get_or_insert(seen)
@@ -493,8 +495,8 @@ impl<M: Moments> Scheduling<M> {
         self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
     }
 
-    /// Handles a change of a job of the step's subject. `release` is the release of its oldest job
-    /// in ticks.
+    /// Handles a change of a job of the step's subject. `release` is the tick at which its oldest
+    /// job was released.
     fn job_changed(&mut self, trace: &Trace, step: &Step, change: Change, release: Option<u64>) {
         let Some(context) = step.subject else { return };
         if let Some(change) = change.moment() {
@@ -630,8 +632,8 @@ fn urgency(trace: &Trace, priority: u16) -> u16 {
     if trace.larger_is_urgent { u16::MAX - priority } else { priority }
 }
 
-/// Returns true if an event can cause a new choice of the scheduler. Events of timers, budgets,
-/// checks and inheritance cannot, because they accompany other events.
+/// Returns true if an event can make the scheduler choose again. Events of timers, budgets, checks
+/// and inheritance cannot do this, because they accompany other events.
 fn is_cause(meaning: Option<Meaning>) -> bool {
     !matches!(
         meaning,

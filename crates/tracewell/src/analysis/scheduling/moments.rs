@@ -1,4 +1,4 @@
-//! Passes the moments at which scheduling changes to consumers such as timelines.
+//! Informs consumers such as timelines of each moment at which scheduling changes.
 //!
 //! [`super::Scheduling`] decides when a task gets the processor, waits or holds a mutex, and adds
 //! up these times. A [`Moments`] receives the same decisions one by one, so a timeline agrees with
@@ -19,9 +19,9 @@ impl Position {
 pub struct Wait {
     /// The task that waits.
     pub task: ContextId,
-    /// Key of the object, if events have it.
+    /// Key of the object, if events contain it.
     pub key: Option<u64>,
-    /// Type code of the object, if events have it.
+    /// Type code of the object, if events contain it.
     pub kind: Option<u32>,
     /// True for a mutex.
     pub is_mutex: bool,

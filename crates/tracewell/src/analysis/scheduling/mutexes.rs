@@ -1,7 +1,7 @@
-//! The holders of mutexes, and the tasks that hold them.
+//! For each mutex, the holder and any other tasks that seem to hold it.
 //!
 //! Usually only one task holds a mutex, and the task's entry is in the mutex's row. If events are
-//! missing, a trace may show that several tasks hold the same mutex. The entries of the further
+//! missing, a trace may show that several tasks hold the same mutex. The entries of the additional
 //! tasks are in a table.
 
 use std::collections::HashMap;

@@ -1,11 +1,11 @@
 //! Counts involuntary losses of the processor.
 //!
-//! The scheduler can replace the running task or, within an interrupt, the task that it chose
-//! last. The replaced task is preempted in two cases: an interrupt is being served, or the previous
-//! event was an activation, an unlock or the end of a device interrupt. In all other cases the task
-//! released the processor itself: its job ended, the task ended, or the task waits or sleeps. If
-//! the task's server has exhausted its budget since the task last got the processor, the task is
-//! throttled, not preempted.
+//! The scheduler can replace the running task or, within an interrupt, the task that it chose most
+//! recently. The replaced task is preempted in two cases: an interrupt is being served, or the
+//! previous event was an activation, an unlock or the end of a device interrupt. In all other cases
+//! the task released the processor itself: its job ended, the task ended, or the task waits or
+//! sleeps. If the task's server has exhausted its budget since the task last got the processor, the
+//! task is throttled, not preempted.
 
 use super::is_cause;
 use super::moments::Moments;

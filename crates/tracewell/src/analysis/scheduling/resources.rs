@@ -39,8 +39,8 @@ pub struct Resource {
     pub key: u64,
     /// True for a mutex.
     pub is_mutex: bool,
-    /// Type code of the object; `None` if events do not have it. In that case, any object that is
-    /// not a mutex is a semaphore.
+    /// Type code of the object; `None` if events do not contain it. In that case, any object that
+    /// is not a mutex is a semaphore.
     pub kind: Option<u32>,
     /// Ticks of the latest request.
     pub last_ticks: u64,

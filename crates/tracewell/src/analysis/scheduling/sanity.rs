@@ -6,7 +6,7 @@ use crate::model::{Meaning, OnBehalf, Running};
 /// Numbers of contradictions, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sanity {
-    /// Number of interrupts of which the trace has only the beginning or only the end.
+    /// Number of interrupts for which the trace contains only the beginning or only the end.
     pub unmatched_brackets: u64,
     /// Number of context loads that contradict the scheduler's choice.
     pub disagreeing_loads: u64,

@@ -40,7 +40,7 @@ pub struct Server {
     pub reclaiming: u64,
     /// Number of times that the server used reclaimed budget.
     pub used_reclaimed: u64,
-    /// Times from an exhaustion to the next replenishment in ticks, if the trace shows both.
+    /// Times in ticks from an exhaustion to the next replenishment, if the trace shows both.
     pub without_budget: Range,
     /// Beginning and end, in ticks, of each interval in which the budget was exhausted, if
     /// requested.
@@ -73,8 +73,8 @@ struct Followed {
     idle: bool,
     /// True if the server itself has named its task.
     names_task: bool,
-    /// Ticks charged for an inferred task since the last exhaustion of the budget. Only an
-    /// exhaustion shows for certain which task is served.
+    /// Ticks charged for an inferred task since the budget was last exhausted. Only an exhaustion
+    /// shows for certain which task is served.
     unconfirmed: u64,
 }
 
@@ -189,7 +189,7 @@ pub(super) struct Budgets {
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task, the ticks for which it had been served when its job was activated.
+    /// For each task, the ticks for which its server had served it when its job was activated.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,
@@ -268,8 +268,8 @@ impl Budgets {
         (self.activated, self.unserved) = (None, None);
     }
 
-    /// Marks a server as active for the task that it names, or for the task that was activated
-    /// directly before.
+    /// Marks a server as active for the task that the server names, or for the task that was
+    /// activated directly before.
     fn active(
         &mut self,
         key: u64,
@@ -288,8 +288,8 @@ impl Budgets {
     }
 
     /// Handles the exhaustion of the budget while `ran` was running. This shows that the server
-    /// serves `ran`. If another task was inferred, the ticks charged for that task since the last
-    /// exhaustion are replaced by the ticks of `ran`'s job.
+    /// serves `ran`. If another task was inferred, this function replaces the ticks charged for
+    /// that task since the previous exhaustion by the ticks of `ran`'s job.
     fn confirm(&mut self, index: usize, ran: ContextId, accounts: &Accounts) {
         let server = &mut self.servers[index];
         let wrong = std::mem::take(&mut server.unconfirmed);
@@ -304,7 +304,7 @@ impl Budgets {
         self.serves(index, ran);
     }
 
-    /// Handles missing events. After the gap, the last activation is unknown.
+    /// Handles missing events. After the gap, the most recent activation is unknown.
     pub(super) fn gap(&mut self) {
         (self.activated, self.unserved) = (None, None);
         self.begun = PerContext::default();

@@ -1,5 +1,6 @@
-//! The short ways of events that do not change which context runs. Most events of a trace are of
-//! this kind. A short way has the same effect as [`Scheduling::event`], which handles every event.
+//! Short ways, which are fast paths for events that do not change which context runs. Most events
+//! of a trace are of this kind. A short way has the same effect as [`Scheduling::event`], which
+//! handles every event.
 //!
 //! On several cores, the charges of one core depend on events of other cores. So short ways exist
 //! only if there is one core.
@@ -47,7 +48,7 @@ impl<M: Moments> Scheduling<M> {
 
     /// Handles an event of the class [`Class::Plain`].
     ///
-    /// The time since the last change is not charged here, because no figure needs this charge
+    /// The time since the previous change is not charged here, because no figure needs this charge
     /// before the next change.
     #[inline(always)]
     fn plain(&mut self, event: Event<'_>, kind: &Kind) -> bool {
@@ -98,7 +99,7 @@ impl<M: Moments> Scheduling<M> {
             self.charge_until(event.trace, 0, row.ticks);
         }
         self.note(event, kind, subject, true);
-        // The task has run since the last charge.
+        // The task has run since the previous charge.
         let uncharged = self.cores.first().map_or(0, |core| core.uncharged(row.ticks));
         self.requests.act(&step, uncharged, &self.accounts, &mut self.moments);
         self.switches.pass(&step);

@@ -21,7 +21,7 @@ pub(super) struct Step {
     /// True if the event specifies the context that runs next. Then, if `next` is `None`, nothing
     /// runs next.
     pub(super) names_next: bool,
-    /// True if the event means that no task is ready to run.
+    /// True if the event reports that no task is ready to run.
     pub(super) idles: bool,
     pub(super) object: Option<u64>,
     /// The type code of the requested object, if the event is a request.
@@ -96,7 +96,7 @@ impl Step {
         }
     }
 
-    /// Does the same for a system whose events show only which context recorded them.
+    /// Updates the running context in a system whose events show only which context recorded them.
     fn apply_recorded(&self, running: &mut Running<OnBehalf>) {
         if let Some(task) = self.recorded_by {
             running.record(task);

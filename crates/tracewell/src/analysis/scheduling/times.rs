@@ -115,8 +115,8 @@ impl<M> Scheduling<M> {
         self.pairs.iter_mut().map(Pair::distributions).for_each(change);
     }
 
-    /// Returns all distributions, and how many measured times no distribution contains. Omits kinds
-    /// of times for which the trace lacks events.
+    /// Returns all distributions, and the number of measured times that no distribution contains.
+    /// Omits kinds of times for which the trace lacks events.
     pub(super) fn finish_times(&mut self, coverage: &Coverage) -> (Vec<Measured<Subject>>, u64) {
         let (mut all, mut more) = (Vec::new(), 0);
         self.each_distributions(|distributions| {

@@ -1,7 +1,7 @@
 //! Compares jobs with the known period and deadline of their task.
 //!
-//! For a period T, the n-th release (or completion) is expected n T after the first. The jitter is
-//! the largest distance from the expected time. A response is late if it is longer than the
+//! For a period T, the n-th release (or completion) is expected n × T after the first. The jitter
+//! is the largest distance from the expected time. A response is late if it is longer than the
 //! deadline, which is relative to the release. Kernels record missed deadlines only if they are
 //! configured to check them.
 
@@ -84,8 +84,8 @@ impl Timings {
         self.by_name.is_empty()
     }
 
-    /// Handles the release of a job, or its completion after `response` nanoseconds. `now` is in
-    /// nanoseconds, `at` is the event.
+    /// Handles the release of a job, or its completion after `response` nanoseconds. `now` is the
+    /// time of the event in nanoseconds, and `at` is its position.
     pub(super) fn take(
         &mut self,
         trace: &Trace,
@@ -110,7 +110,7 @@ impl Timings {
                 self.distributions.add(Measure::Jitter, Subject::Task(context), ticks, at);
             }
         }
-        // Without a release in the trace, it is unknown if a response is late.
+        // Without a release in the trace, it is unknown whether a response is late.
         let late = expected.deadline.zip(response).is_some_and(|(most, took)| took > most);
         task.late += u64::from(late);
     }

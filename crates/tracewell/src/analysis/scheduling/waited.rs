@@ -17,7 +17,7 @@ pub struct Waited {
     /// The owner of the mutex or, if the scheduler records this, the task that ran on behalf of the
     /// waiting task. That task is not the owner if the owner itself waits for another mutex.
     pub owner: Option<ContextId>,
-    /// Sequence number of the event of the request.
+    /// Sequence number of the request's event.
     pub event: u64,
     /// Ticks of the request.
     pub from: u64,

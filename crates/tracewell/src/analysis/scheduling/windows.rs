@@ -1,8 +1,9 @@
 //! Finds the maximum busy time that a window of given length can contain at any position.
 //!
 //! When a window moves forwards, its busy time can stop growing in only two ways: the end of the
-//! window leaves a busy interval, or the beginning of the window enters one. So some fullest window
-//! begins at the start or ends at the end of a busy interval, and only such windows are checked.
+//! window leaves a busy interval, or the beginning of the window enters one. So at least one of the
+//! fullest windows begins together with a busy interval or ends together with one, and only such
+//! windows are checked.
 
 use std::collections::VecDeque;
 
@@ -17,7 +18,7 @@ type Interval = (u64, u64);
 struct Window {
     length: u64,
     most: u64,
-    /// Intervals that overlap the window at the end of the last interval, and their total.
+    /// Intervals that overlap the window that ends with the latest interval, and their total.
     ending: VecDeque<Interval>,
     in_ending: u64,
     /// A window that begins with one of these intervals has not been checked yet.
@@ -57,7 +58,7 @@ impl Window {
             if end > until {
                 return;
             }
-            // If the window ends within the last interval, only the earlier part of the interval
+            // If the window ends within the latest interval, only the earlier part of the interval
             // counts.
             let outside = self.beginning.back().map_or(0, |last| last.1.saturating_sub(end));
             self.most = self.most.max(self.in_beginning - outside);

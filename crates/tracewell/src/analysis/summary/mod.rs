@@ -1,4 +1,4 @@
-//! A summary of the tracks of a trace of any size. It computes views without reading the trace
+//! Summarises the tracks of a trace, whatever its size. It computes views without reading the trace
 //! again. The time to compute the states of a row depends on the resolution and not on the length
 //! of the trace.
 //!
@@ -114,9 +114,9 @@ impl Sink for SummaryBuilder {
 /// The summary of a trace.
 #[derive(Debug)]
 pub struct Summary {
-    /// The parts of tracks that do not become larger with the trace, and its jobs, findings and
-    /// gaps. It holds only the last change of each row, because another event could have replaced
-    /// this change.
+    /// The parts of tracks that do not become larger with the trace, and the trace's jobs, findings
+    /// and gaps. It holds only the latest change of each row, because the next event could still
+    /// replace this change.
     rest: Tracks,
     parts: Parts,
 }
@@ -126,9 +126,9 @@ impl Summary {
     /// change before the range and the first change after the range, if they exist.
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
-    /// length does not exceed it. Of the marks, arrows and waits that do not exceed it either, only
-    /// one per context remains within this number of ticks. With 0, the rows are exact. A range
-    /// that ends before it begins is treated as a range of one tick, at its beginning.
+    /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
+    /// within this number of ticks, only one per context remains. With 0, the rows are exact. If a
+    /// range ends before it begins, it is treated as a range of one tick at its beginning.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
@@ -205,7 +205,7 @@ impl Summary {
     }
 }
 
-/// Returns rows at a resolution. `last` contains the last change of each row.
+/// Returns rows at a resolution. `last` contains the latest change of each row.
 fn rows<S: Copy + Eq + Hash>(
     parts: &[SummaryRow<S>],
     last: &[Row<S>],
@@ -305,7 +305,8 @@ mod tests {
         }
     }
 
-    /// Returns the exact tracks of a trace, and a summary to which parts move in every batch.
+    /// Returns the exact tracks of a trace, and a summary that receives parts of the tracks in
+    /// every batch.
     fn both(name: &str) -> (Tracks, Summary) {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
         let mut exact = TrackBuilder::default().without_machines();

@@ -123,7 +123,7 @@ impl<S: Stored + Copy + Eq + Hash> Stored for SummaryRow<S> {
         open.put(out);
     }
 
-    /// Takes a row. Returns `None` if its parts do not fit together.
+    /// Takes a row. Returns `None` if the lists of the row do not fit together.
     fn take(input: &mut &[u8]) -> Option<Self> {
         let row = Self {
             states: Stored::take(input)?,

@@ -53,9 +53,9 @@ impl<T> Sample<T> {
     }
 }
 
-/// Returns the entries that a view can distinguish: all entries longer than `resolution` ticks, and
-/// for each key at most one of the shorter entries within `resolution` ticks. `of` returns the
-/// key of an entry, and its first and last tick.
+/// Returns the entries that a view can distinguish. These are all entries longer than `resolution`
+/// ticks. Of the shorter entries, each key has at most one within `resolution` ticks. `of` returns
+/// the key of an entry, and its first and last tick.
 pub(super) fn distinct<'a, T: Copy + 'a, K: Eq + Hash>(
     entries: impl Iterator<Item = &'a T>,
     resolution: u64,

@@ -137,7 +137,7 @@ struct Builder {
     gaps: Vec<Gap>,
     /// True if the trace shows when tasks get and lose the processor.
     shows_switches: bool,
-    /// True if no event has followed the last gap.
+    /// True if no event has followed the latest gap.
     in_gap: bool,
     /// Number of entries in all tracks except the states of contexts, which `contexts` counts.
     entries: u64,
@@ -313,7 +313,7 @@ impl Builder {
         self.entries += 1;
     }
 
-    /// Stores that the context that recorded an event continues to run.
+    /// Stores that an event's recording context continues to run.
     fn continues(&mut self, event: Event<'_>) {
         if event.context().is_some_and(|context| context.kind == ContextKind::Thread) {
             self.contexts.asks(event.row.context, None);

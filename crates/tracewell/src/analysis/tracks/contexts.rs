@@ -14,7 +14,7 @@ struct Context {
     row: Row<State>,
     /// The core on which it runs.
     core: Option<u16>,
-    /// Its last request, until another event shows that the request was granted.
+    /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.
@@ -64,14 +64,15 @@ impl Contexts {
         self.at(id).asked = asked;
     }
 
-    /// Handles an event that reports that a context stops being ready. `code` is the state that the
-    /// kernel recorded.
+    /// Handles a report that a context stops being ready. `code` is the state that the kernel
+    /// recorded.
     pub(super) fn blocks(&mut self, id: ContextId, at: Position, code: Option<u64>) {
         let context = self.at(id);
         let (core, asked) = (context.core, context.asked.take());
         let is_announced = matches!(context.next, Some(State::Blocked(_) | State::Sleeping));
         if core.is_some() && asked.is_none() && code.is_none() && is_announced {
-            // Some kernels record two events for a wait. The first has the reason, so keep it.
+            // Some kernels record two events for a wait. The first event contains the reason, so
+            // keep it.
             return;
         }
         let state = match asked {
@@ -81,8 +82,8 @@ impl Contexts {
         self.leaves(id, at, core, state);
     }
 
-    /// Handles an event that shows which state a context has while it does not have the processor.
-    /// If the context still has the processor, the state takes effect when the context loses it.
+    /// Handles an event that shows the next state of a context. If the context still has the
+    /// processor, the state takes effect when the context loses it.
     pub(super) fn becomes(&mut self, id: ContextId, at: Position, state: State) {
         let core = self.at(id).core;
         self.leaves(id, at, core, state);
@@ -106,7 +107,7 @@ impl Contexts {
         }
     }
 
-    /// Handles a choice of the scheduler that takes the processor from a context that could
+    /// Handles a choice of the scheduler by which a context loses the processor although it could
     /// continue.
     pub(super) fn preempted(&mut self, id: ContextId) {
         let context = self.at(id);
@@ -116,8 +117,8 @@ impl Contexts {
     }
 
     /// Handles an event with which a context loses the processor for an unknown reason. If an
-    /// earlier event announced the next state, that state applies. Otherwise the context sleeps if
-    /// its last request was to sleep, and counts as preempted if not.
+    /// earlier event announced the next state, that state applies. Otherwise, the context sleeps if
+    /// it last requested to sleep. If it requested something else, it counts as preempted.
     pub(super) fn switched_out(&mut self, id: ContextId) {
         let context = self.at(id);
         if context.core.is_some() && context.next.is_none() {

@@ -22,7 +22,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Returns the words for output.
+    /// Returns the words that the output shows.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PriorityInversion { .. } => "priority inversion",

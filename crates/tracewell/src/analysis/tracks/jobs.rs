@@ -17,7 +17,7 @@ pub struct Job {
     pub from: Position,
     /// Its completion; `None` if the trace does not show it.
     pub until: Option<Position>,
-    /// The event that reports that its deadline passed.
+    /// The event that reports the missed deadline.
     pub missed: Option<Position>,
 }
 

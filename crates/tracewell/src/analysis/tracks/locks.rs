@@ -13,14 +13,15 @@ use crate::model::ContextId;
 pub struct LockTrack {
     /// Its key as recorded: an address, or a number.
     pub key: u64,
-    /// Its type code, if events have it.
+    /// Its type code, if events contain it.
     pub kind: Option<u32>,
     /// True for a mutex.
     pub is_mutex: bool,
     /// Its holder over time; empty for a semaphore.
     pub holder: Row<Holder>,
     /// Waits for it, in the order of their ends. If the trace does not contain the end of a wait,
-    /// the next gap, the next wait of its task or the end of the trace determines its position.
+    /// the position of the wait depends on the next event that must come later: a gap, the next
+    /// wait of its task, or the end of the trace.
     pub waits: Vec<WaitSpan>,
 }
 

@@ -1,4 +1,4 @@
-//! Tracks of state machines, of levels, and arrows of messages.
+//! Tracks of state machines and levels, and the arrows of messages.
 
 use std::collections::HashMap;
 

@@ -88,7 +88,7 @@ impl<S: Copy + PartialEq> Row<S> {
         Self { changes }
     }
 
-    /// Removes all changes except the last one, which the next event may still replace.
+    /// Removes all changes except the latest, which the next event may still replace.
     pub(in crate::analysis) fn settle(&mut self) -> impl Iterator<Item = Change<S>> + '_ {
         let settled = self.changes.len().saturating_sub(1);
         self.changes.drain(..settled)

@@ -36,7 +36,7 @@ pub enum State {
 }
 
 impl State {
-    /// Returns the word for output.
+    /// Returns the word that the output shows.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -85,7 +85,7 @@ pub enum Occupant {
     },
     /// An interrupt is being served.
     Interrupt {
-        /// Its number, if events have it.
+        /// Its number, if events contain it.
         number: Option<u32>,
         /// Number of interrupts that are being served, from 1.
         depth: u16,

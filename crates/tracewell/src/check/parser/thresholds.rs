@@ -119,7 +119,7 @@ impl Parser<'_> {
         Ok(Name(name))
     }
 
-    /// Parses a name of a figure whose values are derived for this name only.
+    /// Parses a name without wildcards, for a figure whose values are derived for only this name.
     fn exact_name(&mut self) -> Result<Name> {
         let span = self.tokens.span();
         let name = self.name()?;

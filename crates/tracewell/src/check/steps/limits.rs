@@ -1,4 +1,4 @@
-//! Computes the starts of time limits of steps, and tests if they have expired.
+//! Computes the starts of time limits of steps, and tests whether they have expired.
 
 use super::Shared;
 use crate::check::syntax::Limit;

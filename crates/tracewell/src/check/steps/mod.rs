@@ -29,7 +29,7 @@ pub(super) use self::outlook::{DeadEnd, MAX_EXPECTED, View};
 pub(super) struct State {
     /// The tick at which the item could begin.
     since: u64,
-    /// The tick of the last accepted event; equal to `since` if no event was accepted.
+    /// The tick of the most recently accepted event; equal to `since` if no event was accepted.
     last: u64,
     /// True if the item has accepted an event.
     touched: bool,
@@ -54,13 +54,13 @@ pub(super) struct Shared {
     pub(super) bindings: Vec<Option<Value>>,
     /// Ticks of the events named by `as`.
     pub(super) marks: Vec<Option<u64>>,
-    /// True if an event was rejected after the last accepted one.
+    /// True if an event was rejected after the most recently accepted one.
     pub(super) gap: bool,
     /// The first event since the last step that has the name of an expected event.
     pub(super) near: Option<Near>,
     /// A step whose event occurred too early, and the tick from which the step's time counts.
     pub(super) early: Option<(Span, u64)>,
-    /// The step that accepted the last event.
+    /// The step that accepted the most recent event.
     pub(super) taken: Span,
 }
 

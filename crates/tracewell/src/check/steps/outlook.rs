@@ -1,4 +1,5 @@
-//! Determines if an item may end here, if it has become impossible, and which events it expects.
+//! Determines whether an item may end here, whether it has become impossible, and which events it
+//! expects.
 
 use super::limits::over;
 use super::{Shared, State, StateKind};
@@ -16,14 +17,15 @@ pub(in crate::check) enum DeadEnd {
     Late(Span, u64, Bound),
 }
 
-/// The facts that decide if a run can continue.
+/// The facts that decide whether a run can continue.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct View<'a> {
     pub(in crate::check) shared: &'a Shared,
     pub(in crate::check) clock: &'a Clock,
-    /// The tick of the last event.
+    /// The tick of the latest event.
     pub(in crate::check) now: u64,
-    /// True if an event was rejected after the last accepted one. Initialised from [`Shared::gap`].
+    /// True if an event was rejected after the most recently accepted one. Initialised from
+    /// [`Shared::gap`].
     pub(in crate::check) gap: bool,
 }
 

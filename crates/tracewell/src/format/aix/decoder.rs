@@ -34,7 +34,7 @@ struct AixDecoder {
 #[derive(Debug)]
 struct State {
     processes: Processes,
-    /// Last timestamp of each processor, for unwrapping 32-bit timestamps.
+    /// The latest timestamp of each processor, for unwrapping 32-bit timestamps.
     stamps: Vec<u64>,
     /// Byte order of the copied frames, which is that of the first file.
     order: ByteOrder,
@@ -293,8 +293,7 @@ impl Delivery<'_, '_> {
     }
 
     /// Handles hooks that describe the trace itself: lost entries and the clock's rate. Also looks
-    /// up the names of system calls, so that the decoder knows at the end which names had no
-    /// effect.
+    /// up the names of system calls. So the decoder knows at the end which names had no effect.
     fn after(&mut self, entry: &Entry<'_>, offset: u64) -> Flow {
         let out = &mut *self.out;
         if matches!(u32::from(entry.id().0), SYSTEM_CALL | SYSTEM_CALL_RETURN) {
@@ -315,7 +314,7 @@ impl Delivery<'_, '_> {
     }
 }
 
-/// Maximum number of processors whose last timestamp is stored, so that a damaged number cannot
+/// Maximum number of processors whose latest timestamp is stored, so that a damaged number cannot
 /// fill memory.
 const MAX_PROCESSORS: usize = 4096;
 

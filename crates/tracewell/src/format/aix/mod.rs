@@ -40,7 +40,7 @@ pub static FORMAT: Format = Format {
     ..Format::new("aix", recognise, decoder::new)
 };
 
-/// Content of the shipped file of groups, `templates/groups`: one group of hook ids per line.
+/// Content of the shipped file `templates/groups`, which contains one group of hook ids per line.
 ///
 /// ```
 /// use tracewell::format::aix::SHIPPED_GROUPS;

@@ -1,10 +1,10 @@
 //! Finds the thread of each event, and the program that this thread runs.
 //!
 //! A frame usually contains its thread and process. If not, they are the thread and process of the
-//! last dispatch on its processor (hooks 106 and 10C). Hooks also announce new programs (exec,
-//! 134), processes (fork, 139) and threads (465). AIX does not document the data words of these
-//! hooks. This module expects the data words that the guide specifies for users of Tracewell's
-//! recorder.
+//! latest dispatch on the frame's processor (hooks 106 and 10C). Hooks also announce new programs
+//! (exec, 134), processes (fork, 139) and threads (465). AIX does not document the data words of
+//! these hooks. This module expects the data words that the guide specifies for users of
+//! Tracewell's recorder.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,8 @@ const MAX_PROCESSORS: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// The thread and process that run on each processor, according to its last dispatch.
+    /// The thread and process that run on each processor, according to the processor's latest
+    /// dispatch.
     running: Vec<Option<(u64, Option<u64>)>>,
     processes: HashMap<u64, Process, RandomState>,
     threads: HashMap<u64, Thread, RandomState>,

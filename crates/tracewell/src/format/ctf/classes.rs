@@ -26,7 +26,7 @@ pub struct Metadata {
     pub byte_order: ByteOrder,
     /// The identifier that packets repeat.
     pub uuid: Option<[u8; 16]>,
-    /// Name of the trace, if the metadata has one.
+    /// Name of the trace, if the metadata contains one.
     pub name: Option<String>,
     /// Facts about the recording system, in order of declaration. Each name occurs once.
     pub environment: Vec<(String, Value)>,
@@ -73,7 +73,7 @@ pub struct Clock {
 pub struct StreamClass {
     /// Id, unique in the trace.
     pub id: u64,
-    /// Name, if the metadata has one.
+    /// Name, if the metadata contains one.
     pub name: Option<String>,
     /// The clock of the timestamps, an index in [`Metadata::clocks`].
     pub clock: Option<usize>,
@@ -92,9 +92,9 @@ pub struct StreamClass {
 pub struct EventClass {
     /// Id, unique in the stream class.
     pub id: u64,
-    /// Name, if the metadata has one.
+    /// Name, if the metadata contains one.
     pub name: Option<String>,
-    /// Level of importance, if the metadata has one.
+    /// Level of importance, if the metadata contains one.
     pub log_level: Option<LogLevel>,
     /// Address of a model of the event.
     pub uri: Option<String>,
@@ -339,9 +339,10 @@ pub struct ChoiceOption {
 pub struct Location {
     /// The scope that contains the field.
     pub scope: Scope,
-    /// The paths from the scope's structure to the field. An index is that of a member in a
-    /// structure, or of an option in a choice. An array has no index: the path continues in the
+    /// The paths from the scope's structure to the field. Each index in a path selects a member of
+    /// a structure or an option of a choice. An array has no index: the path continues in the
     /// current element. There are several paths if several options of a choice contain the field.
-    /// The reference leads to the field that was read last. If none was read, this is an error.
+    /// The reference leads to the field that was read most recently. If none was read, this is an
+    /// error.
     pub paths: Vec<Vec<u32>>,
 }

@@ -1,4 +1,4 @@
-//! Converts values of the clocks of a trace to stamps of one clock.
+//! Converts the values of a trace's clocks to stamps of one clock.
 //!
 //! If all clocks have the same rate, the common clock has this rate, and no value is rounded.
 //! Otherwise the common clock counts nanoseconds. Its origin is a whole second, so that dates are

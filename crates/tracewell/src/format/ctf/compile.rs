@@ -41,7 +41,7 @@ pub(super) struct Registers {
     /// True if these are the registers of an event.
     of_event: bool,
     by_location: HashMap<Location, u32, RandomState>,
-    /// The registers of all locations that contain a field, by its path.
+    /// The registers of all locations that contain a field, by the path of the field.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Compiler<'r> {
     path: (Scope, Vec<u32>),
     depth: usize,
     choices: usize,
-    /// The position in bits, as a remainder for a divisor that is a power of two.
+    /// The position in bits, modulo a power of two.
     remainder: u64,
     divisor: u64,
     /// Index of the instruction that is the target of the latest jump. Numbers before this
@@ -434,8 +434,8 @@ impl<'r> Compiler<'r> {
         found.flatten().copied()
     }
 
-    /// Adds the instructions that store a number if other fields refer to it, and that apply its
-    /// roles.
+    /// Adds the instructions that apply the roles of a number and, if other fields refer to the
+    /// number, store it.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
         let registers: Vec<_> = self.stored().collect();
         for register in registers {

@@ -110,8 +110,8 @@ impl<'a> Decoding<'a> {
         Self { reader, files, threads, contexts, rest: Vec::new(), keys: Vec::new() }
     }
 
-    /// Delivers all events. If the files grow, stops at the first event before which the files may
-    /// still lack events.
+    /// Delivers all events. If the files grow, stops as soon as the files may still lack an event
+    /// that precedes the next one.
     pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };

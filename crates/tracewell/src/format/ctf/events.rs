@@ -17,7 +17,7 @@ use crate::model::schema::{Argument, ArgumentKind, EventType, Schema, TableId};
 use crate::model::values::MAX_SLOTS;
 use crate::text::shown;
 
-/// Name of the argument that contains the fields that have no slot of their own.
+/// Name of the argument that contains all fields without a slot of their own.
 const OTHERS: &str = "others";
 
 /// Maximum number of values with names in a table.

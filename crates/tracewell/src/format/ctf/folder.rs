@@ -19,8 +19,9 @@ const MAX_FILES: usize = 1 << 16;
 /// Names of the hidden folders to which LTTng moves the chunks of a session during a rotation.
 const MOVED_CHUNKS: [&str; 2] = [".tmp_old_chunk", ".tmp_new_chunk"];
 
-/// Finds the files of the trace at a path. For a folder, these are the files of all traces in it;
-/// for a file `metadata`, the files of its folder; for a stream, the stream and its `metadata`.
+/// Finds the files of the trace at a path. For a folder, these are the files of all traces in the
+/// folder. For a file `metadata`, these are the files of the folder that contains it. For a stream,
+/// these are the stream and its `metadata`.
 ///
 /// A file `metadata` precedes its streams. Returns `None` if the path is not a trace.
 pub(super) fn find(path: &Path) -> io::Result<Option<FolderFiles>> {

@@ -8,8 +8,8 @@
 //! | the metadata | its layout is compiled again; events that it did not describe are read then |
 //!
 //! Streams are merged by time. So an event waits until every stream has reached its time. With the
-//! option `wait`, no event waits longer than the given time, and packets that arrive later get
-//! later times.
+//! option `wait`, no event waits longer than the given time. If a packet arrives after that, the
+//! times of its events are increased.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -51,7 +51,7 @@ pub(super) struct Kept {
 #[derive(Debug)]
 struct KeptStream {
     key: StreamKey,
-    /// The path of the current file, and the value of the clock at its beginning.
+    /// The path of the current file, and the value of the clock at the beginning of the file.
     path: PathBuf,
     begin: Option<u64>,
     stream: Stream<'static>,
@@ -125,7 +125,7 @@ impl Kept {
     }
 
     /// Returns the index of the layout of a metadata file. Compiles the layout if the file is new
-    /// or has grown. `present` are all metadata files.
+    /// or has grown. `present` contains all metadata files.
     fn layout_of(
         &mut self,
         file: &TraceFile,

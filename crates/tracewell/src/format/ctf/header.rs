@@ -1,7 +1,7 @@
 //! Reads headers of events whose fields have fixed offsets, the usual case.
 //!
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
-//! LTTng's headers. The program of the header reads all other headers.
+//! LTTng's headers. The program of the header reads headers of all other forms.
 
 use super::bits::Form;
 use super::classes::Role;

@@ -43,8 +43,8 @@ pub(super) struct StreamLayout {
     pub(super) event_header: Program,
     /// The layout of the event header, if its fields have fixed offsets.
     pub(super) fixed_header: Option<FixedHeader>,
-    /// The id of events whose header has none: the id of the only event class, or 0 if there are
-    /// several classes.
+    /// The id of events whose header contains no id: the id of the only event class, or 0 if there
+    /// are several classes.
     pub(super) default_event: u64,
     pub(super) events: Vec<EventLayout>,
     /// Number of registers that its events need.
@@ -62,10 +62,10 @@ pub(super) struct EventLayout {
     pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,
-    /// True if the last slot contains the fields that have no slot of their own.
+    /// True if the last slot contains all fields without a slot of their own.
     pub(super) has_rest: bool,
-    /// The event that the only program reads, if it is a plain event without arguments from the
-    /// packet.
+    /// The plain event that the only program reads; `None` if the event is not plain or has
+    /// arguments from the packet.
     pub(super) plain: Option<PlainEvent>,
     /// The places in the row of the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
@@ -143,8 +143,8 @@ impl Layout {
     }
 }
 
-/// Compiles a scope without arguments. Returns its program, and the alignment of the position after
-/// it.
+/// Compiles a scope without arguments. Returns the program of the scope, and the alignment of the
+/// position after the scope.
 fn hidden(
     registers: &Registers,
     scope: Scope,

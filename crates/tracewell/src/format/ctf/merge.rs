@@ -8,8 +8,8 @@
 /// The streams in order of time. Streams with equal times are in the order of their indices.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    /// The entries of the streams. An entry is never later than its two children. They are at twice
-    /// its position plus 1, and at twice its position plus 2.
+    /// The entries of the streams. An entry is never later than its two children. For an entry at
+    /// position `n`, they are at positions `2n + 1` and `2n + 2`.
     heap: Vec<u128>,
 }
 

@@ -56,7 +56,8 @@ impl Packet<'_> {
         self.numbers.packet_size.or(self.numbers.content_size).is_some()
     }
 
-    /// Returns the packet within these bytes of its file. The bytes may be more than before.
+    /// Returns the packet within these bytes of its file. There may be more bytes than when the
+    /// packet was read.
     pub(super) fn within(self, file: &[u8]) -> Packet<'_> {
         let rest = file.get(self.offset as usize..).unwrap_or_default();
         let (size, end) = match self.has_size() {
@@ -132,8 +133,8 @@ pub(super) fn read<'a>(
     Ok(Packet { bytes, size, offset, class, other_trace, context, body, end: content, numbers })
 }
 
-/// Returns the identifier of the trace and its offset in a packet, if it follows the magic number.
-/// Returns `None` for other packets.
+/// Returns the identifier of the trace and the identifier's offset in a packet, if the identifier
+/// follows the magic number. Returns `None` for other packets.
 fn identifier(layout: &Layout) -> Option<([u8; 16], usize)> {
     let header = layout.metadata.packet_header.as_ref()?;
     match header.members.get(1).map(|member| &member.class) {
@@ -168,7 +169,7 @@ pub(super) fn find(layout: &Layout, rest: &[u8]) -> Option<usize> {
     loop {
         from += rest.get(from..)?.windows(4).position(|window| window == magic)?;
         let identifier = rest.get(from + 4..).and_then(|after| after.first_chunk::<16>());
-        // Data can contain the magic number. The identifier of the trace must follow it.
+        // Data can also contain the magic number, so the identifier of the trace must follow it.
         if uuid.is_none_or(|uuid| identifier.is_none_or(|found| *found == uuid)) {
             return Some(from);
         }

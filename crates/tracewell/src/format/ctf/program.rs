@@ -107,17 +107,17 @@ pub(super) enum Op {
     Align {
         mask: u64,
     },
-    /// Rounds the position up, as `Align`, then reads the fields at fixed offsets from it: `count`
-    /// entries of `fixed` from `first` on, which have this number of bits in total.
+    /// Rounds the position up, as `Align` does, and then reads the fields at fixed offsets from it.
+    /// These are `count` entries of `fixed` from `first` on, with this number of bits in total.
     Fixed {
         mask: u64,
         first: u32,
         count: u32,
         bits: u32,
     },
-    /// Rounds the position up, as `Align`, then reads numbers at fixed offsets from it into their
-    /// slots: `count` entries of `slots` from `first` on, which have this number of bits in total.
-    /// `present` has a bit for each slot.
+    /// Rounds the position up, as `Align` does, and then reads numbers at fixed offsets from it
+    /// into their slots. These are `count` entries of `slots` from `first` on, with this number of
+    /// bits in total. `present` has a bit for each slot.
     Slots {
         mask: u64,
         first: u32,
@@ -157,13 +157,13 @@ pub(super) enum Op {
         field: u32,
         form: Form,
     },
-    /// Stores the number that was read last in a register.
+    /// Stores in a register the number that was read most recently.
     Store {
         register: u32,
         is_signed: bool,
     },
-    /// Applies a role of the number that was read last, which has this number of bits, to the
-    /// packet or event.
+    /// Applies a role of the number that was read most recently to the packet or event. The number
+    /// has `bits` bits.
     Role {
         role: Role,
         bits: u8,
@@ -239,7 +239,7 @@ pub(super) struct State {
 }
 
 /// The numbers with a role in the header and the context of a packet. A number is `None` if neither
-/// contains it.
+/// the header nor the context contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PacketNumbers {
     pub(super) magic: Option<u64>,

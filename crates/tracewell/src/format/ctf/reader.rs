@@ -197,7 +197,7 @@ fn circular<'a>(
     }
 }
 
-/// Returns the conversion of the times of each layout's stream classes.
+/// Returns the time conversions of each layout's stream classes.
 pub(super) fn timings(layouts: &[Layout], common: &Common) -> Vec<Vec<Timing>> {
     let of = |layout: &Layout| {
         let metadata = &layout.metadata;
@@ -208,7 +208,7 @@ pub(super) fn timings(layouts: &[Layout], common: &Common) -> Vec<Vec<Timing>> {
     layouts.iter().map(of).collect()
 }
 
-/// Returns the conversion of the times of a stream class.
+/// Returns the time conversion of a stream class.
 #[inline]
 pub(super) fn timing(timings: &[Vec<Timing>], layout: usize, class: usize) -> Timing {
     timings.get(layout).and_then(|classes| classes.get(class)).copied().unwrap_or_default()

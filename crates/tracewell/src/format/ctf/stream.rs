@@ -134,7 +134,7 @@ pub(super) struct Stream<'a> {
     pub(super) next: Next,
     /// Number of cycles to add to stamps, to compensate for steps back of the clock.
     shift: u64,
-    /// True if an interrupt recorded the last event.
+    /// True if an interrupt recorded the previous event.
     after_interrupt: bool,
     /// The way to read files that still grow; `None` if the files are complete.
     growing: Option<Growing>,
@@ -144,7 +144,7 @@ pub(super) struct Stream<'a> {
     is_incomplete: bool,
     /// Number of the next packet in the index of its file; `None` if the index is not used.
     entry: Option<usize>,
-    /// The packets that may occur again in the next files: those that begin after the beginning of
+    /// The packets that may occur again in the next files because they begin after the beginning of
     /// the next file.
     repeatable: HashSet<Previous, RandomState>,
 }
@@ -309,7 +309,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns a stamp that is not later than the next element, which the files do not contain yet.
+    /// Returns a lower bound for the stamp of the next element, which the files do not contain yet.
     #[cold]
     fn least(&self) -> u64 {
         let end = match self.held.or(self.packet) {
@@ -619,8 +619,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the number of bytes to the next packet that the index lists, after a packet that
-    /// cannot be read.
+    /// After a packet that cannot be read, returns the number of bytes to the next packet in the
+    /// index.
     fn next_listed(&mut self, part: &Part<'_>) -> Option<usize> {
         let (index, _) = part.index.zip(self.entry)?;
         let number = index.first_from(self.at as u64 + 1);
@@ -641,8 +641,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots.
-    /// If it was not read, and the next file can contain it again, stores it.
+    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots. If
+    /// the packet was not read and the next file can contain it again, stores the packet.
     fn is_repeated(&mut self, packet: Previous) -> bool {
         if packet.number.is_none() {
             return false;
@@ -660,7 +660,7 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Shifts the times of a packet's events if the packet begins before events that were
+    /// Shifts the times of a packet's events if the packet begins before events that were already
     /// delivered.
     fn move_late(&mut self, begin: u64, offset: u64) {
         let Some(growing) = self.growing else { return };
@@ -706,8 +706,9 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Stores whether an interrupt recorded the last event. Such an event can precede an event with
-    /// an earlier stamp, if the interrupt occurred while that event was being recorded.
+    /// Stores whether an interrupt recorded the current event. An interrupt's event can precede an
+    /// event with an earlier stamp, if the interrupt occurred while the other event was being
+    /// recorded.
     #[inline]
     pub(super) fn note_interrupt(&mut self, is_interrupt: bool) {
         self.after_interrupt = is_interrupt;

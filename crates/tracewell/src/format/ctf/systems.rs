@@ -58,7 +58,7 @@ impl System {
         self.entries.is_some()
     }
 
-    /// Returns an event with its meaning, if it has one in this system.
+    /// Returns an event with its meaning, if events of this name have a meaning in this system.
     pub(super) fn describe(&self, event: EventType) -> EventType {
         let wakes_again = ["sched_wakeup", "sched:sched_wakeup"].contains(&event.name.as_str());
         match &self.entries {

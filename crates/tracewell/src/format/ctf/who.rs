@@ -50,7 +50,7 @@ pub(super) struct Who {
     recorder: Option<Slots>,
     /// The thread that runs after the event.
     next: Option<Slots>,
-    /// Threads that the event names.
+    /// Threads to which the event refers.
     named: [Option<Slots>; 2],
     /// The slot of the processor, if the packet does not contain the processor.
     cpu: Option<u8>,
@@ -62,7 +62,7 @@ pub(super) struct Who {
     pub(super) is_interrupt: bool,
 }
 
-/// An event class: its id in the schema, and the arguments that name its contexts.
+/// An event class: its id in the schema, and the arguments that identify its contexts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     pub(super) id: u32,
@@ -109,7 +109,8 @@ impl Who {
             "thread_switched_in" => thread(number("thread_id"), "name"),
             _ => None,
         };
-        // `tid` of a kernel's payload is the thread that an event is about, not the recorder.
+        // The field `tid` in a kernel event's payload is the thread that the event concerns, not
+        // the recorder.
         let recorder = thread(number("vtid"), "procname");
         let recorder = recorder.or_else(|| thread(number("context_tid"), "procname"));
         let recorder = recorder.or_else(|| thread(number("perf_tid"), "perf_comm"));
@@ -142,8 +143,8 @@ impl Who {
         self.interrupt = Some(Interrupt { begins, number, offset: means.offset });
     }
 
-    /// Returns true if the event names no context except its recorder, and its processor is that of
-    /// its packet.
+    /// Returns true if the event refers to no context except its recorder, and if its processor is
+    /// the processor of its packet.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         let has_name = self.recorder.is_some_and(|(_, name)| name.is_some());
@@ -152,7 +153,7 @@ impl Who {
     }
 
     /// Returns the processor of an event whose row was written: the processor of its packet, or the
-    /// one that the event names.
+    /// one that the event specifies.
     #[inline]
     pub(super) fn cpu(&self, row: &Row<'_>, packet: Option<u64>) -> u16 {
         let own = self.cpu.and_then(|slot| row.number_in(slot));

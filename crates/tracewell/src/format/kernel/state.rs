@@ -30,8 +30,8 @@ mod derived {
     pub(super) const DELETE: u32 = 0x210;
 }
 
-/// Keys of contexts that are neither tasks nor interrupts. Numbers of tasks, keys of interrupts and
-/// keys of threads in native streams are smaller.
+/// Keys of contexts that are neither tasks nor interrupts. The numbers of tasks and the keys of
+/// interrupts are smaller. In native streams, the keys of threads are smaller, too.
 const START_UP: u64 = 1 << 56;
 const IDLE: u64 = START_UP + 1;
 const UNKNOWN: u64 = START_UP + 2;

@@ -41,9 +41,9 @@ pub(super) struct Task {
     pub(super) context: ContextId,
     pub(super) priority: Option<u16>,
     pub(super) state: State,
-    /// The lock that it requested last, until it gets a lock or waits for another object.
+    /// The lock that it requested most recently, until it gets a lock or waits for another object.
     pub(super) asked: Option<(DefinitionKind, u32)>,
-    /// The number of gaps before the state.
+    /// Number of gaps before the state was stored.
     gaps: u64,
 }
 
@@ -51,8 +51,9 @@ pub(super) struct Task {
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     known: HashMap<u32, Task, RandomState>,
-    /// Number of gaps so far. There can be many gaps and many tasks, so a gap does not visit the
-    /// tasks. Instead, a task's state is out of date if the task stores a smaller number.
+    /// Number of gaps so far. There can be many gaps and many tasks, so the decoder does not update
+    /// all tasks at each gap. Instead, a task's state is out of date if the task stores a smaller
+    /// number.
     gaps: u64,
 }
 

@@ -160,9 +160,9 @@ impl<'a> Image<'a> {
         Some(RecordRun { header, records, after_damage: false })
     }
 
-    /// Counts the lost events that no packet reports. Returns the number of events that were lost
-    /// after the last packets of the lanes, and the number of events that were lost before they
-    /// reached a lane.
+    /// Counts the lost events that no packet reports. Returns two numbers: the events that were
+    /// lost after the last packets of the lanes, and the events that were lost before they reached
+    /// a lane.
     pub(super) fn lost(&self) -> (u64, u64) {
         let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));
         let others = self.word(at::LOST_UNPLACED).saturating_add(self.word(at::LOST_SUSPENDED));

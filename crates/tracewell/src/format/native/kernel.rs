@@ -1,5 +1,5 @@
-//! Events that a kernel or an executor recorded: converts their records to events with the contexts
-//! and meanings of the vocabulary of kernels.
+//! Converts the records of a kernel or an executor to events with the contexts and meanings of the
+//! kernel vocabulary.
 
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ use crate::model::schema::{CallSite, Instrumentation, Level, SpanRole};
 use crate::model::{ContextId, Emitter};
 use crate::text::shown;
 
-/// The target of all records that `tracing-log` passes on from the crate `log`, and the field that
-/// contains the record's own target.
+/// The target of all records that `tracing-log` passes on from the crate `log`, and the name of the
+/// field with the original target.
 const FORWARDED: (&str, &str) = ("log", "log.target");
 
 /// Returns an event type's call site, its role in a span, and the arguments that are parts of one

@@ -1,10 +1,11 @@
 //! Copies a stream's memory while other processes write into it.
 //!
-//! First the lane headers are copied, then the lanes, and then each lane's word `oldest` again.
-//! Records that the headers mark as committed were stored before the lanes were copied. If a writer
-//! overwrote words during the copy, the new value of `oldest` is after these words. Event types are
-//! copied last, because the type of a committed record was defined before the record. Copies are
-//! made with read calls, not from a mapping, so that the copied data cannot change during decoding.
+//! First the lane headers are copied, then the lanes, and then each lane's word `oldest` again. If
+//! a header marks a record as committed, the record was stored before the lanes were copied. If a
+//! writer overwrote words during the copy, the new value of `oldest` is after these words. Event
+//! types are copied last, because the type of a committed record was defined before the record.
+//! Copies are made with read calls, not from a mapping, so that the copied data cannot change
+//! during decoding.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -28,7 +28,8 @@ fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool
         true => "POSIX_TRACE_INHERITED",
         false => "POSIX_TRACE_CLOSE_FOR_CHILD",
     };
-    // Ticks are wall-clock times, so the start has the same number as a tick and as a time.
+    // Ticks are wall-clock times, so the tick of the start and the time of the start are the same
+    // number.
     trace.wall_clock = WallClock::at_start(created, created);
     trace.facts.extend([decimal("wall_clock_ns", created), decimal("start_tick", created)]);
     trace.facts.extend([

@@ -1,13 +1,12 @@
 //! Copies a stream's memory while other processes write into it. Appends the names of the stream's
 //! event types to the copy.
 //!
-//! Each stream has a reference file `s.NN`. The reference names the stream's memory, which is
+//! Each stream has a reference file `s.NN`. The reference points to the stream's memory, which is
 //! another file in the same folder or a file descriptor of the stream's controller. Control words
 //! and packet headers are copied before the packets and again after them. A packet that was
-//! reopened in the meantime is omitted. Records
-//! that the first copy of a header marks as committed were stored before the packet was copied.
-//! Copies are made with read calls, not from a mapping, so that the copied data cannot change
-//! during decoding.
+//! reopened in the meantime is omitted. If the first copy of a header marks a record as committed,
+//! the record was stored before the packet was copied. Copies are made with read calls, not from a
+//! mapping, so that the copied data cannot change during decoding.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -37,7 +36,7 @@ pub fn take(path: &Path, file: &File) -> io::Result<Option<Vec<u8>>> {
     copy(file, folder)
 }
 
-/// Returns the path of the memory that a reference names.
+/// Returns the path of the memory to which a reference points.
 fn place(reference: &[u8], folder: &Path) -> PathBuf {
     let at = |index| word(reference, index).unwrap_or(0);
     match at(4) {
@@ -70,8 +69,8 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut room = Room::new(total, &metadata)?;
     let control = geometry.head(geometry.packets as usize) * WORD;
     room.spend(control)?;
-    // Copy the headers first: records that they mark as committed were stored before the packets
-    // are copied.
+    // Copy the headers first, so that a record that they mark as committed was stored before its
+    // packet is copied.
     read(file, &mut room.bytes[..control], 0)?;
     for packet in 0..geometry.packets as usize {
         let place = geometry.head(packet) + head::COMMITTED;

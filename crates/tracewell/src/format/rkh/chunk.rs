@@ -99,7 +99,7 @@ impl Chunk<'_, '_> {
         }
         let spans = spans.get(..count).unwrap_or_default();
         let records = Records::decoded(self.bytes, self.offset, spans, rows.bytes());
-        // Shorten the columns to the rows in use, pass them to the emitter, and take them back
+        // Shorten the columns to the rows in use, swap them into the emitter, and swap them back
         // afterwards.
         columns.resize(count);
         self.out.columns(|_, emitted| std::mem::swap(emitted, columns));

@@ -1,4 +1,4 @@
-//! Removes escapes on the fast path. One frame in a few dozen has an escape. If the slow path
+//! Removes escapes on the fast path. One frame in a few dozen contains an escape. If the slow path
 //! decoded these frames, the overall speed would be measurably lower.
 
 use tracewell_wire::rkh::{Unstuffed, checksum, unstuff_in_place};

@@ -1,7 +1,7 @@
 //! Infers missing settings by searching for the settings with which most frames can be decoded.
 //!
-//! A recording that begins in the middle of a stream has no configuration record. However, each
-//! frame has an id and a length, and only with some settings do events with this id have this
+//! A recording that begins in the middle of a stream contains no configuration record. However,
+//! each frame has an id and a length, and only with some settings do events with this id have this
 //! length. For every dialect and every form of header, the search changes one size at a time, as
 //! long as this increases the number of frames that fit. The search accepts the best settings if
 //! they explain nearly every frame and some frames of each event, and if no other settings explain
@@ -29,7 +29,7 @@ const MIN_OF_EVENT: usize = 4;
 
 /// The result of an inference.
 pub(super) enum Guess {
-    /// The stream has a configuration record.
+    /// The stream contains a configuration record.
     Announced,
     /// These settings explain nearly all frames.
     Found(Dialect, Settings),
@@ -160,7 +160,8 @@ impl Candidate {
         }
         let unexplained =
             events.values().any(|(frames, fit)| *frames >= MIN_OF_EVENT && 2 * fit < *frames);
-        // This tests for nine of ten frames, because a frame that fits exactly has two points.
+        // A frame that fits exactly has two points, so 18 points per ten frames stand for nine of
+        // ten frames.
         10 * self.score.fits >= 18 * sample.frames.len() && !unexplained
     }
 

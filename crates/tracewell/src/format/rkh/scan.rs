@@ -160,7 +160,7 @@ impl<'a, S: Simd> Scan<'a, S> {
         }
         (self.range, self.total) = ((first, first + length), total);
         self.count = count;
-        // If the cached escape is in an earlier section, it is still after the cursor, so keep it.
+        // An escape that precedes this section is still after the cursor, so keep it.
         if self.escape >= first {
             self.find_escape(start);
         }

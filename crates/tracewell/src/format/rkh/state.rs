@@ -42,8 +42,8 @@ pub(super) struct State {
     extensions: Vec<Arc<Extension>>,
     /// The schema before the first byte.
     first_schema: Arc<Schema>,
-    /// True if the schema is that of a dialect, with the user's schema files. If it is any other
-    /// schema, it stays in use, whatever version the target has.
+    /// True if the schema is that of a dialect, with the user's schema files. Any other schema
+    /// stays in use, whatever version the target has.
     pub(super) own_schema: bool,
     pub(super) timeline: Timeline,
     /// True after the first timestamp.
@@ -229,8 +229,8 @@ impl State {
     }
 
     /// Returns true if a frame that looks like this configuration record can be trusted. The oldest
-    /// form of configuration record has no version. Without a checksum, a record of this form is
-    /// five bytes long, and the end of another frame can look the same. Such a record is not
+    /// form of configuration record contains no version. Without a checksum, a record of this form
+    /// is five bytes long, and the end of another frame can look the same. Such a record is not
     /// trusted after frames with checksums.
     pub(super) fn trusts(&self, configuration: &Configuration) -> bool {
         let verified = configuration.version != 0 || configuration.settings.checksum;

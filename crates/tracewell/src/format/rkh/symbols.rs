@@ -1,4 +1,4 @@
-//! Names of objects and active objects, with their times of validity.
+//! Names of objects and active objects, with the times for which these names are valid.
 //!
 //! A name is valid from its symbol record to the next symbol record with the same key. The next
 //! configuration record ends it too, because a restarted target can reuse addresses for other
@@ -77,9 +77,9 @@ fn numbered(kind: u32, key: u64, label: String) -> Object {
     }
 }
 
-/// Maximum number of objects per key and of contexts per address, so that a target that restarts
-/// again and again does not exhaust memory. Once this number is reached, each new object or context
-/// replaces the latest one.
+/// Maximum number of objects per key and of contexts per address, so that endless restarts of a
+/// target do not exhaust memory. Once this number is reached, each new object or context replaces
+/// the latest one.
 const MAX_LIVES: usize = 256;
 
 /// The names that are valid now, and those that were valid before the latest configuration record.
@@ -170,7 +170,7 @@ impl Symbols {
         }
     }
 
-    /// Names a context after the symbol of its active object. If this symbol is missing, uses the
+    /// Gives a context the name of its active object's symbol. If this symbol is missing, uses the
     /// symbol of the object at the same address. Before version 2.4.3, only objects have symbols.
     fn name(&self, trace: &mut Trace, context: ContextId, key: u64) {
         let named = [kind::ACTIVE_OBJECT, kind::OBJECT].map(|kind| self.holding.get(&(kind, key)));

@@ -95,7 +95,7 @@ impl Decoder for SharkDecoder {
         trace.clock.first_stamp = first;
         clock::set(&mut trace.clock, survey.clock, first, self.rate, &mut trace.diagnostics);
         let state = State::new(first, Tasks::new(self.names.clone()));
-        // If the sink breaks, the trace ends there.
+        // If the sink returns `Break`, the trace ends there.
         let mut delivery = Delivery { bytes, out, state, scattered: Vec::new() };
         let is_read = delivery.all(merge).is_continue();
         let Delivery { state, out, .. } = delivery;

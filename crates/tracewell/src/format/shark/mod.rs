@@ -49,7 +49,7 @@ pub static FORMAT: Format = Format {
     ..Format::new("shark", recognise, decoder::new)
 };
 
-/// Counts of records, which reports about scheduling print.
+/// The record counts in reports about scheduling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordCounts {
     /// Number of records that the kernel's fast path wrote. They have no second parameter.

@@ -60,8 +60,8 @@ impl State {
 
     /// Fills columns with records and returns the number of rows filled.
     ///
-    /// If a record assigns a context number to another task, the batch ends before this record,
-    /// because all events of a batch get the names that are valid when it is delivered.
+    /// All events of a batch get the names that are valid when the batch is delivered. So if a
+    /// record assigns a context number to another task, the batch ends before this record.
     pub(super) fn fill<S: Borrow<Slot>>(
         &mut self,
         slots: &[S],
@@ -181,7 +181,7 @@ impl State {
         }
     }
 
-    /// Returns the task that the first parameter names. The value 0 names no task.
+    /// Returns the task to which the first parameter refers. The value 0 names no task.
     #[inline(always)]
     fn first_task(&mut self, slot: &Slot, trace: &mut Trace, used: bool) -> Option<ContextId> {
         let number = Record::from_bytes(slot).par1;
@@ -191,8 +191,8 @@ impl State {
         }
     }
 
-    /// Adds the task that the second parameter names. The kernel's fast path does not write this
-    /// parameter.
+    /// Adds the task to which the second parameter refers. The kernel's fast path does not write
+    /// this parameter.
     #[inline(always)]
     fn second_task(&mut self, slot: &Slot, trace: &mut Trace) {
         let record = Record::from_bytes(slot);
@@ -213,8 +213,8 @@ impl State {
         task.get().unwrap_or_else(|| self.special(running.in_interrupt(), trace))
     }
 
-    /// Returns the context of interrupts or the context of unknown tasks, and adds it to the trace
-    /// if it is new.
+    /// Returns the context of interrupts or the context of unknown tasks. If this context is new,
+    /// adds it to the trace.
     fn special(&mut self, in_interrupt: bool, trace: &mut Trace) -> ContextId {
         if in_interrupt {
             let context = tasks::interrupt(trace);

@@ -3,8 +3,8 @@
 //! A context number is the selector of a task's state segment. The kernel reuses selectors and pids
 //! after a task has ended. An `id` record specifies the pid of the task with a context number.
 //! `task_create` assigns a number to a new task. `task_end` ends the task, but the later record of
-//! the last switch away from the task still names it. Until `id` or `task_create` names a context
-//! number, the number stands for a task without a pid.
+//! the final switch away from the task still refers to it. Until `id` or `task_create` names a
+//! context number, the number stands for a task without a pid.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ const UNKNOWN: u64 = 0x1_0001;
 /// Number of possible context numbers.
 const NUMBERS: usize = 1 << 16;
 
-/// The task that a context number names.
+/// The task to which a context number refers.
 #[derive(Clone, Copy, Debug)]
 struct Task {
     context: ContextId,
@@ -35,7 +35,7 @@ struct Task {
     used: bool,
 }
 
-/// The tasks that the context numbers name at the current position.
+/// The tasks to which the context numbers refer at the current position.
 #[derive(Debug)]
 pub(super) struct Tasks {
     by_number: HashMap<u16, Task, RandomState>,
@@ -56,14 +56,15 @@ impl Tasks {
         &self.names
     }
 
-    /// Returns the context of the task that a number names, if the task was used before. Returns
-    /// `None` for the kernel, because the kernel's own context is not a task.
+    /// Returns the context of the task to which a number refers, if the task was used before.
+    /// Returns `None` for the kernel, because the kernel's own context is not a task.
     #[inline(always)]
     pub(super) fn used(&self, number: u16) -> MaybeContext {
         self.used[usize::from(number)]
     }
 
-    /// Returns the task that a number names. If there is no such task, adds a task without a pid.
+    /// Returns the task to which a number refers. If there is no such task, adds a task without a
+    /// pid.
     pub(super) fn met(&mut self, trace: &mut Trace, number: u16, used: bool) -> ContextId {
         match self.by_number.get_mut(&number) {
             Some(task) => {
@@ -147,7 +148,7 @@ impl Tasks {
         context
     }
 
-    /// Makes [`Tasks::used`] return the task that a number names now.
+    /// Makes [`Tasks::used`] return the task to which a number refers now.
     fn remember(&mut self, number: u16, task: Task) {
         let used = task.used && number != ids::context::KERNEL;
         self.used[usize::from(number)] = used.then_some(task.context).into();

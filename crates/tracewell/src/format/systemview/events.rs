@@ -19,7 +19,7 @@ use super::tables::{Field, Tables, shown_id};
 use crate::model::{Emitter, Fact, FactForm, Flow, LossCause, NewEvent, Rate, Severity, Trace};
 use crate::text::shown;
 
-/// Number of ticks after which the counter of a target wraps, called one turn.
+/// One turn: the number of ticks after which a target's counter wraps.
 const TURN: u64 = 1 << 32;
 
 /// Maximum number of series whose types are stored.
@@ -68,7 +68,7 @@ pub(super) struct Events {
     row: Row,
     /// The types of series, by the number of the series.
     series: HashMap<u32, u32, RandomState>,
-    /// The last time that the system sent, in microseconds, and the ticks at that time.
+    /// The latest time from the system, in microseconds, and the ticks at that time.
     time: Option<(u64, u64)>,
     /// True if the events of the operating system have been looked up.
     kernel_chosen: bool,
@@ -129,8 +129,8 @@ impl Events {
         let counted = u128::from(at.ticks.saturating_sub(ticks_before));
         let ahead = expected.saturating_sub(counted);
         let turns = (ahead + u128::from(TURN / 2)) / u128::from(TURN);
-        // The system's time is less precise than the counter, but its error is a small part of a
-        // turn.
+        // The system's time is less precise than the counter, but its error is a small fraction of
+        // a turn.
         let difference = ahead.abs_diff(turns * u128::from(TURN));
         if turns == 0 || difference > u128::from(TURN / 8) {
             return 0;
@@ -592,8 +592,8 @@ impl Events {
     }
 
     /// Returns the key of an object. Systems record some objects by identifiers and other objects
-    /// by addresses. `shrunk` says which form is more likely. The other form applies if it is the
-    /// only one that is the key of a known object.
+    /// by addresses. `shrunk` says which form is more likely. The other form applies if only this
+    /// form is the key of a known object.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };

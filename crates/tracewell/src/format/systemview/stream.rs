@@ -25,7 +25,7 @@ const PLAUSIBLE_PAYLOAD: usize = 512;
 /// as damage. Recorders limit texts to 128 bytes by default.
 const LAST_PACKET: usize = 1 << 10;
 
-/// Maximum number of ticks between two packets for plausible times, if the rate is unknown.
+/// Maximum number of ticks between two packets whose times are plausible, if the rate is unknown.
 const PLAUSIBLE_DELTA: u32 = 1 << 30;
 
 /// The reason why bytes are not packets.
@@ -158,8 +158,8 @@ impl Stream {
         Some((packet, at))
     }
 
-    /// Reads the packet at the start of `rest`. Returns `None` if there is no packet, so that the
-    /// search for one must begin.
+    /// Reads the packet at the start of `rest`. If there is no packet, returns `None`, and the
+    /// search for the next packet must begin.
     #[inline]
     fn packet<'a>(&mut self, rest: &'a [u8], last: bool) -> Option<Part<'a>> {
         if !self.order_known && begins_long_text(rest, self.form) {

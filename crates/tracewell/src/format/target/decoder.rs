@@ -1,5 +1,5 @@
-//! Finds packets in any bytes. The input is a dump of a target's memory that contains a ring, or
-//! the bytes received on a line. A line may begin within a packet, contain other bytes, and lack
+//! Finds packets in arbitrary bytes. The input is a dump of a target's memory that contains a ring,
+//! or the bytes received on a line. A line may begin within a packet, contain other bytes, and lack
 //! bytes.
 
 use std::sync::Arc;
@@ -236,8 +236,8 @@ impl TargetDecoder {
         Flow::Continue(Progress::Done)
     }
 
-    /// Records that bytes are not a packet. Reports adjacent ones once. `is_cut` is true if the
-    /// bytes are the beginning of a packet at the end of the input.
+    /// Notes that bytes are not a packet. Reports adjacent ones once. `is_cut` is true if the bytes
+    /// are the beginning of a packet at the end of the input.
     fn noise(&mut self, offset: u64, bytes: usize, is_cut: bool, out: &mut Emitter<'_>) {
         self.skipped += bytes as u64;
         if std::mem::replace(&mut self.in_noise, true) {

@@ -1,5 +1,5 @@
-//! The packets of each core, in order: gaps in their numbers, restarts of the target, and merging of
-//! several cores by time.
+//! Follows the packets of each core in order: finds gaps in their numbers and restarts of the
+//! target, and merges several cores by time.
 //!
 //! On a line, the decoder delivers the earliest event as long as it holds a packet of every core,
 //! so events are in order of time. If a core sends nothing for a long time, the other cores do not
@@ -80,7 +80,7 @@ pub(super) struct Lanes {
     session: u8,
     /// Number of ticks to add to recorded times after the latest restart.
     base: u64,
-    /// The largest time so far, including this number.
+    /// The largest time so far, with the number of ticks in `base` added.
     latest: u64,
     /// Offset of damage that no loss reports yet.
     damage: Option<(u64, LossCause)>,
@@ -91,9 +91,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Records that the bytes before the next packet are not a packet. Before the first packet,
-    /// such bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if
-    /// the bytes are the beginning of a packet at the end of the input.
+    /// Notes that the bytes before the next packet are not a packet. Before the first packet, such
+    /// bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if the
+    /// bytes are the beginning of a packet at the end of the input.
     pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),

@@ -2,15 +2,15 @@
 //!
 //! Damaged bytes can contain many headers, each with a checksum over up to 4 KiB. Computing all
 //! these checksums separately would take much longer than reading the bytes once. A CRC is linear,
-//! so the checksum of a part follows from the checksums of two prefixes, one that ends before the
-//! part and one that includes it:
+//! so the checksum of a part follows from the checksums of two prefixes: one ends before the part,
+//! the other ends with the part. The formula is:
 //! `sum(part) = sum(prefix with part) ^ sum(prefix before part) * x^(8 * length)`.
 
 use tracewell_wire::target::Lookup;
 use tracewell_wire::target::packet::{MAX_PACKET, crc16};
 
-/// Maximum number of stored checksums. When a search has moved this far, it discards the checksums
-/// and begins again, so that memory does not depend on the number of damaged bytes.
+/// Maximum number of stored checksums. If a search needs more, it discards the stored checksums and
+/// begins again, so that memory does not depend on the number of damaged bytes.
 const MAX_STORED: usize = 16 * MAX_PACKET;
 
 /// The polynomial of the checksum, without the term `x^16`.

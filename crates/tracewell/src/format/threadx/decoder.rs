@@ -35,8 +35,8 @@ struct ThreadxDecoder {
     run: Option<Run>,
     /// Number of threads that may decode events.
     threads: usize,
-    /// The bytes after the last dump that are not part of another dump, given by their offset and
-    /// number.
+    /// The offset and the number of the bytes after the last dump that are not part of another
+    /// dump.
     trailing: Option<(u64, u64)>,
 }
 

@@ -28,11 +28,11 @@ pub struct Located {
 
 /// Finds the first control header that begins before `limit`.
 ///
-/// A header at offset 0 needs only a valid id, so that the decoder can report its faults. A
-/// header at any other offset, aligned or not, must be plausible: its sections follow it in order
+/// A header at offset 0 needs only a valid id, so that the decoder can report its faults. A header
+/// at any other offset, aligned or not, must be plausible: its sections follow the header in order
 /// and consist of whole slots, names have 1 to 4096 bytes, and the current slot is in the buffer or
-/// at its end. The sections may extend past the end of the bytes. The running time is linear in
-/// `limit`.
+/// at the end of the buffer. The sections may extend past the end of the bytes. The running time is
+/// linear in `limit`.
 pub fn locate(bytes: &[u8], limit: usize) -> Option<Located> {
     header_at(bytes, 0).or_else(|| plausible(bytes, limit))
 }

@@ -2,7 +2,7 @@
 //!
 //! The slot of a deleted object keeps its data, so that the object's events can still be named. So
 //! this module reads every slot that was ever used. The creations and deletions in the trace
-//! determine the object that an address names at a given time ([`Lifetimes`]).
+//! determine to which object an address refers at a given time ([`Lifetimes`]).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -32,7 +32,7 @@ pub(super) struct Registry {
 }
 
 /// A slot of the event buffer at which an address changes its meaning: after this slot, the address
-/// names a different thread, or no known thread.
+/// refers to a different thread, or to no known thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ThreadBinding {
     pub(super) slot: usize,
@@ -85,9 +85,9 @@ impl Registry {
         objects
     }
 
-    /// Determines which object each address names at each time, from the creations and deletions in
-    /// a dump. `ticks` is the time of the dump's first event. Returns, in order of time, the slots
-    /// at which addresses begin to name other threads.
+    /// Determines to which object each address refers at each time, from the creations and
+    /// deletions in a dump. `ticks` is the time of the dump's first event. Returns, in order of
+    /// time, the slots at which addresses begin to refer to other threads.
     pub(super) fn settle(
         &mut self,
         trace: &mut Trace,
@@ -221,7 +221,8 @@ fn label(slot: &RegistrySlot<'_>, trace: &Trace) -> String {
     unnamed(trace.symbols.as_deref(), trace.payload.digits(), noun, slot.pointer)
 }
 
-/// Returns the name of an object without a recorded name: its symbol, or its kind and address.
+/// Returns the name for an object without a recorded name: the object's symbol, or its kind and
+/// address.
 fn unnamed(symbols: Option<&SymbolTable>, digits: usize, noun: &str, key: u64) -> String {
     match symbols.and_then(|symbols| symbols.find_in(key, digits)) {
         Some(symbol) => symbol.to_string(),

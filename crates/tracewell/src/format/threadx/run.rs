@@ -104,7 +104,7 @@ impl Run {
         let survey = Survey::walk(ring.filled(order), mask, current);
         trace.cpus = trace.cpus.max(survey.cpus);
         let own = ring.parts(order, &mut trace.diagnostics);
-        // Times are compared across dumps only if there are several dumps.
+        // The duration of a full ring is needed only if there are several dumps.
         let keeps = more || last.is_some();
         let (parts, state, round) = match last {
             None => {
@@ -341,7 +341,7 @@ struct Delivery<'a, 'b> {
     out: &'a mut Emitter<'b>,
     state: Unwrapping,
     registry: &'a mut Registry,
-    /// Slots after which an address names another thread, in order of time.
+    /// Slots after which an address refers to another thread, in order of time.
     bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,

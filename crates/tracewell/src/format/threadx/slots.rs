@@ -27,7 +27,8 @@ pub(super) struct Slots<'a> {
     layout: Layout,
 }
 
-/// Calls the instance of a generic function for the layout of the slots, with the slots as arrays.
+/// Calls the instance of a generic function that is compiled for the layout of the slots, and
+/// passes the slots as arrays.
 macro_rules! for_each_layout {
     ($slots:expr, $bytes:expr, $function:ident($($argument:expr),*)) => {
         match ($slots.layout.width, $slots.layout.order) {
@@ -314,8 +315,8 @@ impl ContextCache {
         Self { entries: std::array::from_fn(empty) }
     }
 
-    /// Returns the key of an empty entry, which is a key that belongs to a different entry. So no
-    /// lookup finds an empty entry, not even that of the context word of unused slots.
+    /// Returns the key that marks an entry as empty. Lookups of this key examine a different entry,
+    /// so no lookup finds an empty entry. This is also true for the context word of unused slots.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
     }

@@ -75,8 +75,8 @@ impl Survey {
         Self { nanoseconds: mask == u64::from(u32::MAX), cpus: 1, ..Self::default() }
     }
 
-    /// Counts some blocks of a large dump. Returns `None` if the dump is small, or if these blocks
-    /// do not determine both direction and range.
+    /// Counts the steps in some blocks of a large dump. Returns `None` if the dump is small, or if
+    /// these blocks do not determine both direction and range.
     fn sample(slots: Slots<'_>, mask: u64, current: Option<usize>) -> Option<Self> {
         if slots.len() < 4 * SAMPLES * BLOCK {
             return None;

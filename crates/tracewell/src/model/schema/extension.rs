@@ -1,7 +1,7 @@
 //! Schema files of users, which add to the schema of a dialect and override it.
 //!
 //! The keys are those of the schemas in `schemas/`, plus the key `format`. An event needs an id or
-//! a name. If a key is not given, the value from the dialect's schema for this id stays.
+//! a name. If a key is missing, the event keeps the value from the dialect's schema for this id.
 
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ pub struct Rules {
     /// this encoding cannot have this kind. The text of the encoding is empty if the argument has
     /// no encoding.
     pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
-    /// Returns a message if an argument of an event that the trace names needs an encoding. The
-    /// number is the argument's index among the arguments without an encoding. The kind is `None`
-    /// if the file does not specify it.
+    /// Checks an argument without an encoding, in an event to which the trace gives the name.
+    /// Returns a message if the argument needs an encoding. The number is the argument's index
+    /// among the arguments without an encoding. The kind is `None` if the file does not specify it.
     pub check_unencoded: fn(usize, Option<ArgumentKind>) -> Result<(), String>,
 }
 
@@ -181,7 +181,7 @@ impl Schema {
         self.add_entries(extension, rules).map_err(|fault| extension.error(fault))
     }
 
-    /// Records an error about a file of a user that does not fit this schema.
+    /// Stores an error about a user's file that does not fit this schema.
     pub(crate) fn add_fault(&mut self, error: SchemaError) {
         self.faults.push(error);
     }
@@ -295,7 +295,8 @@ impl Schema {
             return Err((name.span().start, message));
         }
         if known.is_empty() {
-            // Check everything that does not depend on the event that the trace will define.
+            // Check everything that does not depend on the event itself, because the trace will
+            // define the event later.
             let kinds = self.kinds_by_name();
             let mut unencoded = 0;
             for text in event.args.iter().flatten() {
@@ -367,8 +368,8 @@ impl Schema {
     }
 
     /// Returns an event, changed by the entry for its name in a built-in file if there is one. The
-    /// recorded event may lack arguments that the entry names. In the file, a name that ends with
-    /// `*` stands for all names that begin like this and have no entry of their own.
+    /// recorded event may lack some of the arguments in the entry. In the file, a name that ends
+    /// with `*` stands for all names that begin like this and have no entry of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))
@@ -484,17 +485,18 @@ impl Schema {
 enum Given {
     /// The entry lists all arguments.
     All,
-    /// The entry lists the first arguments. An argument for which the entry gives no kind keeps its
-    /// kind.
+    /// The entry lists the first arguments. If it gives no kind for an argument, the argument keeps
+    /// the kind it had.
     First,
-    /// The entry names some recorded arguments. An argument for which the entry gives no kind keeps
-    /// its kind.
+    /// The entry names some recorded arguments. If it gives no kind for an argument, the argument
+    /// keeps the kind it had.
     Named,
 }
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
 /// file. Arguments with an encoding are parts of the data and precede those of the program. The
-/// others replace those of the program, in order. If the file does not give a kind, the kind stays.
+/// other arguments replace those of the program, in order. If the file gives no kind, the argument
+/// keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
     let is_part = |argument: &Argument| !argument.encoding.is_empty();
     let renamed = args.iter_mut().zip(kinds).filter(|(argument, _)| !is_part(argument));

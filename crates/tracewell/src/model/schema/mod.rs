@@ -58,10 +58,10 @@ pub enum ArgumentKind {
     Address,
     /// The key of an object, with the object's type code if it is known.
     Object(Option<u32>),
-    /// A number that a table names. Numbers without a name are shown in decimal with the table's
-    /// unit.
+    /// A number with a name in a table. Numbers without a name are shown in decimal with the
+    /// table's unit.
     Enum(TableId),
-    /// A set of bits that a table names. Bits without a name are shown in hexadecimal.
+    /// A set of bits with names in a table. Bits without a name are shown in hexadecimal.
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
@@ -126,13 +126,13 @@ pub struct Zero {
 pub struct Means {
     /// The kind of statement that the event makes about its participants.
     pub meaning: Meaning,
-    /// Argument that names the subject; `None` if the recording context is the subject.
+    /// The argument with the key of the subject; `None` if the recording context is the subject.
     pub subject: Option<usize>,
-    /// Argument that names the object on which the event acts.
+    /// The argument with the key of the object on which the event acts.
     pub object: Option<usize>,
-    /// Argument that names the context that runs next.
+    /// The argument with the key of the context that runs next.
     pub next: Option<usize>,
-    /// Argument with the value of the meaning.
+    /// The argument with the value of the meaning.
     pub value: Option<usize>,
     /// Number that is added to the argument, so that values of different kinds of events differ.
     pub offset: u64,
@@ -166,8 +166,8 @@ impl Means {
         self.meaning == meaning || cases.any(|case| case.meaning == meaning)
     }
 
-    /// Returns the meaning for a value: that of the first case that applies or, if none does, the
-    /// usual one.
+    /// Returns the meaning for a value: the meaning of the first case that applies, or the usual
+    /// meaning if no case applies.
     pub(crate) fn for_value(mut self, value: Option<u64>) -> Self {
         let case =
             value.and_then(|value| self.cases.iter().flatten().find(|case| value & case.bits != 0));
@@ -524,7 +524,8 @@ impl Schema {
             self.define(EventType { id: event.id + base, ..event.clone() });
         }
         for (range, event) in &other.ranges {
-            // A schema file of a user may name ids up to the last one.
+            // A user's schema file may define ids up to the highest possible id, so the sum may
+            // overflow.
             let Some(first) = range.start().checked_add(base) else { continue };
             let moved = EventType { id: event.id.saturating_add(base), ..event.clone() };
             self.ranges.push((first..=range.end().saturating_add(base), moved));
@@ -581,7 +582,7 @@ impl Schema {
     }
 
     /// Returns the names of numbered objects: the code of the type, the number and the name. They
-    /// come from tables that have the name of a type.
+    /// come from tables named after a type.
     pub(crate) fn object_names(&self) -> impl Iterator<Item = (u32, u64, &str)> {
         let tables = self.tables.iter().filter(|table| !table.is_flags);
         tables.flat_map(|table| {

@@ -95,8 +95,8 @@ impl Schema {
                 if table.is_flags { ArgumentKind::Flags(id) } else { ArgumentKind::Enum(id) };
             (table.name.clone(), kind)
         });
-        // Kinds of arguments refer to types of objects by label. Labels share one name space with
-        // tables.
+        // Kinds of arguments refer to types of objects by label. Labels and tables share one name
+        // space.
         let object = |kind: &ObjectKind| ArgumentKind::Object(Some(kind.code));
         tables.chain(self.kinds.iter().map(|kind| (kind.label.clone(), object(kind)))).collect()
     }

@@ -56,8 +56,8 @@ pub struct CallSite {
     pub target: String,
     /// The name of the span or event, or the line in the source if an event has no name.
     pub name: String,
-    /// Index of the argument that contains the target, for records that a bridge passes on from
-    /// another logger. [`CallSite::target`] is then the same for all records of the bridge.
+    /// For records that a bridge passes on from another logger, the index of the argument with the
+    /// target. [`CallSite::target`] is then the same for all records of the bridge.
     pub forwarded: Option<usize>,
 }
 

@@ -7,7 +7,7 @@ use crate::source::{Finding, Source, Span};
 /// The signs of comparisons, for messages.
 const COMPARISONS: &str = "=, !=, <, <=, > or >=";
 
-/// Marks that an error was reported. The parser then skips the statement or stops.
+/// Shows that an error was reported. The parser then skips the statement or stops.
 pub(crate) struct Reported;
 
 pub(crate) type Result<T> = std::result::Result<T, Reported>;

@@ -42,7 +42,7 @@ struct Claimed {
 }
 
 impl Claimed {
-    /// Claims the values of a range that are not claimed, and adds them to `values`.
+    /// Claims the values of a range that are not claimed yet, and adds them to `values`.
     fn claim(&mut self, (low, high): (i128, i128), values: &mut Vec<(i128, i128)>) {
         let before = self.ranges.range(..low).next_back().map(|(first, last)| (*first, *last));
         let (start, mut next) = match before {

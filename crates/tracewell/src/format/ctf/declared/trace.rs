@@ -27,7 +27,7 @@ pub(crate) struct DeclaredStream {
     pub at: u32,
     pub id: u64,
     pub name: Option<String>,
-    /// The clock that the stream names (CTF 2).
+    /// The clock that the stream specifies (CTF 2).
     pub clock: Option<usize>,
     pub packet_context: Option<Arc<StructureType>>,
     pub event_header: Option<Arc<StructureType>>,

@@ -114,7 +114,8 @@ pub(crate) struct OptionType {
     pub name: Arc<str>,
     /// The name for display.
     pub shown: Arc<str>,
-    /// The values that select the option. `None` in CTF 1.8: the labels of the selector decide.
+    /// The values that select the option. `None` in CTF 1.8, in which the selector's labels
+    /// determine these values.
     pub values: Option<Vec<(i128, i128)>>,
     /// The type of the field.
     pub class: Type,
@@ -142,7 +143,7 @@ pub(crate) struct Reference {
     pub names: Vec<Arc<str>>,
 }
 
-/// The start of the names of a reference.
+/// The place at which the search for a reference's names starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
     /// The root structure of a scope.

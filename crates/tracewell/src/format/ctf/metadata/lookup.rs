@@ -104,9 +104,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the innermost structure that has a member with the first name before the member that
-    /// contains the reference. The search starts at the structure in whose body the reference is
-    /// written. If this structure is not among the frames, the search starts at the innermost
+    /// Returns the innermost structure in which a member with the first name precedes the member
+    /// that contains the reference. The search starts at the structure in whose body the reference
+    /// is written. If this structure is not among the frames, the search starts at the innermost
     /// structure.
     fn nearest(&self) -> Option<usize> {
         let written = |frame: &Frame| match frame {

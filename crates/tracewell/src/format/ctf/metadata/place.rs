@@ -96,9 +96,9 @@ struct Placer<'a> {
     shared: HashMap<u32, Arc<Structure>>,
     /// Number of fields placed so far, in all scopes.
     fields: u64,
-    /// The clock of the current stream, as its fields determine it.
+    /// The clock of the current stream, which the stream's fields determine.
     clock: Option<usize>,
-    /// The clock that the current stream names (CTF 2).
+    /// The clock that the current stream specifies (CTF 2).
     default_clock: Option<usize>,
     /// Offset of the current declaration in the text.
     at: u32,

@@ -17,12 +17,12 @@ pub(super) struct Place<'a> {
     pub is_root: bool,
     /// True for the first member of its structure.
     pub is_first: bool,
-    /// True for an element of an array, or a part of one.
+    /// True for an element of an array, or for a part of an element.
     pub is_in_array: bool,
 }
 
-/// Returns the roles of a number of CTF 1.8. `has_default` is true if the metadata has one clock,
-/// to which timestamps without `map` belong.
+/// Returns the roles of a number of CTF 1.8. `has_default` is true if the metadata declares exactly
+/// one clock. Timestamps without `map` belong to this clock.
 pub(super) fn by_name(integer: &IntegerType, place: Place<'_>, has_default: bool) -> Vec<Role> {
     if integer.class.kind != IntegerKind::Unsigned {
         return Vec::new();

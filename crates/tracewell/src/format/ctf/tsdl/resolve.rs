@@ -403,7 +403,7 @@ impl<'l> Resolver<'l> {
         })
     }
 
-    /// Returns the reference of a path.
+    /// Returns the reference that a path stands for.
     fn reference(&self, path: &PathTree<'_>) -> Arc<Reference> {
         const SCOPES: [(&[&str], Scope); 6] = [
             (&["trace", "packet", "header"], Scope::PacketHeader),
@@ -429,7 +429,7 @@ impl<'l> Resolver<'l> {
         }
     }
 
-    /// Returns the clock of `clock.NAME.value`.
+    /// Returns the clock to which `clock.NAME.value` refers.
     fn clock_of(&self, attribute: &Attribute<'_>) -> Result<usize, Fault> {
         let name = match &attribute.value {
             Written::Path(words) => match &words[..] {

@@ -1,4 +1,4 @@
-//! Converts values of attributes of types: alignments, and the words for byte orders, bases and
+//! Converts the attribute values of types: alignments, and the words for byte orders, bases and
 //! encodings.
 
 use tracewell_wire::ByteOrder;
@@ -21,7 +21,7 @@ pub(super) fn alignment_of(attribute: &Attribute<'_>) -> Result<u32, Fault> {
     checked_alignment(attribute.unsigned()?).ok_or_else(|| attribute.expected(ALIGNMENT))
 }
 
-/// Returns the byte order that a word names.
+/// Returns the byte order for which a word stands.
 ///
 /// # Errors
 /// Returns an error if the value is not one of these words.
