@@ -69,7 +69,7 @@ fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     for step in 0..=STEPS {
         write(from, &current, step);
         if moved && step == STEPS / 2 {
-            // As a rotation moves a chunk.
+            // Move the folder as a rotation moves a chunk.
             let archive = folder.path().join("archive");
             fs::rename(&current, &archive).unwrap();
             current = archive;

@@ -95,7 +95,8 @@ fn compare(name: &str, open: &dyn Fn() -> Input) {
     }
 }
 
-/// Compares what Tracewell reads in a folder that it has written with what Babeltrace reads.
+/// Reads a folder that Tracewell has written, and compares its events with those that Babeltrace
+/// reads.
 fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
     let ours = expected(&mut Input::open(folder, settings(&[])).unwrap());
     assert_eq!(ours.events.len(), read.events.len(), "{name}: events that are read back");

@@ -23,8 +23,8 @@ pub enum Outcome {
     Busy,
     /// The current chunk has no successor to jump to.
     NoSuccessor,
-    /// Not stored: the code is 0, which marks empty slots. The other reason: the fast path was
-    /// called with the code of a command.
+    /// Not stored: the code is 0, which marks empty slots, or the fast path was called with the
+    /// code of a command.
     Refused,
 }
 

@@ -188,8 +188,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     }
 
     /// Marks an object as deleted (`tx_trace_object_unregister`). The first slot with its address
-    /// becomes available, but keeps its name until another object gets it. Returns the index of
-    /// that slot.
+    /// becomes available, but keeps its name until another object gets the slot. Returns the index
+    /// of that slot.
     pub fn unregister(&mut self, pointer: u64) -> Option<usize> {
         self.registry.as_mut()?.unregister(self.memory, pointer)
     }
