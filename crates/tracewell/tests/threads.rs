@@ -81,7 +81,7 @@ fn check(bytes: &[u8], options: &[&str], threads: &[usize]) {
     }
 }
 
-/// Returns events of several threads, some of which begin late.
+/// Returns events of several threads. Some of the threads begin late.
 fn events(count: usize, seed: u64) -> Vec<Event> {
     let mut random = seed | 1;
     let mut stamp = 0;

@@ -200,7 +200,7 @@ impl Stream {
     }
 
     /// Returns true if another process truncated the stream's memory, so that events were lost.
-    /// This is only possible if the traced process belongs to another user: the memory is then a
+    /// This is possible only if the traced process belongs to another user: the memory is then a
     /// file of that user.
     ///
     /// ```

@@ -78,8 +78,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     }
 }
 
-/// Returns the size in bytes of the smallest area that holds `packed` bytes. An area has at least
-/// two slots, and only whole slots.
+/// Returns the size in bytes of the smallest area that holds `packed` bytes. An area consists of
+/// whole slots, at least two.
 fn area_for(packed: usize) -> usize {
     packed.next_multiple_of(Record::SIZE).max(2 * Record::SIZE)
 }

@@ -89,7 +89,7 @@ pub enum ControlError {
         /// Bytes needed.
         needed: usize,
     },
-    /// Both mode bits are set, or flags that only the tracer sets.
+    /// The flags contain both mode bits, or flags that only the tracer sets.
     Flags,
     /// The chunk does not have the flag FREE.
     NotFree,

@@ -66,8 +66,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// objects by type: threads, timers, event flags, queues, semaphores, mutexes, block pools,
     /// byte pools. Omits other types. Within a type the objects keep their order, which should be
     /// the order of their creation. As in the kernel, some parameters differ from the parameters at
-    /// creation: a timer's initial ticks, a semaphore's initial count and a block pool's block size
-    /// become 0; a queue's size becomes its capacity in messages times the size of a word, and its
+    /// creation. A timer's initial ticks, a semaphore's initial count and a block pool's block size
+    /// become 0. A queue's size becomes its capacity in messages times the size of a word, and its
     /// message size becomes 0.
     ///
     /// With a single event slot, the second RUNNING event replaces the first, and the notification
