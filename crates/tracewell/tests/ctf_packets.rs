@@ -1,4 +1,4 @@
-//! Tests the order and the losses of packets: index files of LTTng beside damaged and truncated
+//! Tests the order and the losses of packets: index files of LTTng for damaged and truncated
 //! streams, and copies of memories. The traces are in the shared data.
 
 mod support;

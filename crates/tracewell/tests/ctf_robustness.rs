@@ -20,7 +20,7 @@ impl Sink for Count {
     }
 }
 
-/// Reads a stream beside the metadata of a fixture.
+/// Reads a stream with the metadata of a fixture.
 fn read(metadata: &[u8], stream: &[u8]) -> (u64, Trace) {
     let file = |name: &str, bytes: &[u8]| TraceFile::new(name.into(), Arc::new(bytes.to_vec()));
     let files = vec![file("metadata", metadata), file("stream", stream)];

@@ -186,8 +186,8 @@ impl Cursor {
     /// Stores a record after the last record. Stores nothing and returns false if the packet has no
     /// room, or if the timestamp is earlier than that of the last record.
     ///
-    /// `memory` must be the pool's memory. This is the part of [`Cursor::push`] that runs for
-    /// almost every event, meant to be inlined into its caller.
+    /// `memory` must be the pool's memory. This part of [`Cursor::push`] runs for almost every
+    /// event. The compiler should inline it into its caller.
     #[inline(always)]
     pub fn append(&self, memory: &[AtomicU64], event: Event, data: &[u8]) -> bool {
         let next = self.next.get();

@@ -171,7 +171,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         self.enabled &= !classes;
     }
 
-    /// Records the classes whose bits are set again (`tx_trace_event_unfilter`).
+    /// Resumes recording the classes whose bits are set (`tx_trace_event_unfilter`).
     pub fn event_unfilter(&mut self, classes: u32) {
         if self.is_on() {
             self.enabled |= classes;
