@@ -40,7 +40,7 @@ pub fn read() -> u64 {
     {
         let counter: u64;
         // SAFETY: reading the virtual counter touches neither memory nor flags, and Linux permits
-        // it to programs.
+        // programs to do this.
         unsafe {
             core::arch::asm!("mrs {}, cntvct_el0", out(reg) counter, options(nomem, nostack));
         }
