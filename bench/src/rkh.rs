@@ -48,7 +48,7 @@ const CLUSTER: [(u8, &[u8]); 17] = [
     (0x02, &[4, 1]),
 ];
 
-/// Number of active objects, and of states of each.
+/// Number of active objects, and number of states per object.
 const OBJECTS: u32 = 8;
 const STATES: u32 = 10;
 
@@ -85,7 +85,7 @@ impl Step {
         }
     }
 
-    /// Returns an argument of a record of this step, or `None` if it is a count.
+    /// Returns an argument of a record of this step, or `None` if the argument is a count.
     fn argument(&self, id: u8, index: usize) -> Option<u32> {
         Some(match (id, index) {
             (0x01 | 0x02, 0) => POOL,

@@ -96,8 +96,8 @@ pub fn suspended(stream: &Stream) -> f64 {
     spent
 }
 
-/// Returns two durations per event, in nanoseconds: one if a filter excludes its family, and one if
-/// a filter excludes its id.
+/// Returns the time per excluded event in nanoseconds, twice: a filter excludes first the family of
+/// the events, and then their id.
 pub fn filtered(stream: &Stream) -> (f64, f64) {
     stream.image().set_family_filter(FAMILY.bit());
     let by_family = events(stream);

@@ -28,7 +28,7 @@ pub fn custom_event_files(data: &[u8]) {
 }
 
 /// Reads any text as a schema file of each format. Checks that every argument with a role exists,
-/// also in an event that a trace defines later.
+/// even in an event that a trace defines later.
 pub fn schema_files(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for format in format::FORMATS {
@@ -103,8 +103,8 @@ fn round_trip<T: FromStr + std::fmt::Display + PartialEq + std::fmt::Debug>(text
     assert_eq!(again.ok(), Some(value), "{text:?}");
 }
 
-/// Reads symbols from any bytes as from an ELF file. Checks addresses next to symbols: the symbol
-/// of such an address begins at the address or before it.
+/// Reads any bytes as an ELF file with symbols. Checks addresses next to symbols: the symbol of
+/// such an address begins at the address or before it.
 pub fn elf(data: &[u8]) {
     let Ok(table) = symbols("fuzz.elf", data) else { return };
     // A symbol needs at least 16 bytes, unless section headers overlap it.

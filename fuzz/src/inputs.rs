@@ -9,7 +9,7 @@ use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 
 /// Opens any bytes without a given format. Checks that the bytes are opened in the format that
-/// `recognise` returns, unless the bytes are text, such as Intel HEX, that encodes a memory image.
+/// `recognise` returns. An exception is text that encodes a memory image, such as Intel HEX.
 pub fn recognition(data: &[u8]) {
     let found = format::recognise(data);
     let opened = Input::from_bytes("fuzz", data.to_vec(), Settings::default());

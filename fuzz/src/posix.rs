@@ -60,7 +60,7 @@ pub fn posix_memory(data: &[u8]) {
     }
 }
 
-/// Writes records, some of which may not fit.
+/// Writes records. Some of them may not fit.
 fn write(pool: &Pool<'_>) {
     let cursor = Cursor::new();
     for number in 0..64 {

@@ -59,7 +59,7 @@ pub fn settings(data: &[u8]) {
 }
 
 /// Parses columns of AIX's report. Checks that parsing all options at once is equivalent to setting
-/// one after the other.
+/// them one after the other.
 fn columns(text: &str) {
     let Ok(columns) = text.parse::<Options>() else { return };
     let mut one_by_one = Options::default();

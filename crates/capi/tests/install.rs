@@ -1,5 +1,6 @@
-//! Compiles and runs a program with the files that `cargo run -p xtask -- install-c` installs: with
-//! pkg-config, CMake and Meson if they are installed, and with the library name of other systems.
+//! Compiles and runs a program with the files that `cargo run -p xtask -- install-c` installs:
+//! found by pkg-config, CMake and Meson if they are installed, and by the name that the library has
+//! on other systems.
 
 mod build;
 

@@ -154,8 +154,8 @@ impl Registry {
         let mut words = [0; 3];
         let read = sys::read_words(file.as_fd(), 0, &mut words);
         let whole = sys::facts(file.as_fd())?.size >= AREA_WORDS as u64 * 8;
-        // Do not compare the space, because the process or the controller that created the area may
-        // not have known the space.
+        // Do not compare the space, because the process or the controller that created the area
+        // possibly did not know the space.
         let right = words[0] == AREA_MAGIC
             && Process::of_words(words[1], words[2]).id == process.id
             && words[2] == process.start;

@@ -87,7 +87,7 @@ pub(crate) struct ThreadState {
     nesting: Nesting<DEPTHS>,
     /// The depth of the last record.
     last: Cell<usize>,
-    /// A number that changes when a record has another depth than the record before it.
+    /// A number that changes when the depth of a record differs from that of the previous record.
     turn: Cell<u64>,
     levels: [Depth; DEPTHS],
 }
@@ -157,8 +157,8 @@ impl ThreadState {
     ///
     /// If a stream was detached before the check with the returned number began, no thread uses it
     /// any more. `number` is the number of this check; the numbers increase. `depth` is the
-    /// caller's depth: the caller itself uses no detached stream, but an interrupted record may do
-    /// so.
+    /// caller's depth: the caller itself uses no detached stream, but a record that the caller
+    /// interrupted may use one.
     pub(crate) fn all_idle_since(&self, number: u64, depth: usize) -> u64 {
         let idle = THREADS.all_idle_since(number, (depth == 0).then_some(self));
         if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }

@@ -21,7 +21,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches the processes of a stream, unless it has no process but this one.
+    /// Watches the processes of a stream, unless this process is the only one.
     pub(crate) fn start(stream: &Arc<Stream>) -> Self {
         let nothing = Self { stop: None, thread: None };
         if stream.living_member().is_some_and(|process| Some(process) == Process::own()) {

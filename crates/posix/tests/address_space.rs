@@ -42,8 +42,8 @@ fn streams_of_ended_controllers_are_unmapped() {
     let (end, count) = (AtomicBool::new(false), [const { AtomicU64::new(0) }; 3]);
     let all_recorded = || {
         let seen = count.each_ref().map(|count| count.load(Ordering::Relaxed));
-        // A thread that has recorded three events since then has begun and ended at least one of
-        // them since then.
+        // If a thread has recorded three more events, at least one of them began and ended after
+        // the counts were read.
         while (0..3).any(|n| count[n].load(Ordering::Relaxed) < seen[n] + 3) {
             thread::yield_now();
         }

@@ -119,11 +119,11 @@ impl<T: Zeroed> ThreadMemory<T> {
         }
     }
 
-    /// Checks which threads are idle: they do not use their values at some time during the call.
-    /// Returns the number of the latest check for which this holds: since its beginning, each
-    /// thread was idle at least once, in this check or in a later check.
+    /// Checks which threads are idle. A thread is idle if there is a moment during the call at
+    /// which it does not use its value. Returns the number of the latest check for which this
+    /// holds: since that check began, each thread was idle in at least one check.
     ///
-    /// Let `number` increase from check to check. If `idle` is the caller's value, the caller
+    /// `number` must increase from check to check. If `idle` is the caller's value, the caller
     /// counts as idle. In the child of a fork, the values of the parent's threads count as well,
     /// although only one of these threads exists.
     pub fn all_idle_since(&self, number: u64, idle: Option<&T>) -> u64 {

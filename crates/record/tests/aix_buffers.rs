@@ -82,8 +82,9 @@ fn missed_entries_are_marked_before_the_first_that_is_stored_again() {
     assert!(first > 20 && second > 10, "{first} {second}");
     drain(&mut trace, 0, &mut log);
     log.extend(stopped(&mut trace, 0));
-    // Each `fill` ends with one missed entry, when both buffers are full. So the first loss has
-    // ten entries: this entry, and the nine of the loop. The second loss has one entry.
+    // Each `fill` ends with one missed entry, when both buffers are full. So the first loss
+    // consists of ten entries: this entry, and the nine of the loop. The second loss is a single
+    // entry.
     let first_mark = 3 + first as usize;
     let second_mark = first_mark + 1 + second as usize;
     assert_eq!(losses(&log), [(first_mark, 1, 10), (second_mark, 2, 1)]);

@@ -29,7 +29,7 @@ fn is_thread(event: &Event) -> bool {
 }
 
 /// The control thread waits for the mutex `log file` several times. For each wait, returns the
-/// events from after the thread's suspension to its resumption.
+/// events between the thread's suspension and its resumption.
 fn waits_for_log_file(events: &[Event]) -> Vec<&[Event]> {
     let (control, log_file) = (address_of("control"), address_of("log file"));
     let gets = (0..events.len() - 1).filter(|&at| {

@@ -26,7 +26,7 @@ fn work(time: Duration) {
     }
 }
 
-/// Takes a sample every 2 ms. After the last one, saves the stream and ends the program.
+/// Takes a sample every 2 ms. After the final sample, saves the stream and ends the program.
 #[embassy_executor::task]
 async fn sampler(stream: Arc<Stream>, path: String) {
     let mut ticker = Ticker::every(embassy_time::Duration::from_millis(2));

@@ -4,7 +4,8 @@
 /// Maximum number of tasks with small numbers. Events of further tasks contain their addresses.
 const TASKS: usize = 32;
 
-/// The ids of the tasks by their numbers minus 1. An id of 0 is an unused entry.
+/// The ids of the tasks. The task with number n is at index n - 1. An id of 0 marks an unused
+/// entry.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers([u32; TASKS]);
 

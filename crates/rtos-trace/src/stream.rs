@@ -63,8 +63,8 @@ fn with<R>(use_it: impl FnOnce(&mut StreamState) -> R) -> Option<R> {
 
 /// Records into a native stream, on Linux: in shared memory that survives a crash of the program.
 ///
-/// Each thread that executes tasks is a core of the trace, the first one core 0. Events of other
-/// threads, such as one that wakes a task, have this thread as their context.
+/// Each thread that executes tasks is a core of the trace, and the first of them is core 0. Any
+/// other thread, such as a thread that wakes a task, is itself the context of its events.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamTrace;
 
@@ -85,7 +85,7 @@ impl StreamTrace {
 
     /// Sets the function that returns the number of the interrupt in progress. Without such a
     /// function, all interrupts have number 0. Call this after [`StreamTrace::init`], which removes
-    /// the function.
+    /// an earlier function.
     pub fn set_interrupt(number: fn() -> u32) {
         with(|state| state.interrupt = number);
     }

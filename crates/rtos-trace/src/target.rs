@@ -51,7 +51,7 @@ impl TargetTrace {
 
     /// Sets the function that returns the number of the interrupt in progress. Without such a
     /// function, all interrupts have number 0. Call this after [`TargetTrace::init`], which removes
-    /// the function.
+    /// an earlier function.
     pub fn set_interrupt(number: fn() -> u32) {
         with(|state| state.interrupt = number);
     }

@@ -1,4 +1,4 @@
-//! Records the real executor of embassy into a native stream, next to events of the program.
+//! Records the real executor of embassy into a native stream, together with events of the program.
 #![cfg(all(feature = "std", target_os = "linux"))]
 
 mod executor;

@@ -1,5 +1,5 @@
 //! Runs the fuzzers' corpus through the functions of the fuzz targets, with stable Rust and without
-//! a fuzzer. So fixed faults that come back are detected.
+//! a fuzzer. The tests therefore detect a fixed fault that comes back.
 
 #[path = "../../../fuzz/src/corpus.rs"]
 mod corpus;

@@ -113,7 +113,8 @@ fn check_all(place: &str, trace: &Trace, tracks: &Tracks) -> usize {
     paths.len()
 }
 
-/// On one core, the own execution of an explained response equals that of the listed job.
+/// On one core, the task's own execution time is the same in an explained response and in the
+/// listed job.
 fn compare_job(place: &str, tracks: &Tracks, path: &CriticalPath) {
     let mut jobs = tracks.figures.jobs.iter();
     let same = jobs.find(|job| {

@@ -40,7 +40,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Writes the part of each file that exists in a step. Files grow at different speeds.
+/// Writes each file as far as it exists in a step. Files grow at different speeds.
 fn write(from: &Path, to: &Path, step: usize) {
     for (index, file) in files(from).iter().enumerate() {
         let bytes = fs::read(from.join(file)).unwrap();
@@ -69,7 +69,7 @@ fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     for step in 0..=STEPS {
         write(from, &current, step);
         if moved && step == STEPS / 2 {
-            // As a rotation moves a chunk.
+            // Move the folder as a rotation moves a chunk.
             let archive = folder.path().join("archive");
             fs::rename(&current, &archive).unwrap();
             current = archive;

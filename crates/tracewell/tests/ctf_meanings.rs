@@ -68,7 +68,7 @@ fn compare_switches(name: &str) {
         for (cpu, between) in switches.between.iter().filter(|(cpu, _)| on(cpu)) {
             let core = &tracks.cores[usize::from(*cpu)];
             let runs = trace.contexts.find(tid);
-            // The expected times of a thread include the interrupts during it.
+            // The expected times of a thread include the interrupts that occurred while it ran.
             let mut thread = None;
             for span in core.spans(between.0..between.1, tracks.span) {
                 thread = match span.state {

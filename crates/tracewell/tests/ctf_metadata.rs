@@ -157,7 +157,7 @@ fn the_cases_of_a_public_test_suite_agree() {
 }
 
 /// Most errors are in a line that yactfr also names. For some errors, yactfr names the line of the
-/// whole type, and Tracewell the line of the reference or the second name.
+/// whole type, and Tracewell names the line of the reference or of the second name.
 #[test]
 fn errors_are_where_yactfr_reports_them() {
     let Some(shared) = support::shared() else { return };
@@ -166,7 +166,7 @@ fn errors_are_where_yactfr_reports_them() {
     for line in cases.lines() {
         let case: serde_json::Value = serde_json::from_str(line).unwrap();
         let Some(message) = case["error"].as_str() else { continue };
-        // For CTF 2, positions of yactfr count from the start of the fragment.
+        // For CTF 2, yactfr counts positions from the start of the fragment.
         if !case["name"].as_str().unwrap().starts_with("ctf-1/") {
             continue;
         }

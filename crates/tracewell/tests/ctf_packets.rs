@@ -1,4 +1,4 @@
-//! Tests the order and the losses of packets: index files of LTTng beside damaged and truncated
+//! Tests the order and the losses of packets: index files of LTTng for damaged and truncated
 //! streams, and copies of memories. The traces are in the shared data.
 
 mod support;
@@ -27,7 +27,7 @@ fn copy(from: &Path, to: &Path) {
             fs::create_dir(to.join(&name)).unwrap();
             copy(&path, &to.join(&name));
         } else {
-            // The copies can be written, also if the originals cannot.
+            // The copies are writable even if the originals are not.
             fs::write(to.join(name), fs::read(path).unwrap()).unwrap();
         }
     }

@@ -20,7 +20,7 @@ impl Sink for Count {
     }
 }
 
-/// Reads a stream beside the metadata of a fixture.
+/// Reads a stream with the metadata of a fixture.
 fn read(metadata: &[u8], stream: &[u8]) -> (u64, Trace) {
     let file = |name: &str, bytes: &[u8]| TraceFile::new(name.into(), Arc::new(bytes.to_vec()));
     let files = vec![file("metadata", metadata), file("stream", stream)];
@@ -140,7 +140,7 @@ fn elements_without_bits_are_limited() {
     // Alone, each array is small enough.
     let (events, trace) = read_fields("u8 a; struct { } x[65000][65000];", &[1, 2, 3]);
     assert_eq!((events, trace.losses.damaged()), (0, 1));
-    // Only the first element has bits, those before the alignment.
+    // Only the first element has bits: the padding for its alignment.
     let empty_later = "u64 n; u8 a; enum : u8 { A = 0 } t; \
                        variant <t> { struct { u8 b[0]; struct { } c[0]; } align(64) A; } v[n];";
     let stream = [&[0xFF; 8][..], &[1, 0], &[0; 64]].concat();

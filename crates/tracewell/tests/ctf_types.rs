@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use support::ctf::{Types, metadata_files};
 use tracewell::format::ctf::metadata;
 
-/// Returns the text of a file or of the compressed one beside it.
+/// Returns the text of a file, or of the compressed file next to it.
 fn text(folder: &Path, name: &str) -> Option<String> {
     let mut bytes = Vec::new();
     match std::fs::read(folder.join(format!("{name}.gz"))) {

@@ -235,7 +235,7 @@ fn wake_ups(records: &[Record]) -> BTreeMap<u16, Vec<u64>> {
     latencies
 }
 
-/// Keeps the figures of a range.
+/// A sink that computes the figures of a range.
 struct OfRange {
     scheduling: Option<Scheduling>,
     figures: Option<Figures>,

@@ -109,7 +109,7 @@ fn names_are_chosen_and_shown_as_the_source_spells_them() {
     }
 }
 
-/// Returns the bytes of the program in C++; its source has the commands that make it.
+/// Returns the bytes of the program in C++; its source contains the commands that build it.
 fn handlers() -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/elf/handlers.elf");
     std::fs::read(path).unwrap()
@@ -250,7 +250,7 @@ fn names_that_share_bytes_of_the_file_take_neither_memory_nor_time() {
         let other = (b"y".to_vec(), 0x200, 4, binding, kind);
         elf.symbols.extend(std::iter::repeat_n(other, 300));
         let mut bytes = elf.global("z", 0x300, 4, OBJECT).bytes();
-        // All symbols but the last get the long name, at offset 1 of the names.
+        // All symbols except the last get the long name, at offset 1 of the names.
         for symbol in bytes[52 + 16..].chunks_exact_mut(16).take(301) {
             symbol[..4].copy_from_slice(&1_u32.to_le_bytes());
         }

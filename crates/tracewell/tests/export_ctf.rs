@@ -95,7 +95,8 @@ fn compare(name: &str, open: &dyn Fn() -> Input) {
     }
 }
 
-/// Compares what Tracewell reads in a folder that it has written with what Babeltrace reads.
+/// Reads a folder that Tracewell has written, and compares its events with those that Babeltrace
+/// reads.
 fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
     let ours = expected(&mut Input::open(folder, settings(&[])).unwrap());
     assert_eq!(ours.events.len(), read.events.len(), "{name}: events that are read back");
@@ -300,7 +301,7 @@ fn babeltrace_reads_shared_traces_as_json_lines_have_them() {
     }
 }
 
-/// Returns the log of a native stream, whose fields have keywords of the metadata as names.
+/// Returns the log of a native stream in which keywords of the metadata are names of fields.
 fn native() -> Vec<u8> {
     static NUMBERS: EventType<(u32, i64, f64, bool)> =
         EventType::new(Family::new(1, "ctf"), "numbers", &["int", "struct", "_float", "_"]);

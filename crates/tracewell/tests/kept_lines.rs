@@ -1,5 +1,5 @@
-//! Compares lines with kept texts with lines that are written part by part. A selection of all
-//! events makes the writer use the second way, so the same input must result in the same bytes.
+//! Compares two ways to write lines: with kept texts, and part by part. A selection of all events
+//! makes the writer use the second way, so the same input must result in the same bytes.
 
 #[path = "support/dump.rs"]
 mod dump;
@@ -148,7 +148,7 @@ proptest! {
         events in prop::collection::vec((event_of_a_dump(), 1..40_usize), 1..60),
         is_timed: bool,
     ) {
-        // Runs of an event keep some texts, and change the last words in every event.
+        // A repeated event keeps its first words, and its last words change with each repetition.
         let mut stamp = 1000_u64;
         let mut all = Vec::new();
         for (event, repeated) in events {

@@ -78,7 +78,8 @@ const SCRIPT: [(u64, u8, [u64; 3]); 13] = [
     (205, ids::INTERRUPT_EXIT, [0, 0, 0]),
 ];
 
-/// Records the script. A thread records own events before, between and after the kernel's.
+/// Records the script. A thread records its own events before, between and after those of the
+/// kernel.
 fn log() -> Vec<u8> {
     let words = memory();
     let image = image(&words);

@@ -313,7 +313,7 @@ fn a_ring_is_read_oldest_first() {
 fn a_damaged_slot_is_a_gap() {
     let mut bytes = ring(4, 11);
     let size = records(0, &[Event::user(65, 0, &[0; 8])]).len();
-    // Slot 1 has block 9, between blocks 8 and 10.
+    // Slot 1 holds block 9; the slots next to it hold blocks 8 and 10.
     let slot = LogHeader::BLOCK + size;
     bytes[slot + HEAD + 2] ^= 1;
     let (trace, kept) = read(&bytes);

@@ -9,7 +9,7 @@ use tracewell::format::{self, Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell_wire::systemview::{Form, Packet, SYNC, ids};
 
-/// Maximum number of allocations of a packet.
+/// Maximum number of allocations per packet.
 const MANY: u64 = 40;
 
 struct Ignored;

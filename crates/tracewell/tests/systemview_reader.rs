@@ -74,7 +74,7 @@ fn compare(path: &Path) {
         }
         wanted.as_object_mut().unwrap().remove("rest");
         if row.id == 21 {
-            // The reader corrects base and size of Zephyr's single threads.
+            // The reader corrects the base and the size that Zephyr records for a single thread.
             let pair = |value: &serde_json::Value| {
                 let mut pair = [value["base"].as_u64(), value["size"].as_u64()];
                 pair.sort_unstable();

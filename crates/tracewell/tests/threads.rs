@@ -20,7 +20,7 @@ use tracewell::text::TimeForm;
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Event, Layout, Width};
 
-/// The addresses of the threads. The last one is not in the registry.
+/// The addresses of the threads. The registry does not contain the last address.
 const THREADS: [u64; 4] = [0x2100_0000, 0x2100_0100, 0xFFFF_FFFF, 0x2100_0900];
 
 /// Reads bytes on this number of threads.
@@ -81,7 +81,7 @@ fn check(bytes: &[u8], options: &[&str], threads: &[usize]) {
     }
 }
 
-/// Returns events of several threads, some of which begin late.
+/// Returns events of several threads. Some of the threads begin late.
 fn events(count: usize, seed: u64) -> Vec<Event> {
     let mut random = seed | 1;
     let mut stamp = 0;
@@ -120,7 +120,7 @@ fn dumps_with_unused_slots_cores_and_creations_do_not_depend_on_it_either() {
     holes[17_999].id_word |= 3 << 24;
     check(&dump(USUAL, holes, 0).bytes(), &["rate=1MHz"], &[3]);
 
-    // The memory of thread alpha is used again for another thread, twice.
+    // Later, two other threads are created in the memory of thread alpha, one after the other.
     let mut created = events(19_000, 5);
     for slot in [9_000, 18_000] {
         created[slot].id_word = 80;

@@ -88,7 +88,7 @@ fn json_lines_have_level_target_and_span_as_fields() {
     let found: Vec<_> = lines.iter().map(fields).collect();
     let expected = expected.map(|row| row.map(|text| (!text.is_empty()).then(|| text.to_owned())));
     assert_eq!(found, expected);
-    // An event outside of spans has no field `span`, because its span is not unknown.
+    // An event outside of spans has no field `span`, not even with the value null.
     assert!(!lines[8].as_object().unwrap().contains_key("span"));
     assert_eq!(lines[2]["args"]["waited"], json!(true));
     assert_eq!(lines[2]["args"]["message"], json!("late"));
@@ -177,7 +177,7 @@ fn figures_of_spans_are_those_of_their_events() {
     };
     let (begins, ends) = (ticks("app:request"), ticks("close"));
     let durations: Vec<_> = begins.iter().zip(&ends).map(|(begin, end)| end - begin).collect();
-    // Of three entries and exits each, the first two are nested.
+    // Each span is entered and exited three times, and the first two visits are nested.
     let (enters, exits) = (ticks("enter"), ticks("exit"));
     let busy = |n: usize| exits[n + 1] - enters[n] + exits[n + 2] - enters[n + 2];
     let busy: u64 = [0, 3, 6].map(busy).iter().sum();

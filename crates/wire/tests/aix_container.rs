@@ -249,7 +249,7 @@ proptest! {
         };
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
-            // Bit 7 is not a flag. Every other bit has a meaning.
+            // Bit 7 is not a flag. All remaining bits have a meaning.
             changed[at] ^= if at == 5 { 1 } else { 0x80 };
             match Frame::read(order, &changed) {
                 Ok((read, _)) => prop_assert_eq!(read == frame, unknown(at), "byte {}", at),

@@ -1,5 +1,5 @@
 //! The boundary between C and Rust: panics, null pointers, arrays, strings, storage of the caller.
-//! `hosted` has the functions that need an operating system.
+//! `hosted` contains the functions that need an operating system.
 //!
 //! Unsafe: C pointers become references here. Two other modules do this as well: `posix::reading`
 //! for its arguments, and `threadx::block` for a pointer to a recorder.

@@ -74,7 +74,7 @@ impl Block {
             Self::Big32(ring) => ring,
             Self::Little64(ring) => ring,
             Self::Big64(ring) => ring,
-            // SAFETY: C code has this block only during the notification of a wrap. During that
+            // SAFETY: C code can use this block only during the notification of a wrap. During that
             // time `notify_wrap` does not use the recorder.
             Self::Lent(recorder) => unsafe { &mut **recorder },
         }

@@ -23,8 +23,8 @@ use crate::sys;
 /// Maximum time in nanoseconds for which a thread uses a comparison.
 const MAX_PERIOD: u64 = 2_000_000;
 const MIN_PERIOD: u64 = MAX_PERIOD >> 8;
-/// A comparison counts as accurate if its prediction of the next measured time had at most this
-/// error, in nanoseconds.
+/// A comparison counts as accurate if it predicted the next measured time with at most this error,
+/// in nanoseconds.
 const TOLERANCE: u64 = 500;
 /// Minimum and maximum duration of a rate measurement, in nanoseconds.
 const MEASURED: std::ops::Range<u64> = 100_000_000..1_000_000_000;

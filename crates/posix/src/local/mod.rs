@@ -9,7 +9,7 @@
 //! Each stream has a private page, followed by its memory. When a stream ends, its memory is
 //! replaced with private zeros, because a thread or a signal handler may be recording at any time.
 //! The page and the zeros are unmapped when no thread can use them any more. A thread that uses
-//! attached streams has a [`Using`].
+//! attached streams holds a [`Using`].
 //!
 //! Threads and handlers may attach concurrently. Each maps the stream. An atomic exchange decides
 //! which mapping is used, and the other mappings are removed. So no thread waits.
@@ -196,7 +196,7 @@ impl TracedProcess {
     #[inline(always)]
     pub(crate) fn stream<'a>(&self, slot: usize, _: &'a Using) -> Option<&'a AttachedStream> {
         // SAFETY: the pointer is null or points to a page that `attach` filled before it was stored
-        // here. The page remains mapped as long as a `Using` exists that was created before.
+        // here. A `Using` that was created before this load keeps the page mapped.
         unsafe { self.streams.get(slot)?.load(Acquire).as_ref() }
     }
 

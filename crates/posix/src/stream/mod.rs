@@ -179,8 +179,8 @@ impl Stream {
         let seen = self.word(at::WAKE).load(SeqCst) as u32;
         self.word(at::WAITERS).store(1, SeqCst);
         if !sys::order_recorders() && self.word(at::FENCES).swap(1, SeqCst) == 0 {
-            // From now on, recorders execute a fence. Stores that a recorder made before it saw the
-            // flag become visible after a short delay.
+            // From now on, recorders execute a fence. Before it sees the flag, a recorder may have
+            // stored words without a fence. They become visible after a short delay.
             sys::outwait_stores();
         }
         fence(SeqCst);
@@ -200,7 +200,7 @@ impl Stream {
     }
 
     /// Returns true if another process truncated the stream's memory, so that events were lost.
-    /// This is only possible if the traced process belongs to another user: the memory is then a
+    /// This is possible only if the traced process belongs to another user: the memory is then a
     /// file of that user.
     ///
     /// ```

@@ -3,9 +3,9 @@
 //! The AIX documentation defines the initial events, channel numbers and results. It also states
 //! that the two flags of `trcstop` are mutually exclusive, and that a buffer is at most half as
 //! large as the log (in single mode, at most as large as the log). The effect of the two flags is
-//! from memory, unverified. Two points are our decision: a start uses the first free generic
-//! channel, and in alternate mode the rule about the log size applies to *one* of the two buffers.
-//! Comments below mark our other decisions.
+//! described from memory and unverified. Two points are our decision: a start uses the first free
+//! generic channel, and in alternate mode the rule about the log size applies to *one* of the two
+//! buffers. Comments below mark our other decisions.
 
 use tracewell_wire::aix::{Entry, Frame, TimeConversion, ids};
 

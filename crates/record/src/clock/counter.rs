@@ -32,7 +32,7 @@ const CALIBRATION: Duration = Duration::from_millis(10);
 pub fn read() -> u64 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has the instruction, which touches no memory. A kernel may
-    // forbid it to a program (PR_SET_TSC); in that case a signal ends the program.
+    // forbid a program to execute it (PR_SET_TSC); in that case a signal ends the program.
     unsafe {
         core::arch::x86_64::_rdtsc()
     }
@@ -40,7 +40,7 @@ pub fn read() -> u64 {
     {
         let counter: u64;
         // SAFETY: reading the virtual counter touches neither memory nor flags, and Linux permits
-        // it to programs.
+        // programs to do this.
         unsafe {
             core::arch::asm!("mrs {}, cntvct_el0", out(reg) counter, options(nomem, nostack));
         }
@@ -109,8 +109,8 @@ fn measured() -> u64 {
 }
 
 /// Reads the system clock and the counter at the same moment. Makes 16 attempts and returns the
-/// attempt with the least time between its two readings of the counter, so that an interruption
-/// does not distort the result.
+/// result of the attempt with the least time between its two readings of the counter, so that an
+/// interruption does not distort the result.
 #[cfg(any(test, not(target_arch = "aarch64")))]
 fn simultaneous() -> (Instant, u64) {
     let try_once = || {

@@ -304,7 +304,7 @@ impl Claim<'_> {
         self.owner == IMMORTAL_OWNER || survey.open < limit
     }
 
-    /// Returns true if the thread has not had a packet of the stream yet.
+    /// Returns true if the thread has never owned a packet of the stream.
     fn is_first(&self) -> bool {
         !self.closed_own && self.cursor.shared().is_none()
     }

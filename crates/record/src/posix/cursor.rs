@@ -16,8 +16,8 @@ use crate::stream::sync::{AtomicU64, Ordering};
 /// The stored fields of an event, without its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// Event id, flags and process. The length is ignored: the length of the data is stored
-    /// instead.
+    /// Event id, flags and process. The length in this header is ignored: the record contains the
+    /// length of the data instead.
     pub head: RecordHeader,
     /// Timestamp in nanoseconds since 1970.
     pub stamp: u64,
@@ -186,8 +186,8 @@ impl Cursor {
     /// Stores a record after the last record. Stores nothing and returns false if the packet has no
     /// room, or if the timestamp is earlier than that of the last record.
     ///
-    /// `memory` must be the pool's memory. This is the part of [`Cursor::push`] that runs for
-    /// almost every event, meant to be inlined into its caller.
+    /// `memory` must be the pool's memory. This part of [`Cursor::push`] runs for almost every
+    /// event. The compiler should inline it into its caller.
     #[inline(always)]
     pub fn append(&self, memory: &[AtomicU64], event: Event, data: &[u8]) -> bool {
         let next = self.next.get();
@@ -236,7 +236,7 @@ impl Cursor {
     }
 }
 
-// The order of the words in `Cursor::commit`.
+// `Cursor::commit` expects these words of the header in this order.
 const _: () = assert!(head::COMMITTED == 1 && head::LAST == 3);
 
 impl Default for Cursor {

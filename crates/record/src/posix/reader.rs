@@ -6,10 +6,10 @@
 //! records that were stored before it. The second pass removes only records up to the cutoff.
 //!
 //! The order of a single thread's records does not depend on clocks. If packet B was opened after
-//! packet A was closed, the records of B follow all records of A. The reader leaves packets that
-//! were opened after the second pass began for the next pass. In addition, a thread that moves from
-//! one open packet to another during the second pass sees the cutoff, and stores only records with
-//! later timestamps.
+//! packet A was closed, the records of B follow all records of A. If a packet was opened after the
+//! second pass began, the reader leaves the packet for the next pass. In addition, a thread that
+//! moves from one open packet to another during the second pass sees the cutoff, and stores only
+//! records with later timestamps.
 //!
 //! A thread may be delayed after it reads the clock and before it stores its record. The reader
 //! returns such a late record as soon as it finds it, with the timestamp of the

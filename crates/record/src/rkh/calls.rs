@@ -118,8 +118,8 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         record.arg(key).text(name).end()
     }
 
-    /// Records a failed assertion (`RKH_TR_FWK_ASSERT`) with the module's name without `.c`, and
-    /// the line.
+    /// Records a failed assertion (`RKH_TR_FWK_ASSERT`) by the line and the name of the module
+    /// without `.c`.
     ///
     /// The group and event filters apply: from 2.4.4 on, they suppress assertions until the program
     /// opens them. Send the bytes before the program stops.

@@ -25,7 +25,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// flag COMPR, and the decoder unpacks it. The call packs all records twice; the first pass
     /// determines the size. The published kernel's compressor is an empty stub.
     ///
-    /// Each record is packed in a few bytes, as the difference to the previous record. With the
+    /// Each record is packed in a few bytes, as the difference from the previous record. With the
     /// feature `lz4`, blocks of packed records are also compressed with LZ4, which needs 17 KiB of
     /// stack.
     ///
@@ -78,8 +78,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     }
 }
 
-/// Returns the size in bytes of the smallest area that holds `packed` bytes. An area has at least
-/// two slots, and only whole slots.
+/// Returns the size in bytes of the smallest area that holds `packed` bytes. An area consists of
+/// whole slots, at least two.
 fn area_for(packed: usize) -> usize {
     packed.next_multiple_of(Record::SIZE).max(2 * Record::SIZE)
 }

@@ -12,7 +12,7 @@ use crate::ticks::Ticks;
 /// The tracer: a table of at most 256 chunks, the current chunk, filters, and the on/off state.
 ///
 /// `C` is the clock. Its ticks are unwrapped to 64 bits, so it must be read at least once per
-/// period. `CHUNKS` is the size of the table, at most 256 entries of which are used. An entry takes
+/// period. `CHUNKS` is the size of the table. The tracer uses at most 256 entries. An entry takes
 /// 72 bytes on a 64-bit machine and about 50 on a 32-bit machine.
 #[derive(Debug)]
 pub struct Trace<'m, C, const CHUNKS: usize = 256> {

@@ -23,8 +23,8 @@ pub enum Outcome {
     Busy,
     /// The current chunk has no successor to jump to.
     NoSuccessor,
-    /// Not stored: the code is 0, which marks empty slots. The other reason: the fast path was
-    /// called with the code of a command.
+    /// Not stored: the code is 0, which marks empty slots, or the fast path was called with the
+    /// code of a command.
     Refused,
 }
 
@@ -89,7 +89,7 @@ pub enum ControlError {
         /// Bytes needed.
         needed: usize,
     },
-    /// Both mode bits are set, or flags that only the tracer sets.
+    /// The flags contain both mode bits, or flags that only the tracer sets.
     Flags,
     /// The chunk does not have the flag FREE.
     NotFree,

@@ -127,8 +127,8 @@ impl Image<'_> {
         self.bit(at::FILTER, id)
     }
 
-    /// Adds an event id to the filter or removes it from the filter, which suppresses the ids that
-    /// it contains. Applies to events that begin after this function returns.
+    /// Adds an event id to the filter or removes it from the filter. The filter suppresses the ids
+    /// that it contains. Applies to events that begin after this function returns.
     pub fn set_filtered(&self, id: u16, filtered: bool) {
         if usize::from(id) < EVENT_IDS {
             self.set_bit(at::FILTER, id, filtered);

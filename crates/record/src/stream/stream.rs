@@ -100,8 +100,8 @@ pub struct Stream {
     /// Ids that `define_text` has returned, for types that are known only at run time: one bit
     /// each.
     pub(super) known: [AtomicU64; BITMAP],
-    /// The id in this stream of each of the program's event types, indexed by type number; 0 if the
-    /// type is not defined here.
+    /// The ids of the program's event types in this stream, indexed by type number; 0 if the type
+    /// is not defined here.
     pub(super) ids: [AtomicU16; EVENT_IDS],
 }
 

@@ -162,8 +162,8 @@ pub(super) fn is_recorded(file: &File) -> io::Result<bool> {
     Ok(found != libc::F_UNLCK)
 }
 
-/// Waits until no other starter moves this file, and keeps other starters out as long as `file` is
-/// open.
+/// Waits until no other starter is moving this file, and keeps other starters out as long as `file`
+/// is open.
 ///
 /// # Errors
 /// Returns an error if the file system has no locks.

@@ -432,7 +432,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
 
 /// The result of copying the next packet of a core.
 enum Next {
-    /// The core has no packet that was not read yet.
+    /// The core has no unread packet.
     None,
     /// The packet is longer than the rest of the buffer.
     Longer,

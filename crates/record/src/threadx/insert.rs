@@ -65,9 +65,9 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// Replaces one information word of a recorded event. Returns false if the slot no longer holds
     /// the event: the timestamps differ, or tracing was switched off after the event.
     ///
-    /// A service whose result is not yet known records the event, and patches it later. For
-    /// example, a block or byte allocation records address 0 in information 2, and patches it if it
-    /// succeeds immediately.
+    /// If the result of a service is not known yet, the service records the event and patches it
+    /// later. For example, a block or byte allocation records address 0 in information 2, and
+    /// patches it if it succeeds immediately.
     pub fn patch(&mut self, entry: Entry, info: Info, value: u64) -> bool {
         Ring::patch::<T>(self.memory, entry, info, value).is_some()
     }

@@ -66,8 +66,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// objects by type: threads, timers, event flags, queues, semaphores, mutexes, block pools,
     /// byte pools. Omits other types. Within a type the objects keep their order, which should be
     /// the order of their creation. As in the kernel, some parameters differ from the parameters at
-    /// creation: a timer's initial ticks, a semaphore's initial count and a block pool's block size
-    /// become 0; a queue's size becomes its capacity in messages times the size of a word, and its
+    /// creation. A timer's initial ticks, a semaphore's initial count and a block pool's block size
+    /// become 0. A queue's size becomes its capacity in messages times the size of a word, and its
     /// message size becomes 0.
     ///
     /// With a single event slot, the second RUNNING event replaces the first, and the notification
@@ -171,7 +171,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         self.enabled &= !classes;
     }
 
-    /// Records the classes whose bits are set again (`tx_trace_event_unfilter`).
+    /// Resumes recording the classes whose bits are set (`tx_trace_event_unfilter`).
     pub fn event_unfilter(&mut self, classes: u32) {
         if self.is_on() {
             self.enabled |= classes;
@@ -188,8 +188,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     }
 
     /// Marks an object as deleted (`tx_trace_object_unregister`). The first slot with its address
-    /// becomes available, but keeps its name until another object gets it. Returns the index of
-    /// that slot.
+    /// becomes available, but keeps its name until another object gets the slot. Returns the index
+    /// of that slot.
     pub fn unregister(&mut self, pointer: u64) -> Option<usize> {
         self.registry.as_mut()?.unregister(self.memory, pointer)
     }

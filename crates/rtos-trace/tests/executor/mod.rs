@@ -161,7 +161,7 @@ pub(crate) fn compare(bytes: &[u8], own: &[Execution], rate: u64) {
         let last = own.clone().next_back().map_or(0, |(_, begin, end)| end - begin);
         let count = own.count();
         let time = execution.ticks / rate + u64::from(last) + 1;
-        // The log cuts each time to microseconds.
+        // The log rounds each time down to microseconds.
         assert!(time + count as u64 >= u64::from(ticks), "{name}: {time}, {ticks}");
         assert!(count > ROUNDS);
     }

@@ -332,7 +332,7 @@ impl Value {
                 };
                 members.len() == values.len() && members.into_iter().all(is)
             }
-            // An absent field, and the only option of a variant.
+            // The value is an absent field, or the only option of a variant.
             (Self::Fields(fields), Json::Null) => fields.is_empty(),
             _ => false,
         }

@@ -20,7 +20,7 @@ pub struct Elf {
 }
 
 impl Elf {
-    /// A program for ARM with 32 bits without symbols.
+    /// A 32-bit program for ARM without symbols.
     pub fn arm() -> Self {
         Self { is_64_bit: false, is_big_endian: false, kind: 2, machine: 40, symbols: Vec::new() }
     }

@@ -89,7 +89,7 @@ pub(crate) enum Packet {
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     pub(crate) packets: Vec<(u64, Packet)>,
-    /// Name and parent of each track; the name of a thread for its track.
+    /// Name and parent of each track. The track of a thread has the thread's name.
     pub(crate) tracks: HashMap<u64, (String, Option<u64>)>,
     /// Names of threads by number, from the process tree.
     pub(crate) threads: HashMap<u64, String>,

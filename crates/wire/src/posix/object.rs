@@ -59,7 +59,7 @@ pub mod at {
     pub const STATE: usize = 16;
     /// Position of the time when the stream became full.
     pub const FULL_STAMP: usize = 17;
-    /// Position of the time when the first event after that was lost.
+    /// Position of the time when the first event was lost after the stream became full.
     pub const FIRST_LOST: usize = 18;
     /// Position of the word that is 1 if recorders must fence.
     pub const FENCES: usize = 19;
@@ -73,7 +73,7 @@ pub mod at {
     pub const DISPLACED: usize = 27;
     /// Position of the word that is 1 if a packet was displaced since the last record was read.
     pub const LOOP_FULL: usize = 28;
-    /// Position of the order number at which the packet displaced last was closed.
+    /// Position of the order number that the most recently displaced packet got when it was closed.
     pub const GONE_ORDER: usize = 29;
     /// Position of the timestamp of that packet's last record.
     pub const GONE_STAMP: usize = 30;

@@ -105,7 +105,7 @@ pub const fn names_context(code: u8) -> bool {
 }
 
 /// Returns true if a trace is hard to interpret without the records of this code. Such records
-/// report the clock, the contexts, the filters, and the times without tracing.
+/// report the clock, the contexts, the filters, and the time spans without tracing.
 pub const fn is_essential(code: u8) -> bool {
     let general = matches!(code, CYCLES_PER_MSEC | TRACE_START | TRACE_STOP | ID);
     let blackout = matches!(code, BLACKOUT_START | BLACKOUT_END);

@@ -1,6 +1,6 @@
 //! Event ids, and the parameters of the events whose packets have no length.
 
-/// A packet without meaning. Two zero bytes of a sync or of unused memory have the same form.
+/// A packet without meaning. Two zero bytes of a sync or of unused memory look like this packet.
 pub const NOP: u32 = 0;
 /// The recorder can store packets again; the parameter counts the dropped packets.
 pub const OVERFLOW: u32 = 1;

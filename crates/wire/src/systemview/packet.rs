@@ -8,8 +8,9 @@ use super::{Fault, MAX_PAYLOAD, TextOrder, number, text};
 pub struct Form {
     /// The order of bytes in the counts of long texts.
     pub texts: TextOrder,
-    /// True if the ids contain the number of the core, as Espressif's tools wrote them from 2020
-    /// to 2024: bit 6 of an id of one byte, or bit 6 of the second byte of an id of two bytes.
+    /// True if the ids contain the number of the core, as Espressif's tools wrote them from 2020 to
+    /// 2024. The number is bit 6 of an id of one byte, or bit 6 of the second byte of an id of two
+    /// bytes.
     pub core_in_id: bool,
 }
 

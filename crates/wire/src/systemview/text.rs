@@ -23,7 +23,8 @@ pub enum TextOrder {
     LowFirst,
 }
 
-/// Reads the text at the start of `bytes`. Returns the text and the length with its count.
+/// Reads the text at the start of `bytes`. Returns the text and its length in bytes, including the
+/// count.
 ///
 /// ```
 /// use tracewell_wire::systemview::{TextOrder, text};
@@ -48,8 +49,8 @@ pub fn read(bytes: &[u8], order: TextOrder) -> Result<(&[u8], usize), Fault> {
     Ok((text, start + count))
 }
 
-/// Writes a text at the start of `out` and returns the length with its count. Returns `None` if it
-/// does not fit, or has more than 65535 bytes.
+/// Writes a text at the start of `out` and returns its length in bytes, including the count.
+/// Returns `None` if the text does not fit, or has more than 65535 bytes.
 ///
 /// ```
 /// use tracewell_wire::systemview::{TextOrder, text};

@@ -112,7 +112,7 @@ impl DefinitionKind {
 pub struct Definition {
     /// The kind.
     pub kind: DefinitionKind,
-    /// Number of the part of the name in this entry.
+    /// Number of the part of the name that this entry contains.
     pub part: u8,
     /// The flags.
     pub flags: u8,

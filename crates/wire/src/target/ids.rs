@@ -68,7 +68,7 @@ pub const STREAM_WAIT_SEND: u8 = 0x56;
 pub const STREAM_FLUSH: u8 = 0x57;
 /// The running task begins to wait for its notification. Argument: index of the notification.
 pub const NOTIFY_WAIT: u8 = 0x58;
-/// The running task's wait for its notification ends. Argument: the value; 0 if time ran out.
+/// The running task no longer waits for its notification. Argument: the value; 0 if time ran out.
 pub const NOTIFY_TAKE: u8 = 0x59;
 /// A timer expires. Argument: timer.
 pub const TIMER_EXPIRED: u8 = 0x5A;
@@ -109,7 +109,7 @@ pub const GROUP_WAIT: u8 = 0x8A;
 pub const GROUP_SET: u8 = 0x8B;
 /// Bits are cleared. Arguments: event group, bits.
 pub const GROUP_CLEAR: u8 = 0x8C;
-/// The running task's wait for bits ends. Arguments: event group, bits.
+/// The running task no longer waits for bits. Arguments: event group, bits.
 pub const GROUP_TAKE: u8 = 0x8D;
 /// Bytes are sent. Arguments: stream buffer, bytes.
 pub const STREAM_SEND: u8 = 0x8E;

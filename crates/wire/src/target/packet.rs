@@ -60,7 +60,7 @@ pub struct Header {
     /// Time of the first event in ticks.
     pub time: u64,
     /// Number of events that the recorder refused between the previous packet and this one; 65,535
-    /// stands for this number and all larger numbers.
+    /// means 65,535 or more.
     pub refused: u16,
     /// Number of restarts that the memory of the recorder survived.
     pub session: u8,
