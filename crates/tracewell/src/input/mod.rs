@@ -76,7 +76,7 @@ pub struct Input {
     members: Members,
 }
 
-/// Maximum number of files of processors that a note counts.
+/// Maximum number of files that a note counts, each with the trace of one processor.
 const MAX_PARTS: usize = 1024;
 
 impl Input {

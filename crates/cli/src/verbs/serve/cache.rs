@@ -27,7 +27,8 @@ const EXTENSION: &str = "summary";
 /// Extension of files that are being written.
 const PARTIAL: &str = "partial";
 
-/// Age from which a file that is being written was left behind by a program that ended early.
+/// Age above which a file with the extension [`PARTIAL`] counts as left behind by a program that
+/// ended early.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
 /// A folder with summaries.

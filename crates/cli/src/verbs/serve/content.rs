@@ -129,8 +129,8 @@ struct Waiting {
     answer: SyncSender<SoFar>,
 }
 
-/// The payload of a view and its edition. Otherwise the request, if the trace has been read, or has
-/// no view of the events so far.
+/// The payload of a view, and its edition. The error is the request itself: the trace has been
+/// read, or has no view of the events so far.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
 /// The trace while the server runs.
@@ -372,7 +372,7 @@ impl Content {
             let state = self.state();
             (state.progress.clone(), state.large.clone(), state.info.clone())
         };
-        // The facts have all diagnostics or none.
+        // The facts contain all diagnostics or none.
         if diagnostics.more() > 0 || self.key().as_ref() != Some(key) {
             return;
         }
@@ -458,7 +458,7 @@ impl Content {
     }
 }
 
-/// The facts about a trace that the cache has besides its page.
+/// The facts about a trace that the cache stores in addition to the page.
 struct StoredFacts;
 
 impl StoredFacts {
@@ -504,8 +504,9 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Returns true if a trace probably has far more events than one payload can have. `advance` is the
-/// read part of its bytes.
+/// Returns true if a trace probably has far more events than one payload can have. `advance`
+/// contains the numbers of bytes and events that have been read, and `size` is the number of all
+/// bytes.
 fn seems_large(advance: Advance, size: Option<u64>) -> bool {
     let Advance { events, bytes } = advance;
     let Some(size) = size.filter(|_| bytes > 0 && events >= MAX_EVENTS / 100) else { return false };

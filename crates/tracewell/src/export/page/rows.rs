@@ -158,7 +158,8 @@ mod tests {
             ticks.iter().map(|&ticks| (Position { ticks, seq: ticks }, (1, 0)))
         };
         let mut rows = Rows::new(0..99);
-        // The parts from 10 and from 100 have two changes each. The first one after 99 is the end.
+        // The part that begins at 10 and the part that begins at 100 have two changes each. The
+        // first one after 99 is the end.
         assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 10), (0, 3));
         assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 1), (3, 7));
     }

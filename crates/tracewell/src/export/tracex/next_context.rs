@@ -1,5 +1,5 @@
-//! Determines the context that runs after each event, in one forward pass with the last known
-//! context and interrupt nesting.
+//! Determines the context that runs after each event, in one forward pass that keeps the last known
+//! context and the interrupt nesting.
 //!
 //! TraceX scans ahead from some events. This module indexes the positions of contexts first, so the
 //! pass takes n log n steps for the same results. Like TraceX, it treats all cores of an SMP trace

@@ -127,7 +127,7 @@ mod tests {
         let spans = [(0..4, 'a'), (4..7, 'b'), (7..10, 'a'), (10..13, 'b'), (22..22, 'c')];
         let most = most_of_columns(&Scale::new(0..40, 4), spans.into_iter());
         assert_eq!(most, [Some('a'), Some('b'), Some('c'), None]);
-        // `b` takes more time than each of the two parts of `a`, and less than both.
+        // `b` takes more time than each of the two parts of `a`, and less than both together.
         let spans = [(0..3, 'a'), (3..7, 'b'), (7..10, 'a')];
         assert_eq!(most_of_columns(&Scale::new(0..10, 1), spans.into_iter()), [Some('a')]);
     }
