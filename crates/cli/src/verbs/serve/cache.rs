@@ -129,7 +129,7 @@ impl Cache {
         written
     }
 
-    /// Removes the summaries whose last use is longest ago until the others fit into the cache, and
+    /// Removes the least recently used summaries until the rest fit into the cache. Also removes
     /// files that other programs have left behind. Ignores errors: another program may remove the
     /// same files.
     fn shrink(&self) {

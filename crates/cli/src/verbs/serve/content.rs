@@ -160,11 +160,12 @@ const MIN_PAUSE: u32 = 4;
 const PROGRESS: Duration = Duration::from_millis(200);
 
 /// Time after which the first reading answers requests with the events so far. Most traces have
-/// been read before, so their page never shows a part.
+/// been read by then, so their page never shows only a part.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Minimum time between two editions with the events so far, and its minimum share of the time
-/// since the reading began: pages load fewer editions of a trace that takes longer to read.
+/// Minimum time between two editions with the events so far. If reading takes long, the minimum is
+/// the time since the reading began, divided by [`EDITION_SHARE`], so that pages load fewer
+/// editions.
 const MIN_EDITION: Duration = Duration::from_secs(1);
 const EDITION_SHARE: u32 = 4;
 

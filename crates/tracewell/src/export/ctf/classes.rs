@@ -70,7 +70,8 @@ pub(super) enum Items {
     Signed,
     Hex,
     Text,
-    /// Structures: a number that selects a type, and a value of this type.
+    /// The items have different types. Each is a structure of a number that selects a type, and a
+    /// value of this type.
     Mixed,
 }
 

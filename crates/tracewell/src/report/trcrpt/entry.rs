@@ -49,8 +49,8 @@ impl Tail {
             ArgumentKind::Bytes => false,
             _ => return None,
         };
-        // Only after rows of words does a word with the length of the string follow. Templates do
-        // not see this word.
+        // In a row of words, the word of this argument contains the length of the string. Templates
+        // do not see this word.
         let in_words = matches!(payload, PayloadLayout::Words { .. });
         in_words.then(|| Self { index: event.args.len() - 1, is_text })
     }
