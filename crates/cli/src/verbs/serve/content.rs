@@ -129,8 +129,8 @@ struct Waiting {
     answer: SyncSender<SoFar>,
 }
 
-/// The payload of a view, and its edition. The error is the request itself: the trace has been
-/// read, or has no view of the events so far.
+/// The payload of a view, and its edition. The error is the request itself, if the trace has been
+/// read or has no view of the events so far.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
 /// The trace while the server runs.

@@ -17,8 +17,9 @@ pub(super) struct Explained {
     pub(super) entries: Vec<String>,
 }
 
-/// Returns a row that shows, for each column, the machine's longest state, and the names of the
-/// shown states; `None` if the machine has no state in the range. `end` is the end of the trace.
+/// Returns a row that shows the state in which the machine spends most of each column, and the
+/// names of the shown states; `None` if the machine has no state in the range. `end` is the end of
+/// the trace.
 pub(super) fn states(
     trace: &Trace,
     track: &MachineTrack,
@@ -45,8 +46,8 @@ pub(super) fn states(
     has_states.then(|| Explained { cells, entries: used.into_iter().filter_map(entry).collect() })
 }
 
-/// Returns the value that takes most time of each column; `None` for a column without values. The
-/// spans are in order of time.
+/// Returns the value that takes most of the time in each column; `None` for a column without
+/// values. The spans are in order of time.
 fn most_of_columns<T: Copy + Ord>(
     scale: &Scale,
     spans: impl Iterator<Item = (Range<u64>, T)>,

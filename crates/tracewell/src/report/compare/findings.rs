@@ -21,7 +21,7 @@ const MAX_PROBABILITY: f64 = 0.01;
 const MIN_DISTANCE: f64 = 0.2;
 
 /// Minimum change of the mean or a quantile, as a fraction of the old value. It exceeds the error
-/// of a quantile that is computed from buckets, which is less than 1/128.
+/// of quantiles that are computed from buckets; this error is less than 1/128.
 const MIN_CHANGE: f64 = 0.01;
 
 /// Maximum number of runs of a side for which all pairs are compared. With more runs, only adjacent

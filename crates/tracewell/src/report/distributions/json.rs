@@ -16,8 +16,8 @@ pub struct DistributionFigures {
 }
 
 impl DistributionFigures {
-    /// Returns the distributions for programs; `more_times` is the number of times that none of
-    /// them contains. `buckets` selects the buckets of the histograms.
+    /// Returns the distributions for programs; `more_times` is the number of measured times that
+    /// are in none of them. `buckets` selects the buckets of the histograms.
     pub fn new(rows: &[NamedTimes<'_>], more_times: u64, buckets: bool) -> Self {
         let distributions = rows.iter().filter_map(|row| DistributionRow::of(row, buckets));
         Self { distributions: distributions.collect(), more_times }
