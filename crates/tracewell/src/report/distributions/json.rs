@@ -11,7 +11,7 @@ use crate::analysis::{Bucket, Quantile, Worst};
 pub struct DistributionFigures {
     /// The distributions, by kind of time, and within a kind in the order of their first times.
     pub distributions: Vec<DistributionRow>,
-    /// Number of times that no distribution contains, because there are too many distributions.
+    /// Number of measured times that are in no distribution, because there are too many.
     pub more_times: u64,
 }
 
