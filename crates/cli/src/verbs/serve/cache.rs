@@ -6,7 +6,7 @@
 //! and options. Summaries that are damaged or belong to another state are replaced.
 //!
 //! Programs write to a file of their own and rename it, so that several can use the cache at the
-//! same time. No error of the cache is an error of the server.
+//! same time. If the cache fails, the server continues without it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};

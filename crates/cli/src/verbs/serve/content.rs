@@ -343,8 +343,8 @@ impl Content {
         if is_cached { self.traces.key() } else { None }
     }
 
-    /// Shows the summary from the cache, if there is one. Reports the diagnostics of the reading
-    /// that made it.
+    /// Shows the summary from the cache, if there is one. Reports the diagnostics that were stored
+    /// with it.
     fn show_stored(&self, key: &Key, verbose: bool) -> bool {
         let stored = self.cache.as_ref().and_then(|cache| cache.load(key));
         let Some((facts, large)) = stored else { return false };
