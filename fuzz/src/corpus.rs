@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Passes each file of a target's corpus to the target.
-pub(crate) fn run(target: &str, entry: fn(&[u8])) {
+pub(crate) fn run(target: &str, entry: impl Fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let files: Vec<_> = fs::read_dir(&corpus).expect("the target has a corpus folder").collect();
     assert!(!files.is_empty(), "{} is empty", corpus.display());

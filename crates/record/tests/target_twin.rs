@@ -1,169 +1,34 @@
 //! Compares the C recorder of small targets with the Rust recorder: both must write the same bytes
-//! for the same random calls. Each installed C compiler compiles the C recorder. The C recorder
-//! must also compile without warnings for each processor. Outside CI, the test skips processors
-//! without an installed compiler.
+//! and return the same values for the same calls, random ones and those of the corpus of the fuzz
+//! target `target_twin`. Each installed C compiler compiles the C recorder. The C recorder must
+//! also compile without warnings for each processor. Outside CI, the test skips processors without
+//! an installed compiler.
 
-use std::cell::Cell;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tracewell_record::target::{Options, Recorder};
-use tracewell_wire::target::{DefinitionKind, Form, ids};
+use target_geometry::{GEOMETRIES, Geometry};
+use target_script::Script;
 
-/// A generator of random numbers (xorshift), so that a seed determines a script.
-struct Random(u64);
+#[path = "../../../fuzz/src/corpus.rs"]
+#[expect(unused_imports, unused_macros, reason = "the test compiles the C recorder first")]
+mod corpus;
+#[path = "../../../fuzz/src/target_geometry.rs"]
+mod target_geometry;
+#[path = "../../../fuzz/src/target_script.rs"]
+mod target_script;
 
-impl Random {
-    fn below(&mut self, limit: u32) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 32) as u32 % limit
-    }
-
-    /// Returns a number of any length up to 32 bits.
-    fn number(&mut self) -> u32 {
-        let bits = self.below(32);
-        self.below(u32::MAX) >> bits
-    }
-}
-
-/// The geometry of a ring.
-#[derive(Clone, Copy)]
-struct Geometry {
-    cores: u8,
-    slot: u16,
-    entries: u16,
-    memory: usize,
-}
-
-impl Geometry {
-    fn options(self, keep: bool) -> Options<'static> {
-        let Self { cores, slot, entries, .. } = self;
-        let kernel = "kernel";
-        Options { cores, slot, entries, rate: 1_000_000, kernel, larger_is_urgent: true, keep }
-    }
-}
-
-const EVENTS: [u8; 9] = [
-    ids::YIELD,
-    ids::RUNS,
-    ids::READY,
-    ids::MUTEX_LOCK,
-    ids::TICK,
-    ids::QUEUE_SEND,
-    ids::ALLOCATE,
-    ids::OBJECT_CREATE,
-    ids::TASK_CREATE,
-];
-
-/// Makes random calls of the Rust recorder. Returns the script of these calls and the bytes: the
-/// packets that were read, then the ring.
-fn run(geometry: Geometry, seed: u64) -> (String, Vec<u8>) {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let (mut script, mut out) = (String::new(), Vec::new());
-    let mut memory = vec![0; geometry.memory];
-    let now = Cell::new(0_u32);
-    for part in 0..2 {
-        // The second part begins after a reset.
-        let keep = part > 0 && seed.is_multiple_of(2);
-        writeln!(script, "i {}", u32::from(keep)).unwrap();
-        let mut recorder =
-            Recorder::new(&mut memory, &geometry.options(keep), || now.get()).unwrap();
-        for _ in 0..400 {
-            let core = random.below(u32::from(geometry.cores)) as u8;
-            now.set(now.get().wrapping_add(random.number() >> 8));
-            writeln!(script, "t {} {core}", now.get()).unwrap();
-            call(&mut random, &mut script, &mut recorder, core, &mut out, geometry);
-        }
-        writeln!(script, "f").unwrap();
-        recorder.flush();
-        writeln!(script, "t {} 0", now.get()).unwrap();
-    }
-    out.extend(memory);
-    (script, out)
-}
-
-fn call(
-    random: &mut Random,
-    script: &mut String,
-    recorder: &mut Recorder<'_, impl FnMut() -> u32>,
-    core: u8,
-    out: &mut Vec<u8>,
-    geometry: Geometry,
-) {
-    let (a, b) = (random.number(), random.number());
-    let text: String =
-        (0..1 + random.below(120)).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
-    match random.below(40) {
-        0 => {
-            writeln!(script, "f").unwrap();
-            recorder.flush();
-        }
-        1 => {
-            writeln!(script, "q").unwrap();
-            recorder.refuse(core);
-        }
-        2..=4 => {
-            let size = u32::from(geometry.slot) + random.below(600);
-            writeln!(script, "r {size}").unwrap();
-            let mut bytes = vec![0; size as usize];
-            let length = recorder.read(&mut bytes);
-            out.extend(&bytes[..length]);
-        }
-        5 | 6 => {
-            let kind = DefinitionKind::ALL[random.below(11) as usize];
-            let (number, priority) = (random.below(6), random.below(256) as u8);
-            let code = kind as u32;
-            if kind == DefinitionKind::Task && b % 2 == 0 {
-                // The C recorder has one function for both calls: bit 10 of the kind marks an idle
-                // task.
-                writeln!(script, "d {} {number} 0 0 {text}", code | 0x400).unwrap();
-                recorder.define_idle(number, &text);
-            } else {
-                writeln!(script, "d {code} {number} {a} {priority} {text}").unwrap();
-                recorder.define(kind, number, a, priority, &text);
-            }
-        }
-        7 => {
-            let kind = DefinitionKind::ALL[random.below(11) as usize];
-            let number = random.below(6);
-            writeln!(script, "m {} {number}", kind as u32).unwrap();
-            recorder.remove(kind, number);
-        }
-        8 => {
-            writeln!(script, "g {a}").unwrap();
-            recorder.set_filter(a);
-        }
-        9 => {
-            writeln!(script, "g {}", u32::MAX).unwrap();
-            recorder.set_filter(u32::MAX);
-        }
-        10 | 11 => {
-            writeln!(script, "x {a} {text}").unwrap();
-            recorder.text(core, a, &text);
-        }
-        12 | 13 => {
-            let arguments: Vec<_> =
-                (0..random.below(11)).map(|_| random.number().cast_signed()).collect();
-            write!(script, "u {a} {}", arguments.len()).unwrap();
-            arguments.iter().for_each(|n| write!(script, " {}", n.cast_unsigned()).unwrap());
-            writeln!(script).unwrap();
-            recorder.user(core, a, &arguments);
-        }
-        14 | 15 => {
-            writeln!(script, "v {a} {b}").unwrap();
-            recorder.value(core, a, b.cast_signed());
-        }
-        _ => {
-            let id = EVENTS[random.below(EVENTS.len() as u32) as usize];
-            assert_ne!(Form::of(id), Form::Block);
-            writeln!(script, "e {id} {a} {b}").unwrap();
-            recorder.event(core, id, [a, b]);
-        }
-    }
+/// Returns random bytes (xorshift), which the seed determines.
+fn random(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..length).map(next).collect()
 }
 
 fn firmware() -> PathBuf {
@@ -177,14 +42,13 @@ const SANITIZED: &[&str] = &["-fsanitize=undefined,address", "-fno-sanitize-reco
 fn compile(compiler: &str, geometry: Geometry, folder: &Path) -> PathBuf {
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/target_twin/harness.c");
     let program = folder.join(format!("{compiler}-{}", geometry.slot));
-    let Geometry { cores, slot, entries, .. } = geometry;
+    let macros = geometry.macros().map(|(name, value)| format!("-D{name}={value}"));
     let output = Command::new(compiler)
         .args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
         // Not every installation of clang has the libraries of the sanitizers.
         .args(if compiler == "gcc" { SANITIZED } else { &[] })
-        .args([format!("-DTW_TARGET_CORES={cores}"), format!("-DTW_TARGET_SLOT={slot}")])
-        .args([format!("-DTW_TARGET_ENTRIES={entries}"), "-DTW_TARGET_GROUPS=0xFF".to_owned()])
-        .args(["-DTW_TARGET_CONFIG=\"hosted.h\"", "-I"])
+        .args(macros)
+        .args(["-DHARNESS_PROGRAM", "-I"])
         .arg(harness.parent().unwrap())
         .arg("-I")
         .arg(firmware())
@@ -198,47 +62,60 @@ fn compile(compiler: &str, geometry: Geometry, folder: &Path) -> PathBuf {
     program
 }
 
-fn run_c(program: &Path, memory: usize, script: &str) -> Vec<u8> {
-    let mut child = Command::new(program)
-        .arg(memory.to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+/// Checks that both recorders have the same output for a script.
+fn compare(program: &Path, script: &Script) {
+    let mut child =
+        Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
-    let text = script.to_owned();
-    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()).unwrap());
+    let bytes = script.encode();
+    let writer = std::thread::spawn(move || input.write_all(&bytes).unwrap());
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     assert!(output.status.success(), "{:?}", output.status);
-    output.stdout
+    target_script::assert_same(&output.stdout, &script.record());
 }
 
 fn is_installed(compiler: &str) -> bool {
     Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
+/// Returns the installed compilers of these for the host.
+fn compilers() -> Vec<&'static str> {
+    ["gcc", "clang"].into_iter().filter(|compiler| is_installed(compiler)).collect()
+}
+
 #[test]
 fn both_recorders_write_the_same_bytes_for_the_same_calls() {
     let folder = tempfile::tempdir().unwrap();
-    let geometries = [
-        Geometry { cores: 1, slot: 64, entries: 5, memory: 32 + 5 * 32 + 7 * 64 + 12 },
-        Geometry { cores: 2, slot: 256, entries: 24, memory: 16_384 },
-    ];
-    let compilers: Vec<_> = ["gcc", "clang"].into_iter().filter(|cc| is_installed(cc)).collect();
+    let compilers = compilers();
     assert!(!compilers.is_empty(), "the test needs gcc or clang");
-    for geometry in geometries {
+    for (number, geometry) in (0..).zip(GEOMETRIES) {
         for compiler in &compilers {
             let program = compile(compiler, geometry, folder.path());
             for seed in 0..20 {
-                let (script, expected) = run(geometry, seed);
-                let found = run_c(&program, geometry.memory, &script);
-                let differs = expected.iter().zip(&found).position(|(a, b)| a != b);
-                assert_eq!(differs, None, "{compiler}, seed {seed}, slot {}", geometry.slot);
-                assert_eq!(found.len(), expected.len(), "{compiler}, seed {seed}");
+                println!("{compiler}, {geometry:?}, seed {seed}"); // Shown only if it fails.
+                let mut bytes = random(seed, 12_000);
+                bytes[0] = number;
+                compare(&program, &Script::new(&bytes));
             }
         }
     }
+}
+
+/// Runs the corpus of the fuzz target with this name.
+#[test]
+fn target_twin() {
+    let Some(compiler) = compilers().into_iter().next() else {
+        assert!(std::env::var_os("CI").is_none(), "no C compiler is installed");
+        println!("skipped: the test needs gcc or clang");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let programs = GEOMETRIES.map(|geometry| compile(compiler, geometry, folder.path()));
+    corpus::run("target_twin", |data| {
+        let script = Script::new(data);
+        compare(&programs[script.geometry], &script);
+    });
 }
 
 /// Compilers with their options for a processor.

@@ -5,7 +5,7 @@ use tracewell_wire::target::definition::{ENTRY, IDLE, LARGER_IS_URGENT};
 use tracewell_wire::target::packet::{CHECKED, HEADER};
 use tracewell_wire::target::ring::CONTROL;
 use tracewell_wire::target::{
-    Control, DEFINITIONS, Definition, DefinitionKind, Form, Header, Lookup, crc16, ids,
+    Control, DEFINITIONS, Definition, DefinitionKind, Form, Header, Lookup, Packet, crc16, ids,
 };
 
 use super::definitions;
@@ -459,12 +459,15 @@ fn put(bytes: &mut [u8], at: usize, value: u64) -> usize {
     }
 }
 
-/// Returns the number that follows the newest packet of a core.
+/// Returns the number that follows the newest valid packet of a core.
 fn next_number(memory: &mut [u8], control: &Control, core: u8) -> u32 {
     let range = control.slots_at(core)..control.slots_at(core + 1);
     let slots = memory.get(range).unwrap_or_default().chunks(usize::from(control.slot));
     let numbers = slots.filter_map(|slot| match Lookup::at(slot) {
-        Lookup::Packet(packet) => Some(packet.header.number.wrapping_add(1)),
+        // In damaged memory, a slot may contain a packet of another core.
+        Lookup::Packet(Packet { header, .. }) if header.core == core => {
+            Some(header.number.wrapping_add(1))
+        }
         _ => None,
     });
     let newer = |a: u32, b: u32| if b.wrapping_sub(a) < 1 << 31 { b } else { a };
