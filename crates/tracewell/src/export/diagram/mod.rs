@@ -65,7 +65,7 @@ const OPTIONS: &[OptionHelp] = &[OptionHelp {
 /// Default maximum number of steps. Larger diagrams are hardly readable.
 const MAX_STEPS: u64 = 500;
 
-/// The sender of messages without a known sender.
+/// The name that stands for the sender of a message if the sender is unknown.
 const ENVIRONMENT: &str = "environment";
 
 /// The content of a diagram.
