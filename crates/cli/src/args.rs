@@ -454,8 +454,8 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Warns of each given option that has no effect. An element of `options` contains true if the
-/// option is given, the name of the option, and the reason.
+/// Warns of each given option that has no effect. Each element of `options` contains a flag that is
+/// true if the option is given, the name of the option, and the reason.
 pub(crate) fn warn_ineffective(options: &[(bool, &str, &str)]) {
     for (_, option, why) in options.iter().filter(|(is_given, ..)| *is_given) {
         warn!("{option} has no effect: {why}");

@@ -640,7 +640,8 @@ fn alone() -> (tempfile::TempDir, PathBuf) {
 }
 
 /// Makes a file executable. Another process writes the file. If this process had the file open for
-/// writing, it would be "busy" as long as a child of any other test held the inherited descriptor.
+/// writing, children of other tests could inherit the descriptor, and the file would be "busy"
+/// until they ended.
 #[cfg(unix)]
 fn install(from: &Path, to: &Path) {
     let status = Command::new("install").args(["-m", "755"]).arg(from).arg(to).status().unwrap();

@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// The id of an unprivileged user, as whom LTTng runs if the test runs as root.
 const UNPRIVILEGED: &str = "65534";
 
-/// Size of a packet. With the sizes of all events, a packet has about 60 of them.
+/// Size of a packet. The events are so large that a packet contains about 60 of them.
 const PACKET: &str = "--subbuf-size=4096";
 
 /// A session daemon, and the program that it traces.

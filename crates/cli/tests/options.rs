@@ -1,5 +1,5 @@
-//! Tests that the command reports options without effect and the reason, and otherwise works as
-//! usual.
+//! Tests that the command reports each option without effect, with the reason, and otherwise works
+//! as usual.
 
 mod program;
 

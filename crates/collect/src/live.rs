@@ -34,8 +34,8 @@ pub(crate) struct Live<'a, 't> {
 
 /// The stage of the current run. A run starts when the stream begins or restarts.
 enum Stage<'a> {
-    /// The format is not known yet. `gaps` contains the positions in `start` at which bytes were
-    /// dropped, and the numbers of these bytes.
+    /// The format is not known yet. `gaps` contains each position in `start` at which bytes were
+    /// dropped, with the number of dropped bytes.
     Unknown { start: Vec<u8>, gaps: Vec<(usize, u64)>, since: Instant },
     /// The stream is decoded and shown.
     Decoded(Box<Decoding<'a>>),

@@ -85,9 +85,9 @@ impl Setup {
 /// A step of a source.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// As many bytes as the amount, plus 1, arrive.
+    /// The number of bytes that arrive is the amount plus 1.
     Few,
-    /// 64 times as many bytes arrive.
+    /// 64 times as many bytes as for `Few` arrive.
     Many,
     /// Nothing arrives.
     Silence,

@@ -172,7 +172,7 @@ impl Raw<'_> {
     }
 }
 
-/// Returns the arrival entries for a batch of which the first `written` bytes were written. The
+/// Returns the arrival entries for a batch after its first `written` bytes were written. The
 /// entries mark the other bytes as dropped.
 fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
     let mut rest = written;

@@ -1,4 +1,4 @@
-//! Ready queries: the files in `queries/`. The head comment of each file describes it.
+//! Predefined queries: the files in `queries/`. The head comment of each file describes it.
 
 /// A ready query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +15,7 @@ macro_rules! queries {
     };
 }
 
-/// All ready queries, in the order of the list.
+/// All predefined queries, in the order of the list.
 pub const READY: &[ReadyQuery] = queries![
     "worst-responses",
     "load-by-context",

@@ -219,7 +219,8 @@ impl Traces {
             let message = format!("{name}: a lake has its own labels and options");
             return Err(Failure::usage(message).into());
         }
-        // The engine makes tables on a thread of its runtime, and does not wait for functions.
+        // The engine calls this function on a thread of its runtime, and the function cannot be
+        // asynchronous, so block this thread.
         let open = || tokio::runtime::Handle::current().block_on(lake::open(name));
         let lake = tokio::task::block_in_place(open)?;
         lake.register(&self.engine);

@@ -118,8 +118,9 @@ impl Source {
         self.known.arguments.left_out
     }
 
-    /// Returns the SHA-256 of the trace in hexadecimal: of its file, or, for a folder, of the list
-    /// that the command `sha256sum` would print for the files in the order of their names.
+    /// Returns the SHA-256 of the trace's file in hexadecimal. If the trace is a folder, this is
+    /// the SHA-256 of the list that the command `sha256sum` would print for its files, in the order
+    /// of their names.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read.

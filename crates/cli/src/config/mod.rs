@@ -1,5 +1,5 @@
-//! The configuration file `tracewell.toml`: finds the file for a trace, and adds its settings if
-//! the command line does not contain them.
+//! Finds the configuration file `tracewell.toml` for a trace, and adds its settings if the command
+//! line does not contain them.
 //!
 //! A configuration only names settings and files to read. It runs nothing and writes nothing.
 

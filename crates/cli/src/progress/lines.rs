@@ -1,5 +1,5 @@
-//! The progress lines on the terminal: draws them, replaces them, and removes them before other
-//! messages. `live` and the parent module choose the text.
+//! Draws the progress lines on the terminal, replaces them, and removes them before other messages.
+//! `live` and the parent module choose the text.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};

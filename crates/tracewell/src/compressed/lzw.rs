@@ -126,7 +126,7 @@ impl<'a> Decompressor<'a> {
         let mut before = None;
         loop {
             let full = 1 << self.codes.width;
-            // Widen before reading: the next code may be the first that needs another bit.
+            // Widen before reading: the next code may be the first that needs one more bit.
             if self.table.len() >= full && self.codes.width < self.most {
                 self.codes.set_width(self.codes.width + 1);
             }

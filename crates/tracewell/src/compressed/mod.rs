@@ -46,8 +46,8 @@ impl Compression {
     }
 }
 
-/// The compressions that are recognised but not read: the first bytes, the name, and the command
-/// that decompresses a file to standard output.
+/// The compressions that are recognised but not read. Each entry contains the first bytes of a
+/// file, the name of the compression, and the command that decompresses a file to standard output.
 const OTHERS: [(&[u8], &str, &str); 6] = [
     (b"\xFD7zXZ\0", "xz", "xz -dc"),
     (b"BZh", "bzip2", "bzip2 -dc"),

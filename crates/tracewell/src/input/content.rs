@@ -25,7 +25,7 @@ const MAX_TEXT: u64 = 256 << 20;
 pub(super) enum Content {
     /// All bytes, in memory.
     Whole(Bytes),
-    /// A stream, which can be read once: the bytes that have been read, and a reader of the others.
+    /// A stream, which can be read once: the bytes that have been read, and a reader for the rest.
     Stream { start: Vec<u8>, rest: Rest },
     /// A compressed file, with its first decompressed bytes. Each reading decompresses the file
     /// again.

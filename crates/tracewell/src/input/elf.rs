@@ -40,7 +40,7 @@ pub enum ElfError {
     },
 }
 
-/// Maximum length of a readable name that replaces a name of a compiler, in bytes. The encodings of
+/// Maximum length in bytes of a readable name that replaces a mangled name. The encodings of
 /// compilers can describe names of any length in a few bytes.
 const MAX_READABLE: usize = 1024;
 

@@ -76,7 +76,8 @@ impl InputError {
         Self::Io { path: path.to_owned(), source }
     }
 
-    /// Returns the error of a file that was truncated from `from` to `to` bytes while it was read.
+    /// Returns the error to report for a file that was truncated from `from` to `to` bytes while it
+    /// was read.
     pub(super) fn cut(path: &Path, from: u64, to: u64) -> Self {
         let from = counted(from, "byte");
         let message = format!(
@@ -89,8 +90,8 @@ impl InputError {
         Self::Read { path: path.to_owned(), source }
     }
 
-    /// Returns the error of bytes that are not a trace, perhaps because of faults in the compressed
-    /// data.
+    /// Returns the error to report for bytes that are not a trace, perhaps because of faults in the
+    /// compressed data.
     pub(super) fn unreadable(path: &Path, source: ReadError, faults: &[Fault]) -> Self {
         let Some(fault) = faults.first() else { return Self::read(path, source) };
         let message = format!("{source}; {fault}");

@@ -1,5 +1,5 @@
-//! Names files of other programs by their first bytes, for the error about an input that no format
-//! recognises. Compressed files are named by `compressed`.
+//! Recognises files of other programs by their first bytes, for the error about an input that no
+//! format recognises. The module `compressed` recognises compressed files.
 
 use std::path::Path;
 
@@ -63,7 +63,8 @@ fn named(files: &[(&[u8], &'static str)], start: &[u8]) -> Option<&'static str> 
 /// Returns the hint that an input's file name suggests.
 pub(super) fn hint(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_str()?;
-    // The names that AIX's `trace` gives its logs: `trcfile`, and `trcfile-0` for each processor.
+    // The names that AIX's `trace` gives to its logs: `trcfile`, and `trcfile-0` for each
+    // processor.
     let is_log = name.starts_with("trcfile") || path.extension().is_some_and(|e| e == "trc");
     is_log.then_some(
         "if this is a log of AIX's trace daemon: its layout is not public, so Tracewell cannot \

@@ -5,8 +5,8 @@
 //!
 //! * A recorder completes a file of a stream before it begins the next file. So files that have
 //!   bytes are read a second time, after all others: then they are complete if a later file exists.
-//! * A recorder can rename folders, so that a file is neither found at its old nor at its new path.
-//!   So a snapshot without a known file is only used if the file is still missing the next time.
+//! * A recorder can rename folders, so that a file is found neither at its old nor at its new path.
+//!   So a snapshot without a known file is used only if the file is still missing the next time.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -20,8 +20,8 @@ use super::{InputError, Reading, Settings, State};
 use crate::format::{FORMATS, Format, TraceFile};
 use crate::model::{Sink, Trace};
 
-/// Maximum number of snapshots at the end of the reading, until two in sequence have the same
-/// files.
+/// Maximum number of snapshots at the end of the reading, until two successive snapshots have the
+/// same files.
 const MAX_LAST: usize = 8;
 
 /// A trace in a folder that grows.

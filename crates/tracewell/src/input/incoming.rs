@@ -10,7 +10,7 @@ use std::time::Duration;
 #[cfg(unix)]
 use super::poll::is_readable;
 
-/// Interval in which the flag is checked while no bytes arrive.
+/// Interval at which the flag is checked while no bytes arrive.
 #[cfg(unix)]
 const TICK: Duration = Duration::from_millis(100);
 

@@ -76,7 +76,7 @@ pub struct Input {
     members: Members,
 }
 
-/// Maximum number of files of processors that a note counts.
+/// Maximum number of files that a note counts, each with the trace of one processor.
 const MAX_PARTS: usize = 1024;
 
 impl Input {
@@ -417,8 +417,8 @@ fn read_stream(
     }
 }
 
-/// Adds a hint if other parts of the run are in the folder of this file. AIX's trace daemon names
-/// the parts of processors `trace`, `trace-0`, `trace-1` and so on.
+/// Adds a hint if other parts of the run are in the folder of this file. AIX's trace daemon writes
+/// a file for each processor, with the names `trace`, `trace-0`, `trace-1` and so on.
 fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     let part = |number: usize| {
         let mut name = path.as_os_str().to_owned();

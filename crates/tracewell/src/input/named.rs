@@ -2,8 +2,8 @@
 //!
 //! A trace may name a context or an object after the events that refer to it. So a command reads a
 //! file twice if it compares names with names that a user typed. The sink receives the events of
-//! the second pass, together with the trace from the first pass. If a key is reused, it names the
-//! context that has it at the current event.
+//! the second pass, together with the trace from the first pass. If a key is reused, it refers to
+//! the context that has the key at the current event.
 
 use super::{Input, InputError};
 use crate::model::{Batch, Flow, Loss, Severity, Sink, SinkError, Trace};

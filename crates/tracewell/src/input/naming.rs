@@ -98,7 +98,7 @@ fn has_symbol(event: Event<'_>) -> bool {
     })
 }
 
-/// Adds a warning if the symbols name no address of the trace, and one if lines are missing.
+/// Adds a warning if no address of the trace has a symbol, and one if lines are missing.
 fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
     let program = symbols.program();
     if let Some(damage) = &symbols.lines().damage {

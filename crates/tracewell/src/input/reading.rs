@@ -165,8 +165,8 @@ impl Reading {
         Ok(state)
     }
 
-    /// Decodes what is new in the files of a trace in a folder. With `last`, they do not grow any
-    /// more.
+    /// Decodes what is new in the files of a trace in a folder. `last` is true if the files no
+    /// longer grow.
     pub(super) fn grow(
         &mut self,
         files: Arc<[TraceFile]>,

@@ -1,4 +1,4 @@
-//! Reads several files with parts of one run as one trace. The files are joined in memory.
+//! Reads several files, each with a part of one run, as one trace. The files are joined in memory.
 //! `Settings::parts` contains the offsets at which the files begin, and the decoder sorts the
 //! events of all files.
 
@@ -11,8 +11,8 @@ use crate::model::Diagnostics;
 use crate::text::shown_path;
 
 impl Input {
-    /// Opens files with parts of one run, in the given order. If there is only one file, does the
-    /// same as [`Input::open`]. If there is no file, opens standard input.
+    /// Opens the files that contain the parts of one run, in the given order. If there is only one
+    /// file, does the same as [`Input::open`]. If there is no file, opens standard input.
     ///
     /// # Errors
     /// Returns the errors of [`Input::open`]. If the format cannot join files, reading the input

@@ -68,8 +68,8 @@ impl Window {
         self.offset + self.bytes.len() as u64
     }
 
-    /// Passes the bytes of the window to the decoder. Returns true when the decoder is done. With
-    /// `last`, no bytes follow.
+    /// Passes the bytes of the window to the decoder. Returns true when the decoder is done. `last`
+    /// is true if no bytes follow.
     pub(super) fn show(
         &mut self,
         decoder: &mut dyn Decoder,

@@ -46,7 +46,7 @@ pub struct AllFigures<'a> {
     /// With `--why`: the explanation of a response or a wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<PathRow<'a>>,
-    /// The part of the trace that the figures cover; absent if they cover the whole trace.
+    /// The part of the trace from which the figures are computed; absent for the whole trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<RangeRow>,
 }
@@ -93,7 +93,7 @@ pub struct Analyses {
     spans: Spans,
     histograms: bool,
     why: Option<(Question, Explainer)>,
-    /// The part of the trace that the figures cover; `None` for the whole trace.
+    /// The part of the trace from which the figures are computed; `None` for the whole trace.
     covered: Option<Covered>,
 }
 
@@ -241,7 +241,7 @@ impl Results {
     }
 }
 
-/// Returns a line about the part of a trace that all tables cover.
+/// Returns a line about the part of a trace from which all tables are computed.
 fn line(covered: Covered, end: u64) -> String {
     let Covered { from, until, before, not_selected } = covered;
     let last = until.map_or(end, |until| until.saturating_sub(1));

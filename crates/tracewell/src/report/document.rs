@@ -5,7 +5,7 @@
 //! [`super::info`], [`super::analyses`] or [`super::check`], in the order in which their types
 //! declare them. docs/schemas/ has the JSON Schema of each kind. It is generated from these types.
 //!
-//! A version changes if a key is removed, renamed or changes its meaning. New keys may appear
+//! A version changes if a key is removed or renamed, or changes its meaning. New keys may appear
 //! without a new version.
 
 use std::io::{self, Write};

@@ -1,6 +1,7 @@
 //! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
 //! each context its name and priority, for each event id its label, and for each argument its name
-//! and value. [`Report::line`] writes the same line without kept texts, and all other lines.
+//! and value. [`Report::line`] can write the same lines without kept texts, and writes all other
+//! lines.
 
 use std::io::Write;
 

@@ -24,7 +24,7 @@ const MOST_TASKS: usize = 8;
 const MOST_ROWS: usize = 5;
 /// Number of stacks and queues that are shown even if none is nearly full.
 const FULLEST: usize = 3;
-/// A stack that is used by more than this number of percent is always shown.
+/// A stack is always shown if more than this percentage of it is used.
 const NEARLY_FULL: u64 = 70;
 
 /// Returns the summary, the lists that `wanted` requests, and a line about the other figures.

@@ -1,5 +1,5 @@
-//! For tests of parsers: compares the words that a parser knows with a list of words for the editor
-//! grammars. The tests of the grammars in `editors/vscode` check that they highlight each word.
+//! Compares the words that a parser knows with a list of words for the editor grammars, in tests of
+//! parsers. The tests of the grammars in `editors/vscode` check that they highlight each word.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) fn assert_words(list: &str, words: &[(&str, String)]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = root.join("editors/vscode/test/words");
-    // The workspace has the folder; only a package of this crate does not.
+    // The workspace contains the folder; a published package of this crate does not.
     if !root.join("ARCHITECTURE.md").exists() {
         return;
     }

@@ -104,7 +104,7 @@ fn groups(
     Ok(groups)
 }
 
-/// Returns the traces in parts of a limited number of traces and bytes.
+/// Returns the traces in batches, each with a limited number of traces and bytes.
 fn batches(traces: Vec<Arc<TraceFile>>) -> Vec<Vec<Arc<TraceFile>>> {
     let mut batches: Vec<Vec<_>> = Vec::new();
     let mut bytes = 0;

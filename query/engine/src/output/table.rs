@@ -19,7 +19,7 @@ const NULL: &str = "-";
 pub(crate) struct TableWriter<W> {
     out: W,
     names: Vec<String>,
-    /// For each column, true if its values end at the right.
+    /// For each column, true if its values are right-aligned.
     right: Vec<bool>,
     /// Rows that wait for the widths.
     waiting: Vec<Vec<String>>,

@@ -217,7 +217,7 @@ impl Collect {
         let settled = settled.map(|(place, collected)| place.settle(collected));
         let outcome = settled.fold(Outcome::Done, Outcome::max);
         let printed = self.print_reports(&collected)?;
-        // Take the maximum of all sources. Each source reports its own failure, and the worst
+        // Take the worst outcome of all sources. Each source reports its own failure, and the worst
         // becomes the exit status.
         let shown = collected.iter().map(|collected| self.outcome(collected, &selection));
         Ok(shown.fold(outcome.max(printed), Outcome::max))
@@ -255,7 +255,7 @@ impl Collect {
         following::follow_folder(path, growing, args, selection, stop, sink).map(Some)
     }
 
-    /// Returns true if progress lines cannot mix with events or bytes on a terminal.
+    /// Returns true if progress lines can appear, and cannot share a terminal with events or bytes.
     fn shows_progress(&self) -> bool {
         let prints = self.follow || self.is_stdout();
         progress::is_possible() && (!prints || progress::has_separate_output())

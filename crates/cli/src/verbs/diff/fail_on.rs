@@ -8,7 +8,7 @@ use tracewell::select::Share;
 /// A kind of difference that is a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FailOn {
-    /// A figure that is worse by more than this part of its old value.
+    /// A figure that is worse by more than this fraction of its old value.
     Beyond(Share),
     /// A figure that is worse.
     Worse,

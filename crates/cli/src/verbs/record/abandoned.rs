@@ -13,7 +13,8 @@ use super::posix::has_events;
 use crate::draft::process_of_partial;
 use crate::outcome::note;
 
-/// Removes the abandoned files of earlier recordings to `target` if they contain no events.
+/// Removes the abandoned files that earlier recordings with the output `target` left, if they
+/// contain no events.
 pub(super) fn remove_abandoned(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();

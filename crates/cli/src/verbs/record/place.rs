@@ -19,7 +19,7 @@ pub(super) struct Recording {
     is_committed: bool,
 }
 
-/// The output path of a recording, and the failures to rename it.
+/// The output path of a recording, and the failures that occurred while it was renamed.
 pub(super) struct Place {
     pub(super) draft: Draft,
     pub(super) failures: Failures,

@@ -6,7 +6,7 @@
 //! and options. Summaries that are damaged or belong to another state are replaced.
 //!
 //! Programs write to a file of their own and rename it, so that several can use the cache at the
-//! same time. No error of the cache is an error of the server.
+//! same time. If the cache fails, the server continues without it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,7 +27,8 @@ const EXTENSION: &str = "summary";
 /// Extension of files that are being written.
 const PARTIAL: &str = "partial";
 
-/// Age from which a file that is being written was left behind by a program that ended early.
+/// Age above which a file with the extension [`PARTIAL`] counts as left behind by a program that
+/// ended early.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
 /// A folder with summaries.
@@ -128,7 +129,7 @@ impl Cache {
         written
     }
 
-    /// Removes the summaries whose last use is longest ago until the others fit into the cache, and
+    /// Removes the least recently used summaries until the rest fit into the cache. Also removes
     /// files that other programs have left behind. Ignores errors: another program may remove the
     /// same files.
     fn shrink(&self) {

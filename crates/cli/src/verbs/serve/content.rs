@@ -129,8 +129,8 @@ struct Waiting {
     answer: SyncSender<SoFar>,
 }
 
-/// The payload of a view and its edition. Otherwise the request, if the trace has been read, or has
-/// no view of the events so far.
+/// The payload of a view, and its edition. The error is the request itself, if the trace has been
+/// read or has no view of the events so far.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
 /// The trace while the server runs.
@@ -160,11 +160,12 @@ const MIN_PAUSE: u32 = 4;
 const PROGRESS: Duration = Duration::from_millis(200);
 
 /// Time after which the first reading answers requests with the events so far. Most traces have
-/// been read before, so their page never shows a part.
+/// been read by then, so their page never shows only a part.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Minimum time between two editions with the events so far, and its minimum share of the time
-/// since the reading began: pages load fewer editions of a trace that takes longer to read.
+/// Minimum time between two editions with the events so far. If reading takes long, the minimum is
+/// the time since the reading began, divided by [`EDITION_SHARE`], so that pages load fewer
+/// editions.
 const MIN_EDITION: Duration = Duration::from_secs(1);
 const EDITION_SHARE: u32 = 4;
 
@@ -342,8 +343,8 @@ impl Content {
         if is_cached { self.traces.key() } else { None }
     }
 
-    /// Shows the summary from the cache, if there is one. Reports the diagnostics of the reading
-    /// that made it.
+    /// Shows the summary from the cache, if there is one. Reports the diagnostics that were stored
+    /// with it.
     fn show_stored(&self, key: &Key, verbose: bool) -> bool {
         let stored = self.cache.as_ref().and_then(|cache| cache.load(key));
         let Some((facts, large)) = stored else { return false };
@@ -372,7 +373,7 @@ impl Content {
             let state = self.state();
             (state.progress.clone(), state.large.clone(), state.info.clone())
         };
-        // The facts have all diagnostics or none.
+        // The facts contain all diagnostics or none.
         if diagnostics.more() > 0 || self.key().as_ref() != Some(key) {
             return;
         }
@@ -458,7 +459,7 @@ impl Content {
     }
 }
 
-/// The facts about a trace that the cache has besides its page.
+/// The facts about a trace that the cache stores in addition to the page.
 struct StoredFacts;
 
 impl StoredFacts {
@@ -504,8 +505,9 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Returns true if a trace probably has far more events than one payload can have. `advance` is the
-/// read part of its bytes.
+/// Returns true if a trace probably has far more events than one payload can have. `advance`
+/// contains the numbers of bytes and events that have been read, and `size` is the number of all
+/// bytes.
 fn seems_large(advance: Advance, size: Option<u64>) -> bool {
     let Advance { events, bytes } = advance;
     let Some(size) = size.filter(|_| bytes > 0 && events >= MAX_EVENTS / 100) else { return false };

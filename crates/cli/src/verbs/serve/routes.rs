@@ -1,4 +1,4 @@
-//! The addresses under the secret, and their answers.
+//! The addresses that follow the secret in a path, and the answers to requests for them.
 //!
 //! | address | answer |
 //! |---|---|

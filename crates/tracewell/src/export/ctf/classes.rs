@@ -41,11 +41,11 @@ const FIRST_FREE_ID: u32 = 1 << 31;
 /// The type of a field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Type {
-    /// A number in base 10, of 64 bits or 32.
+    /// A number in base 10, with 64 or 32 bits.
     Unsigned { wide: bool },
     /// A signed number of 64 bits.
     Signed,
-    /// A number in base 16, of 64 bits or 32.
+    /// A number in base 16, with 64 or 32 bits.
     Hex { wide: bool },
     /// A number with names from a table.
     Enum { table: TableId, wide: bool },
@@ -70,7 +70,8 @@ pub(super) enum Items {
     Signed,
     Hex,
     Text,
-    /// Structures: a number that selects a type, and a value of this type.
+    /// The items have different types. Each is a structure of a number that selects a type, and a
+    /// value of this type.
     Mixed,
 }
 
@@ -151,7 +152,7 @@ fn put_shape(shape: &mut Vec<u8>, event: Event<'_>) {
         Some(ContextDetail::PreemptionThreshold(_)) => 1,
         Some(ContextDetail::Interrupted(_)) => 2,
     };
-    // If there are more words than the maximum, they are one sequence, whatever their number.
+    // If there are more words than the maximum, they form one sequence, however many there are.
     let words = unnamed(event).len().min(MAX_WORDS + 1) as u8;
     shape.extend([detail, words, u8::from(is_wide(event))]);
     shape.extend(args.iter().enumerate().map(|(index, argument)| {

@@ -60,7 +60,8 @@ mod state {
     pub(super) const DEAD: i64 = 64;
 }
 
-/// The priority of a task whose priority is unknown: that of a Linux thread without a nice value.
+/// The priority written for a task whose priority is unknown: that of a Linux thread without a nice
+/// value.
 const USUAL_PRIORITY: i32 = 20;
 
 /// A change of a track.

@@ -74,8 +74,8 @@ pub(super) fn declaration(shape: &Shape, name: &str) -> String {
     }
 }
 
-/// Returns the type of an element. An element that is a sequence becomes a structure of its length
-/// and the sequence.
+/// Returns the type of an element. An element that is a sequence becomes a structure that contains
+/// the length and the sequence.
 fn element_type(shape: &Shape) -> String {
     match shape {
         Shape::Bytes | Shape::Array(_) => format!("struct {{ {} }}", declaration(shape, "_items")),

@@ -18,10 +18,10 @@ use crate::text::counted;
 const MAX_BUFFERED: usize = 64 << 20;
 
 /// Maximum number of losses without an event between them. A further loss is added to the latest
-/// loss of the same kind: with a known or an unknown number.
+/// loss of the same kind. The two kinds are losses of a known and of an unknown number of events.
 const MAX_LOSSES: usize = 1 << 12;
 
-/// The priority of a context without a priority.
+/// The number that stands for the priority if a context has none.
 const NO_PRIORITY: i32 = -1;
 
 /// Writes the streams of a trace into a folder.
@@ -199,7 +199,7 @@ impl Sink for Writer {
         let mut same =
             self.losses.iter_mut().filter(|known| known.is_some() == loss.events.is_some());
         match (loss.events, same.next_back()) {
-            // A loss of 0 events is part of another loss, which contains the number.
+            // A loss of 0 events is part of another loss, which states the number.
             (Some(0), _) => {}
             (Some(more), Some(Some(events))) if is_full => *events = events.saturating_add(more),
             (None, Some(_)) if is_full => {}

@@ -50,7 +50,8 @@ fn line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Returns a label without Mermaid syntax. Letters, digits and a few signs are unchanged.
+/// Returns a label without Mermaid syntax. Letters, digits and a few other characters are
+/// unchanged.
 fn escaped(label: &str) -> String {
     let mut escaped = String::new();
     for (index, c) in label.chars().enumerate() {

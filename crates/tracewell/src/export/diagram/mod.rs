@@ -6,8 +6,8 @@
 //! | `plantuml` | text for PlantUML |
 //! | `svg` | a self-contained picture |
 //!
-//! All show the same diagram, with participants in the order of their first step, and steps in the
-//! order of time. A message without a known sender comes from `environment`.
+//! All three show the same diagram, with participants in the order of their first step, and steps
+//! in the order of time. A message without a known sender comes from `environment`.
 
 mod mermaid;
 mod plantuml;
@@ -65,7 +65,7 @@ const OPTIONS: &[OptionHelp] = &[OptionHelp {
 /// Default maximum number of steps. Larger diagrams are hardly readable.
 const MAX_STEPS: u64 = 500;
 
-/// The sender of messages without a known sender.
+/// The name that stands for the sender of a message if the sender is unknown.
 const ENVIRONMENT: &str = "environment";
 
 /// The content of a diagram.
@@ -75,7 +75,7 @@ struct Diagram {
     title: String,
     participants: Vec<String>,
     steps: Vec<Step>,
-    /// Number of steps above the maximum.
+    /// Number of steps that exceed the maximum and are left out.
     more: u64,
 }
 
@@ -222,7 +222,7 @@ impl<'a> Builder<'a> {
             None => self.participant(ENVIRONMENT.to_owned()),
         };
         let mut label = signal.label(self.trace);
-        // The message that a timer posts already shows the timer's expiry.
+        // If a timer posts a message, this message already shows that the timer expired.
         if let Some(step) = self.expired.remove(&(receiver.key, signal.key)) {
             self.diagram.steps.remove(step);
             label.push_str(" (timer)");
@@ -246,7 +246,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the text about steps above the maximum.
+/// Returns the text about the steps that are left out.
 fn and_more(more: u64) -> String {
     format!("and {more} more steps")
 }

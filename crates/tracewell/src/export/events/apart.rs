@@ -1,5 +1,5 @@
-//! Writes losses to a separate output, so that the table of events contains only events, or as a
-//! cell of this table.
+//! Writes losses to a separate output, so that the table of events contains only events. Also
+//! writes a loss as a cell of this table.
 
 use std::io::Write;
 

@@ -304,7 +304,7 @@ impl Cells {
         let warning = |(column, _): (&Column, &bool)| {
             let (Column::Argument(name) | Column::Text(name)) = column else { return None };
             let all = trace.schema.events().iter().flat_map(|event| &event.args);
-            // An event with this argument may exist but not have occurred.
+            // The schema may contain an event with this argument that did not occur.
             let near = nearest(name, all.map(|argument| argument.name.as_str()));
             let meant = did_you_mean(near.filter(|near| near != name));
             let name = name.escape_debug();

@@ -1,6 +1,7 @@
 //! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
 //! each context its core, key and priority, for each event id its number and name, and for each
-//! argument its name and value. `row` writes the same line without kept texts, and all other lines.
+//! argument its name and value. `row` can write the same lines without kept texts, and writes all
+//! other lines.
 
 use std::io::Write;
 

@@ -219,9 +219,9 @@ impl<W: Write> EventWriter<W> {
         Self { cells: Some(Cells::new(columns)), ..self }
     }
 
-    /// Adds the field `time` after `time_ns`. With nine decimals, it is the number of seconds since
-    /// the first event or since the previous written event. Otherwise it is the date, a string in
-    /// JSON. A chosen column `time` has the same form.
+    /// Adds the field `time` after `time_ns`. Depending on `form`, it is the number of seconds
+    /// since the first event or since the previous written event, with nine decimals, or the date,
+    /// which is a string in JSON. A chosen column `time` has the same form.
     ///
     /// ```
     /// use tracewell::export::events::{EventFormat, EventWriter};
@@ -254,8 +254,8 @@ impl<W: Write> EventWriter<W> {
         Self { without_losses: true, ..self }
     }
 
-    /// Adds a warning to a trace for each chosen column of an argument that no written event has,
-    /// and for a form of times without effect. Call this after reading.
+    /// Adds warnings to a trace: one for each chosen column of an argument that no written event
+    /// has, and one if the form of times has no effect. Call this after reading.
     pub fn remark(&self, trace: &mut Trace) {
         let unknown = self.cells.as_ref().map_or_else(Vec::new, |cells| cells.unknown(trace));
         for warning in unknown {

@@ -16,7 +16,7 @@ pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
 }
 
 /// Returns true if an argument of this kind is a key of an object or an address. All documents
-/// write it in hexadecimal, and JSON documents as a string.
+/// contain it in hexadecimal, and JSON documents contain it as a string.
 pub(super) fn is_key(kind: ArgumentKind) -> bool {
     matches!(kind, ArgumentKind::Object(_) | ArgumentKind::Address)
 }

@@ -80,7 +80,8 @@ impl Events {
         }
     }
 
-    /// Forgets the list of events, and continues to note facts about them.
+    /// Discards the list of events, but still collects the facts about contexts that further events
+    /// contain.
     pub(super) fn forget(&mut self) {
         let (priorities, codes) = (&mut self.priorities, &mut self.codes);
         let (priorities, codes) = (std::mem::take(priorities), std::mem::take(codes));

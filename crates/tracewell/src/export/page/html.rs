@@ -134,8 +134,8 @@ fn joined(modules: &[&str]) -> String {
     script
 }
 
-/// Returns the source expression in a content security policy that permits an inline script or
-/// style with this text.
+/// Returns the source expression that permits an inline script or style with this text in a content
+/// security policy.
 fn hash(text: &str) -> String {
     let mut base64 = Vec::new();
     // Writing to a vector cannot fail.

@@ -47,7 +47,8 @@ impl MachineRows {
         }
     }
 
-    /// Adds the rows. A row contains only the last change in each part of `resolution` ticks.
+    /// Adds the rows. The time is divided into parts of `resolution` ticks, and a row contains only
+    /// the last change in each part.
     pub(super) fn show(&self, resolution: u64, rows: &mut Rows) {
         self.machines.iter().for_each(|machine| machine.show(resolution, rows));
         self.levels.iter().for_each(|level| level.show(resolution, rows));

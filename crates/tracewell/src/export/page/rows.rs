@@ -54,9 +54,10 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Adds changes, which must be in the order of time. Adds only the last change in each part of
-    /// `resolution` ticks, and the first change after the range, which ends the last span. Returns
-    /// the index of the first change, and the index after the last.
+    /// Adds changes, which must be in the order of time. Divides the time into parts of
+    /// `resolution` ticks, and adds only the last change in each part. Also adds the first change
+    /// after the range, which ends the last span. Returns the index of the first change, and the
+    /// index after the last.
     pub(super) fn thinned(
         &mut self,
         changes: impl Iterator<Item = (Position, (u64, u64))>,
@@ -158,7 +159,8 @@ mod tests {
             ticks.iter().map(|&ticks| (Position { ticks, seq: ticks }, (1, 0)))
         };
         let mut rows = Rows::new(0..99);
-        // The parts from 10 and from 100 have two changes each. The first one after 99 is the end.
+        // The part that begins at 10 and the part that begins at 100 have two changes each. The
+        // first one after 99 is the end.
         assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 10), (0, 3));
         assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 1), (3, 7));
     }

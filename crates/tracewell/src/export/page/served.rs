@@ -61,7 +61,7 @@ impl ServedBuilder {
         Self { is_large: true, ..Self::default() }
     }
 
-    /// Returns the compression of views. A page waits for each view, so they are compressed fast.
+    /// Returns the compression of views. A page waits for each view, so views are compressed fast.
     fn of_views(&self) -> Compression {
         if self.compression == Compression::none() { self.compression } else { Compression::fast() }
     }

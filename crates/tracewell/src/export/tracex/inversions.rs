@@ -120,7 +120,8 @@ impl Search<'_> {
                 self.windows.open(mutex, Window { blocked, blocked_priority: priority, owner });
                 self.start = k;
             }
-            // The third word is the ownership count. If it is 1, this put releases the mutex.
+            // The third word is the ownership count. If it is 1, this put operation releases the
+            // mutex.
             MUTEX_PUT if event.info[2] == 1 && self.windows.by_mutex.contains_key(&mutex) => {
                 if let Some(window) = self.windows.close(mutex) {
                     events[self.start].inversion_end = self.end(window.blocked, k);

@@ -1,5 +1,5 @@
-//! Loads a trace. First come objects and events, then the values derived from them, in TraceX's
-//! order.
+//! Loads a trace. First loads the objects and events, then derives other values from them, in
+//! TraceX's order.
 
 use std::collections::HashMap;
 

@@ -127,7 +127,7 @@ fn add(counter: &mut u32, by: u32) {
     *counter = counter.wrapping_add(by);
 }
 
-/// Counts one and adds to a sum.
+/// Increments a counter, and adds an amount to a sum.
 fn both(counter: &mut u32, sum: &mut u32, by: u32) {
     add(counter, 1);
     add(sum, by);

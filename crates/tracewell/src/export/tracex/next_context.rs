@@ -1,9 +1,9 @@
-//! Determines the context that runs after each event, in one forward pass with the last known
-//! context and interrupt nesting.
+//! Determines the context that runs after each event, in one forward pass that keeps the last known
+//! context and the interrupt nesting.
 //!
 //! TraceX scans ahead from some events. This module indexes the positions of contexts first, so the
-//! pass takes n log n steps for the same results. Like TraceX, it treats all cores of an SMP trace
-//! as one.
+//! pass produces the same results in n log n steps. Like TraceX, it treats all cores of an SMP
+//! trace as one.
 
 use std::collections::HashMap;
 
@@ -72,8 +72,8 @@ pub(super) fn set(events: &mut [Event]) {
                 && k > 1
                 && events[k - 1].context != INTERRUPT
             {
-                // The priority word of an interrupt names the interrupted thread, so that thread
-                // ran before the interrupt.
+                // The priority word of an interrupt refers to the interrupted thread, which
+                // therefore ran before the interrupt.
                 events[k - 1].next = interrupted;
                 pass.current = interrupted;
             }

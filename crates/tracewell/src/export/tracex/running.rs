@@ -14,7 +14,7 @@ use super::trace::{Event, Trace};
 
 const THREAD_CREATE: u16 = 100;
 
-/// Ticks between an event and the RUNNING event inserted after it, if the next event is more ticks
+/// Ticks between an event and the RUNNING event inserted after it, if the next event is further
 /// away. This is the width of TraceX's icon.
 const ICON: u64 = 12;
 

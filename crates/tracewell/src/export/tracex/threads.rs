@@ -31,7 +31,8 @@ impl Trace {
         self.threads.binary_search(&object).ok()
     }
 
-    /// Returns the figures of each thread. Threads at the same address each count all events.
+    /// Returns the figures of each thread. If several threads have the same address, each of them
+    /// counts all events of this address.
     pub fn thread_summaries(&self) -> Vec<ThreadSummary> {
         let mut by_address: HashMap<u32, Vec<usize>, RandomState> = HashMap::default();
         let mut summaries = Vec::new();

@@ -18,7 +18,7 @@ pub const IDLE: u32 = 0;
 pub struct Facts {
     /// The id as read in big-endian order.
     pub trace_id: u32,
-    /// Mask of a timestamp's valid bits; TraceX uses this plus one as the modulus.
+    /// Mask of a timestamp's valid bits; TraceX uses this mask plus one as the modulus.
     pub timer_valid_mask: u32,
     /// Size of a name field in bytes.
     pub object_name_size: u32,

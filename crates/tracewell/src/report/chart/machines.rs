@@ -17,8 +17,9 @@ pub(super) struct Explained {
     pub(super) entries: Vec<String>,
 }
 
-/// Returns a row that shows, for each column, the machine's longest state, and the names of the
-/// shown states; `None` if the machine has no state in the range. `end` is the end of the trace.
+/// Returns a row that shows the state in which the machine spends most of each column, and the
+/// names of the shown states; `None` if the machine has no state in the range. `end` is the end of
+/// the trace.
 pub(super) fn states(
     trace: &Trace,
     track: &MachineTrack,
@@ -45,8 +46,8 @@ pub(super) fn states(
     has_states.then(|| Explained { cells, entries: used.into_iter().filter_map(entry).collect() })
 }
 
-/// Returns the value that takes most time of each column; `None` for a column without values. The
-/// spans are in order of time.
+/// Returns the value that takes most of the time in each column; `None` for a column without
+/// values. The spans are in order of time.
 fn most_of_columns<T: Copy + Ord>(
     scale: &Scale,
     spans: impl Iterator<Item = (Range<u64>, T)>,
@@ -127,7 +128,7 @@ mod tests {
         let spans = [(0..4, 'a'), (4..7, 'b'), (7..10, 'a'), (10..13, 'b'), (22..22, 'c')];
         let most = most_of_columns(&Scale::new(0..40, 4), spans.into_iter());
         assert_eq!(most, [Some('a'), Some('b'), Some('c'), None]);
-        // `b` takes more time than each of the two parts of `a`, and less than both.
+        // `b` takes more time than each of the two parts of `a`, and less than both together.
         let spans = [(0..3, 'a'), (3..7, 'b'), (7..10, 'a')];
         assert_eq!(most_of_columns(&Scale::new(0..10, 1), spans.into_iter()), [Some('a')]);
     }

@@ -1,5 +1,5 @@
-//! A chart of tracks as text: a row for each core, context, lock, state machine and queue, a column
-//! for each part of the time.
+//! A chart of tracks as text: a row for each core, context, lock, state machine and queue, and a
+//! column for each interval of time.
 //!
 //! | file | content |
 //! |---|---|
@@ -92,7 +92,7 @@ pub fn chart(
     Ok(Chart::new(trace, tracks, options).text())
 }
 
-/// The shown part of the thing that a row names.
+/// The words after a name that state which property of the named object a row shows.
 const WAITS: &str = " waits";
 const STATE: &str = " state";
 const STEPS: &str = " steps";

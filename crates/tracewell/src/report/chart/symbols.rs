@@ -90,7 +90,8 @@ impl Symbols {
         Self { shares, ascii }
     }
 
-    /// Returns the character for a part of a whole. The part is not 0.
+    /// Returns the character for a cell that is filled to the fraction `part / whole`, which is not
+    /// 0.
     pub(super) fn share(&self, part: u64, whole: u64) -> char {
         let steps = self.shares.len() as u128;
         let step = (u128::from(part) * steps).div_ceil(u128::from(whole.max(1)));
@@ -102,7 +103,7 @@ impl Symbols {
         if self.ascii { '.' } else { '·' }
     }
 
-    /// Returns the character for a column in which an activity takes most time.
+    /// Returns the character for a column in which an activity takes most of the time.
     pub(super) const fn most(&self, activity: Activity) -> char {
         let (plain, drawn) = match activity {
             Activity::Running => ('#', '█'),

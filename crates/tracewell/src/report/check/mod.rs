@@ -105,8 +105,8 @@ pub fn summary(source: &Source, verdict: &Verdict, layout: Layout) -> String {
     lines.iter().map(|line| format!("{}\n", layout.fold(line, 2))).collect()
 }
 
-/// Returns a line with the number of rules that held, of those that the trace does not decide, and
-/// of answers and steps.
+/// Returns a line with the numbers of rules that held, of rules that the trace does not decide, of
+/// answers, and of steps.
 fn rules_held(verdict: &Verdict) -> String {
     let rules = &verdict.rules;
     let held = rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Held).count();

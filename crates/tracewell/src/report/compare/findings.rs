@@ -20,8 +20,8 @@ const MAX_PROBABILITY: f64 = 0.01;
 /// Minimum Kolmogorov–Smirnov distance between the old and the new values.
 const MIN_DISTANCE: f64 = 0.2;
 
-/// Minimum change of the mean or a quantile, as a part of the old value. It exceeds the error of a
-/// quantile that is computed from buckets, which is less than 1/128.
+/// Minimum change of the mean or a quantile, as a fraction of the old value. It exceeds the error
+/// of quantiles that are computed from buckets; this error is less than 1/128.
 const MIN_CHANGE: f64 = 0.01;
 
 /// Maximum number of runs of a side for which all pairs are compared. With more runs, only adjacent
@@ -77,8 +77,8 @@ pub struct Shift {
     pub old: Summary,
     /// The new values.
     pub new: Summary,
-    /// The change of the mean as a part of the old mean: 0.5 is an increase by one half. Infinite
-    /// if the old mean was 0.
+    /// The change of the mean as a fraction of the old mean: 0.5 is an increase by one half.
+    /// Infinite if the old mean was 0.
     pub change: f64,
     /// The result of the test and the effect sizes. The probability is corrected for the number of
     /// comparisons.
@@ -342,7 +342,7 @@ fn is_considerable(old: &Sample, new: &Sample) -> bool {
     changes.into_iter().any(|change| change.abs() >= MIN_CHANGE)
 }
 
-/// Returns a change as a part of the old value.
+/// Returns a change as a fraction of the old value.
 fn change(old: f64, new: f64) -> f64 {
     if old == new { 0.0 } else { (new - old) / old }
 }

@@ -61,10 +61,10 @@ pub struct FindingRow<'a> {
     pub old: Option<SummaryRow>,
     /// The new values.
     pub new: Option<SummaryRow>,
-    /// The change of the mean as a part of the old mean; null if the old mean was 0.
+    /// The change of the mean as a fraction of the old mean; null if the old mean was 0.
     pub change: Option<f64>,
-    /// The Kolmogorov–Smirnov distance, from 0 to 1: the largest difference between the parts of
-    /// the two sides' values that do not exceed the same number.
+    /// The Kolmogorov–Smirnov distance, from 0 to 1: the largest difference between the fractions
+    /// of the two sides' values that do not exceed the same number.
     pub distance: Option<f64>,
     /// Cliff's delta, from -1 (all new values are smaller) to 1 (all are larger).
     pub delta: Option<f64>,

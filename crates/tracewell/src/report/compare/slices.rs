@@ -10,8 +10,8 @@ use crate::analysis::scheduling::{Moments, Position};
 use crate::analysis::total::{Total, total};
 use crate::model::{ContextId, Loss, OnBehalf, Running};
 
-/// Maximum number of slices. A trace of at least this number of ticks has more than half this
-/// number of slices.
+/// Maximum number of slices. A trace that lasts at least this number of ticks is divided into more
+/// than half of this number of slices.
 pub(super) const MAX_SLICES: usize = 128;
 
 /// Maximum number of keys. A trace of a real system has fewer event types and contexts.
@@ -107,7 +107,7 @@ impl<K: Ord> Slices<K> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Executed {
     pub(super) slices: Slices<ContextId>,
-    /// The context that each core runs outside of interrupts, and the ticks since which it runs.
+    /// The context that each core runs outside of interrupts, and the tick from which on it runs.
     cores: Vec<Option<(ContextId, u64)>>,
 }
 

@@ -46,7 +46,8 @@ pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout
     let unit = Unit { trace, is_time: has_time(trace) };
     let (Some(min), Some(max)) = (row.times.min(), row.times.max()) else { return };
     let bounds = bounds(unit.of(min)..unit.of(max));
-    // A bucket counts in the interval of its highest time, so that histogram and quantiles agree.
+    // All times of a bucket count in the interval that contains the bucket's highest time, so that
+    // the histogram and the quantiles agree.
     let buckets = row.times.buckets();
     let buckets = buckets.iter().map(|Bucket { to, count, .. }| (unit.of(*to.min(&max)), *count));
     let counts = count(&bounds, buckets);
@@ -56,7 +57,7 @@ pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout
     put_lines(text, &bounds, &counts, unit, layout);
 }
 
-/// Returns the number of times from each bound to the next.
+/// For each bound, returns how many times are in the interval up to the next bound.
 fn count(bounds: &[u64], times: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
     let mut counts = vec![0; bounds.len()];
     for (time, count) in times {

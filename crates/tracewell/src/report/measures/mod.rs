@@ -226,7 +226,8 @@ impl Measures {
     }
 }
 
-/// Returns the part of a whole in millionths.
+/// Returns the fraction `part / whole` in millionths; `None` if `whole` is 0 or the result exceeds
+/// 64 bits.
 fn millionths(part: u64, whole: u64) -> Option<u64> {
     // Use 128 bits, because the product may exceed 64 bits.
     let share = (u128::from(part) * 1_000_000).checked_div(u128::from(whole))?;

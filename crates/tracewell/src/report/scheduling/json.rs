@@ -35,7 +35,7 @@ pub struct SchedulingFigures<'a> {
     pub charged_of_ticks: Option<u64>,
     /// The time of each core.
     pub cores: Vec<CoreRow<'a>>,
-    /// The facts that the trace lacks, so that it cannot show what executed; null if it lacks none.
+    /// The facts that the trace lacks to show what executed; null if it lacks none.
     pub execution_needs: Option<&'a str>,
     /// Number of places with missing events.
     pub gaps: u64,

@@ -186,7 +186,7 @@ pub struct Inversions {
 }
 
 impl Inversions {
-    /// Returns priority inversion by priorities; `None` if events have no priorities.
+    /// Returns the figures of priority inversions; `None` if events have no priorities.
     pub(super) fn of(figures: &Figures, locks: &Locks) -> Option<Self> {
         figures.priorities_known.then(|| Self {
             count: locks.inversions,

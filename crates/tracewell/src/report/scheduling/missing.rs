@@ -1,4 +1,4 @@
-//! Explains why options have no effect: names the events that the trace would have to contain.
+//! Explains why options have no effect, by listing the events that the trace would have to contain.
 
 use crate::analysis::scheduling::{Figures, Mark, Wanted};
 use crate::model::{Meaning, Trace};

@@ -93,7 +93,7 @@ pub(in crate::report) fn head(
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Returns a line for each time that was not recorded, at most [`MOST_HIDDEN`].
+/// Returns a line for each interval that was not recorded, at most [`MOST_HIDDEN`] lines.
 fn hidden(trace: &Trace, figures: &Figures) -> Vec<String> {
     let listed = figures.hidden.iter().take(MOST_HIDDEN).map(|Hidden { id, from, until }| {
         let filter = &trace.schema.event(*id).label;
@@ -110,7 +110,7 @@ fn hidden(trace: &Trace, figures: &Figures) -> Vec<String> {
     lines
 }
 
-/// Maximum number of lines about times that were not recorded.
+/// Maximum number of lines about intervals that were not recorded.
 const MOST_HIDDEN: usize = 5;
 
 /// Appends the tables of a section, if it is about the scheduler.
@@ -235,7 +235,8 @@ pub(in crate::report) fn lists(
     }
 }
 
-/// Appends the number of rows that the table leaves out, and the section that has them.
+/// Appends the number of rows that the table leaves out, and the name of the section that contains
+/// them.
 pub(in crate::report) fn left_out(
     text: &mut String,
     more: u64,

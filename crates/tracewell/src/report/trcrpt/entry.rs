@@ -10,8 +10,9 @@
 //! | bytes that the program defines (POSIX trace) | those bytes | words of those bytes |
 //! | others (S.Ha.R.K.) | the arguments | the same |
 //!
-//! Arguments are little-endian words of the size of the environment. An argument that the source
-//! does not record with its settings is 0, so that later arguments keep their positions.
+//! Arguments are little-endian words of the size of the environment. If the settings of a source
+//! exclude an argument from its records, the word of the argument is 0, so that later arguments
+//! keep their positions.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::FrameHeader;
@@ -48,8 +49,8 @@ impl Tail {
             ArgumentKind::Bytes => false,
             _ => return None,
         };
-        // Only after rows of words does a word with the length of the string follow. Templates do
-        // not see this word.
+        // In a row of words, the word of this argument contains the length of the string. Templates
+        // do not see this word.
         let in_words = matches!(payload, PayloadLayout::Words { .. });
         in_words.then(|| Self { index: event.args.len() - 1, is_text })
     }

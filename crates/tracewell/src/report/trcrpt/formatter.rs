@@ -67,7 +67,7 @@ impl CachedTime {
     }
 }
 
-/// The names that are valid in a trace at a time.
+/// The names in a trace that are valid at a given time.
 struct NamesAt<'a> {
     trace: &'a Trace,
     ticks: u64,

@@ -74,7 +74,8 @@ impl Lines {
         &mut self.text
     }
 
-    /// Returns true if the event is one line. Then also removes the spaces at the end of this line.
+    /// Returns true if the event is one line. If so, also removes the spaces at the end of this
+    /// line.
     #[inline]
     pub(crate) fn is_one(&mut self) -> bool {
         if let (true, Some(line)) = (self.earlier.is_empty(), self.last) {

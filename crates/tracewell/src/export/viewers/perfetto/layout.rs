@@ -44,7 +44,7 @@ type Changes<'a> = Vec<(Position, Act<'a>)>;
 pub(super) struct Layout<'a, 'o> {
     pub(super) packets: Packets<'o>,
     pub(super) kernel: Kernel,
-    /// Number of arrows above the maximum.
+    /// Number of arrows that exceed the maximum and are left out.
     pub(super) arrows_left_out: u64,
     pub(super) timeline: &'a Timeline,
     pub(super) descriptors: Descriptors,

@@ -104,7 +104,7 @@ impl<'a> Packets<'a> {
         Self { out, clock, names: Names::default(), body, frame, is_first: true }
     }
 
-    /// Writes the time of the trace and the date at the same moment.
+    /// Writes a time of the trace, together with the date at that time.
     pub(super) fn clocks(&mut self, date_ns: u64) -> io::Result<()> {
         self.write(None, |message, _| {
             message.message(packet::CLOCK_SNAPSHOT, |snapshot| {
