@@ -121,7 +121,7 @@ fn machines_and_queues_have_rows_with_names_below_the_chart() {
         let line = chart.lines().find(|line| line.starts_with(name)).unwrap_or_default();
         line.strip_prefix(name).unwrap_or_default().trim().to_owned()
     };
-    assert!(row("my state  ").starts_with("1111112"), "{chart}");
+    assert!(row("my state  ").starts_with("1111111122222333"), "{chart}");
     assert!(row("my steps  ").starts_with("##+ ##+ ###"), "{chart}");
     assert!(row("my->equeue level  ").starts_with("+...+"), "{chart}");
     assert!(row("my state: ").starts_with("1 S1   2 S111"), "{chart}");
