@@ -1,4 +1,4 @@
-//! Splits Rust source into code, comments and strings, and finds the paths that code names.
+//! Splits Rust source into code, comments and strings, and finds the paths in the code.
 //!
 //! This is not a complete parser. It recognises comments, literals and `use` trees. This is enough
 //! for the checks and needs no dependency.

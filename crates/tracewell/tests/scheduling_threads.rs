@@ -234,7 +234,7 @@ fn requests_on_several_cores_are_followed_on_each() {
     let trace = Input::open(&path, settings(&[])).unwrap().read(&mut sink).unwrap();
     let figures = sink.figures(&trace);
     assert_eq!(figures.cores.len(), 4);
-    // At each request, `middle` waits for its semaphore; it continues seven times.
+    // At each request, `middle` waits for its semaphore. It gets the semaphore seven times.
     let middle = figures.tasks.iter().find(|task| {
         trace.contexts.get(task.context).is_some_and(|context| context.name == "middle")
     });

@@ -6,8 +6,8 @@
 //!
 //! The words of an event are its numbers, the lengths of all texts except the last, and the length
 //! of the whole string. [`Words`], [`Text`] and [`Names`] assign the words in the same way: numbers
-//! first, then texts, in the order of the fields. If no word is left for a field, the field follows
-//! in the last text as ` name=value`.
+//! first, then texts, in the order of the fields. If no word is left for a field, the layer
+//! appends the field to the last text, as ` name=value`.
 
 use std::fmt::{self, Write};
 

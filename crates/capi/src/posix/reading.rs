@@ -140,7 +140,7 @@ fn asleep(stream: Arc<Controller>, seen: u32) -> CancellableSleep {
     CancellableSleep { word, seen, owner: Arc::into_raw(stream).cast() }
 }
 
-/// Drops the reference to the stream that a sleep owns.
+/// Ends a sleep, and drops its reference to the stream.
 #[inline(never)]
 fn awake(sleep: CancellableSleep) {
     // SAFETY: `asleep` created the pointer from an `Arc<Controller>`, and each sleep is freed once.

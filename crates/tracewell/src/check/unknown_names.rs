@@ -50,9 +50,9 @@ impl Rules {
         findings
     }
 
-    /// Returns a warning for each name in a condition that nothing in this trace has, such as a
-    /// context. Examines only statements whose effect such a name silently changes. They specify
-    /// events that must not occur, events to ignore, or the only events that count.
+    /// Returns a warning for each name in a condition if no context, object or event of this trace
+    /// has this name. Examines only statements whose effect such a name silently changes. They
+    /// specify events that must not occur, events to ignore, or the only events that count.
     pub(super) fn unknown_values(&self, trace: &Trace) -> Vec<Finding> {
         let mut patterns = Vec::new();
         for rule in &self.rules {

@@ -143,9 +143,9 @@ pub enum Meaning {
     StackUsed,
     /// The value is the smallest number of free bytes in the subject's stack so far.
     StackFree,
-    /// The subject enters a service of the system (the value).
+    /// The subject enters a system service, whose number is the value.
     Call,
-    /// The subject returns from a service of the system (the value).
+    /// The subject returns from a system service, whose number is the value.
     Return,
     /// A mark of the application.
     Mark,

@@ -10,7 +10,7 @@ use super::unknown_names::trailing_id;
 use crate::model::schema::{ArgumentKind, EventType};
 use crate::model::{Trace, did_you_mean, nearest};
 
-/// Returns a message for each name in a condition that nothing in the trace has.
+/// Returns a message for each name in a condition if nothing in the trace has this name.
 ///
 /// `events` are the events to which the condition applies. `of` is the trace or the part of it that
 /// was read, in words.

@@ -476,7 +476,7 @@ impl StoredFacts {
         })
     }
 
-    /// Returns the diagnostics in facts.
+    /// Returns the diagnostics that the facts of a page contain.
     fn diagnostics(facts: &Value) -> Option<Diagnostics> {
         let mut all = Diagnostics::default();
         for stored in facts["diagnostics"].as_array()? {

@@ -188,7 +188,8 @@ fn head(stanza: &Stanza) -> String {
         head.push_str(&format!(" L={}", level.as_str()));
     }
     if let Some(label) = &stanza.label {
-        // Always quote the label, because an unquoted line end would be an item.
+        // Always quote the label: a label may contain a line end, and outside of quotes a line end
+        // would separate it into two items.
         head.push_str(&format!(" {}", Flat::quoted(label)));
     }
     head

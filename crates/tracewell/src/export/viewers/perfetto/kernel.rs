@@ -89,7 +89,7 @@ impl Kernel {
         context: ContextId,
         state: Option<u8>,
     ) -> io::Result<()> {
-        // The core's change reports that a thread runs, and on which core.
+        // The state of the core changes, too. That change shows which thread runs, and where.
         let Some(state) = state else { return Ok(()) };
         let core = self.at(context).core.take();
         if let Some(core) = core {
