@@ -54,7 +54,7 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
 
     /// Records into a stream, which the caller passes as a reference or as a pointer such as `Arc`.
     pub fn new(stream: S) -> Self {
-        Self { stream, types: [const { AtomicU16::new(0) }; _] }
+        Self { stream, types: [const { AtomicU16::new(0) }; Described::ALL.len()] }
     }
 
     /// Returns the stream.
