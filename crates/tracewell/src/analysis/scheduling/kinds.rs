@@ -1,6 +1,5 @@
 //! The facts about an event id that the analysis of scheduling needs at each event.
 
-use super::is_cause;
 use crate::model::Meaning;
 use crate::model::schema::{ArgumentKind, Means, Schema};
 
@@ -19,20 +18,21 @@ pub(super) enum Class {
     Other,
 }
 
-impl Class {
-    /// Returns true if events of the class may take a short way, which is a fast path.
-    #[inline(always)]
-    pub(super) fn has_short_way(self) -> bool {
-        matches!(self, Self::Plain | Self::Request)
-    }
-}
-
 /// The facts about an event id.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub(super) class: Class,
     /// The meaning with its arguments.
     pub(super) means: Option<Means>,
+    /// The usual meaning.
+    pub(super) meaning: Option<Meaning>,
+    /// The arguments that name the subject, the next context and the object.
+    pub(super) subject: Option<usize>,
+    pub(super) next: Option<usize>,
+    pub(super) object: Option<usize>,
+    /// The argument with the value, and the number that is added to it.
+    pub(super) value: Option<usize>,
+    pub(super) offset: u64,
     /// The type code of the object, if the event can be a request.
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
@@ -51,6 +51,12 @@ impl Kind {
         Self {
             class: event.means.as_ref().map_or(Class::Plain, class),
             means: event.means,
+            meaning: event.means.map(|means| means.meaning),
+            subject: event.means.and_then(|means| means.subject),
+            next: event.means.and_then(|means| means.next),
+            object: event.means.and_then(|means| means.object),
+            value: event.means.and_then(|means| means.value),
+            offset: event.means.map_or(0, |means| means.offset),
             object_kind: object.and_then(|object| match object.kind {
                 ArgumentKind::Object(kind) => kind,
                 _ => None,
@@ -114,4 +120,23 @@ fn class(means: &Means) -> Class {
         ) => Class::Plain,
         _ => Class::Other,
     }
+}
+
+/// Returns true if an event can make the scheduler choose again. Events of timers, budgets, checks
+/// and inheritance cannot do this, because they accompany other events.
+pub(super) fn is_cause(meaning: Option<Meaning>) -> bool {
+    !matches!(
+        meaning,
+        Some(
+            Meaning::TimerSet
+                | Meaning::TimerCancelled
+                | Meaning::Release
+                | Meaning::ServerActive
+                | Meaning::BudgetReplenished
+                | Meaning::BudgetExhausted
+                | Meaning::WcetExceeded
+                | Meaning::DeadlineMissed
+                | Meaning::Inherit
+        )
+    )
 }
