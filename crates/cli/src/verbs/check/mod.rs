@@ -166,7 +166,7 @@ impl Check {
                 "check needs rules and a trace: name a rules file before the trace, or set 'rules' in \
                  tracewell.toml",
             )),
-            // The error of the rules file says that it is not text.
+            // The error for the rules file then says that it is not text.
             None => Ok(()),
         }
     }
