@@ -13,7 +13,7 @@ pub struct Until {
     /// Maximum number of bytes from all sources together. If a read reaches the limit, all bytes of
     /// this read are stored.
     pub bytes: Option<u64>,
-    /// Maximum time for which all sources may be silent after the first byte.
+    /// Maximum silence of all sources after the first byte.
     pub idle: Option<Duration>,
     /// True if a source ends with its first connection instead of reconnecting.
     pub disconnected: bool,
