@@ -220,7 +220,7 @@ impl Maker<'_> {
         self.core = 0;
         let flags = self.source.byte();
         let keep = flags & 1;
-        // A ring is kept only in a memory of the same length.
+        // A start can keep a ring only if the memory has the same length as before.
         if keep == 0 || flags & 0x10 != 0 {
             let quarters = self.source.byte();
             self.memory = self.memory(quarters);

@@ -102,7 +102,7 @@ pub(crate) struct Check {
     #[arg(short, long, conflicts_with = "write")]
     follow: bool,
 
-    /// Write a new file RULES that this trace passes, instead of reading it
+    /// Write a new file RULES with rules that this trace passes, instead of checking traces
     #[arg(short, long)]
     write: bool,
 
