@@ -332,8 +332,8 @@ impl Check {
         selection: Selection,
         out: &mut dyn Write,
     ) -> Result<Trace, Failure> {
-        // Read all events and contexts: statements in the written rules select from them, so that
-        // the whole trace passes the rules.
+        // Read all events and contexts, not only the selected ones: the written rules repeat the
+        // selection, and the whole trace must pass them.
         let Selection { events, contexts, .. } = selection.clone();
         input.select(Selection { events: Vec::new(), contexts: Vec::new(), ..selection });
         let name = input.path().file_name().unwrap_or(input.path().as_os_str());
