@@ -34,7 +34,7 @@ pub enum Measure {
     Lateness,
     /// Time from the event that makes a task ready until the task has the processor.
     WakeUp,
-    /// Time from the request for an object until the task that had to wait continues.
+    /// Time from a request for an object that made a task wait until this task continues.
     Wait,
     /// All waits of one task for mutexes, together.
     MutexWait,
