@@ -46,8 +46,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Creates the sink. If `clock` is `None`, it uses the clock that the trace has at its first
-    /// event.
+    /// Creates the sink. If `clock` is `None`, the sink uses the clock that the trace has at its
+    /// first event.
     pub(super) fn new(folder: &Path, uuid: [u8; 16], clock: Option<Clock>) -> Self {
         Self {
             folder: folder.to_owned(),

@@ -47,7 +47,7 @@ impl Timeline {
         Ok(Self { trace, tracks, range, ids, selection })
     }
 
-    /// Returns the selection of the input, without a number of last events.
+    /// Returns the selection of the input. The timeline accepts no selection of the last events.
     pub(in crate::export) fn selection(&self) -> &Selection {
         &self.selection
     }
