@@ -189,7 +189,8 @@ fn version(path: &Path) -> io::Result<Version> {
     Ok((metadata.len(), metadata.modified().ok()))
 }
 
-/// Reads a file. Its version is not newer than its bytes, so a change is never missed.
+/// Reads a file. The version is read before the bytes: if the file changes in between, the next
+/// call sees another version.
 fn read(path: &Path) -> io::Result<Seen> {
     let version = version(path)?;
     let file = TraceFile::new(path.to_owned(), Arc::new(bytes(path)?));

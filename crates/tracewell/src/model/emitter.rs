@@ -25,8 +25,8 @@ use super::{Sink, Span, Trace};
 /// that window.
 #[derive(Debug, Default)]
 pub struct EventBuffer {
-    /// The added events. The columns are filled only at delivery, because one vector grows with
-    /// fewer instructions than seven.
+    /// The added events. The columns are filled only at delivery, because growing one vector takes
+    /// fewer instructions than growing seven.
     added: Vec<Added>,
     columns: Columns,
     spans: Vec<Span>,

@@ -7,7 +7,7 @@
 
 use super::{Batch, Columns, ContextId, Trace};
 
-/// The state after an event, on which the line for the next event may depend.
+/// The state after an event. The line for the next event may depend on this state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Before {
     /// Ticks of the event.

@@ -1,5 +1,5 @@
-//! Finds names in conditions that nothing in a trace has: misspelt contexts, objects, events and
-//! words of enumerations.
+//! Finds unknown names in conditions: those of misspelt contexts, objects, events and words of
+//! enumerations, which a trace does not contain.
 //!
 //! Values of other fields are not checked: a trace may contain any text and any number.
 
