@@ -180,7 +180,7 @@ pub(super) enum InvariantKind {
     },
 }
 
-/// Alternatives, one of which an event must match.
+/// Alternatives. An event must match one of them.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) alternatives: Vec<EventPattern>,

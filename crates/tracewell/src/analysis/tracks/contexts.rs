@@ -116,7 +116,7 @@ impl Contexts {
         }
     }
 
-    /// Handles an event with which a context loses the processor for an unknown reason. If an
+    /// Handles an event that takes the processor from a context for an unknown reason. If an
     /// earlier event announced the next state, that state applies. Otherwise, the context sleeps if
     /// it last requested to sleep. If it requested something else, it counts as preempted.
     pub(super) fn switched_out(&mut self, id: ContextId) {
