@@ -1,5 +1,5 @@
-// Draws the spans of one lane. If a view has more spans than pixels, each pixel shows the share of
-// its time in which the lane was running, so that the cost depends only on the number of pixels.
+// Draws the spans of one lane. If a view has more spans than pixels, each pixel shows the share of its time in which
+// the lane was running. So the cost depends only on the number of pixels.
 
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK } from "./model.js";
