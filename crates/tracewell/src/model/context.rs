@@ -178,8 +178,9 @@ impl Contexts {
         self.bindings = 0;
     }
 
-    /// Lets each key refer to the same context as in `live`, which contains the first ones of the
-    /// same contexts. Keys that `live` does not contain yet keep their contexts.
+    /// Lets each key refer to the same context as in `live`. The contexts of `live` are the same,
+    /// but the last ones may be missing there. Keys that `live` does not contain yet keep their
+    /// contexts.
     pub(crate) fn follow(&mut self, live: &Self) {
         let behind = usize::try_from(live.bindings - self.bindings).unwrap_or(usize::MAX);
         let missed = live.rebound.len().checked_sub(behind);

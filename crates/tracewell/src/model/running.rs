@@ -100,8 +100,8 @@ pub struct Running<C> {
     pub(crate) now: C,
     /// The last choice within the interrupt that is being served.
     pub(crate) chosen: C,
-    /// Number of interrupts that are being served. The type is wide enough even if every event
-    /// begins an interrupt.
+    /// Number of interrupts that are being served. Every event may begin an interrupt, so the
+    /// number has as many bits as the number of events.
     pub(crate) depth: u64,
     /// True if the trace records the scheduler's choices.
     pub(crate) choices_recorded: bool,

@@ -115,8 +115,8 @@ impl Sink for SummaryBuilder {
 /// The summary of a trace.
 #[derive(Debug)]
 pub struct Summary {
-    /// The parts of tracks that do not become larger with the trace, and the trace's jobs, findings
-    /// and gaps. It holds only the latest change of each row, because the next event could still
+    /// The parts of tracks that do not grow with the trace, and the trace's jobs, findings and
+    /// gaps. It holds only the latest change of each row, because the next event could still
     /// replace this change.
     rest: Tracks,
     parts: Parts,
@@ -226,7 +226,7 @@ fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool
     from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
 
-/// The parts of tracks that become larger with the trace.
+/// The parts of tracks that grow with the trace.
 #[derive(Clone, Debug, Default)]
 struct Parts {
     cores: Vec<SummaryRow<Occupant>>,

@@ -70,8 +70,8 @@ pub(super) enum Items {
     Signed,
     Hex,
     Text,
-    /// The items have different types. Each is a structure of a number that selects a type, and a
-    /// value of this type.
+    /// The items have different types. Each item is a structure with two members: a number that
+    /// selects a type, and a value of this type.
     Mixed,
 }
 

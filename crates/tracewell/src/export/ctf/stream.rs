@@ -35,7 +35,7 @@ const INDEX_ENTRY: u32 = 72;
 /// Id of the only stream class.
 const CLASS: u32 = 0;
 
-/// Bytes of the stamps, the sizes and the counters of a packet.
+/// Number of bytes that the stamps, the sizes and the counters of a packet occupy.
 const COUNTERS: usize = 48;
 
 /// Offset of the stamps in a packet.

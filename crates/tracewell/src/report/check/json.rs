@@ -28,7 +28,7 @@ pub struct VerdictRow<'a> {
     /// The first difference of each rule that failed, in the order of the trace.
     pub failures: Vec<FailureRow<'a>>,
     /// Names in the rules that no event of the trace's format has, and names in conditions that
-    /// nothing in the trace has.
+    /// belong to nothing in the trace.
     pub warnings: Vec<WarningRow<'a>>,
 }
 
