@@ -49,11 +49,11 @@ pub struct Growing {
     settings: Settings,
     reading: Reading,
     files: Vec<Seen>,
-    /// True if a known file was missing in the last snapshot.
+    /// True if a known file was missing in the latest snapshot.
     is_missing: bool,
 }
 
-/// A file of the last snapshot.
+/// A file of the latest snapshot.
 #[derive(Clone, Debug)]
 struct Seen {
     path: PathBuf,

@@ -36,7 +36,7 @@ pub(super) struct Writer {
     stamps: Stamps,
     /// True if `stamps` belongs to the clock of the trace.
     is_timed: bool,
-    /// The largest stamp so far, and the core of the last event.
+    /// The largest stamp so far, and the core of the latest event.
     last: (u64, u16),
     /// Losses since the last event: the numbers of events, if known.
     losses: Vec<Option<u64>>,

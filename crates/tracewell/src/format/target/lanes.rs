@@ -55,7 +55,7 @@ struct Lane {
     restarts: u64,
     /// Number of ticks to add to the core's recorded times since its latest restart.
     base: u64,
-    /// The recorded time of its last event.
+    /// The recorded time of its latest event.
     last: u64,
 }
 

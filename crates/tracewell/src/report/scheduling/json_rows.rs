@@ -40,7 +40,7 @@ pub struct JobRow<'a> {
     pub preempted_by: Option<Vec<ContextTicks<'a>>>,
     /// Ticks in interrupts.
     pub interrupt_ticks: Option<u64>,
-    /// Ticks in which no task executed, or it is unknown which.
+    /// Ticks in which no task executed, or in which the executing task is unknown.
     pub unattributed_ticks: Option<u64>,
     /// Number of preemptions of the task while this was its oldest job.
     pub preemptions: u64,

@@ -259,7 +259,7 @@ impl Machine {
         if state.slots.len() != program.slots.len() {
             state.slots.resize(program.slots.len(), (0, read::Value::default()));
         }
-        // If the last event ended early, the stacks still have entries.
+        // If the previous event ended early, the stacks still have entries.
         state.stack.clear();
         state.loops.clear();
         state.calls.clear();
