@@ -4,7 +4,7 @@
 #[path = "../../../fuzz/src/corpus.rs"]
 mod corpus;
 #[path = "../../../fuzz/src/lib.rs"]
-#[expect(unreachable_pub, reason = "this file is also the library of the fuzz crate, and there it must be public")]
+#[expect(unreachable_pub, reason = "the fuzz crate also uses this file, and needs it public")]
 mod targets;
 
 corpus::tests! {
