@@ -34,7 +34,7 @@ pub enum Measure {
     Lateness,
     /// Time from the event that makes a task ready until the task has the processor.
     WakeUp,
-    /// Time from a request for an object that made a task wait until this task continues.
+    /// Duration of a wait for an object, from the request until the task continues.
     Wait,
     /// All waits of one task for mutexes, together.
     MutexWait,

@@ -31,7 +31,7 @@ pub enum Measure {
     Execution,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
-    /// Time from a request for an object that made a task wait until this task continues.
+    /// Duration of a wait for an object, from the request until the task continues.
     Wait,
     /// Time from lock to unlock of a mutex.
     Held,
