@@ -1,5 +1,5 @@
-//! Finds unknown names in conditions: those of misspelt contexts, objects, events and words of
-//! enumerations, which a trace does not contain.
+//! Finds unknown names in conditions: misspelt names of contexts, objects and events, and misspelt
+//! words of enumerations.
 //!
 //! Values of other fields are not checked: a trace may contain any text and any number.
 
