@@ -19,7 +19,7 @@ impl<M: Moments> Scheduling<M> {
         self.moments.event(event, step.subject);
         self.sanity.take(step, &before, kind.is_known);
         match kind.class {
-            Class::Plain => self.pass(step),
+            Class::Plain | Class::Load => self.pass(step),
             Class::Interrupt => self.interrupt(trace, step, &before),
             Class::Request => {
                 self.requests.take(step, &before, &self.accounts, &mut self.moments);
@@ -97,7 +97,7 @@ impl<M: Moments> Scheduling<M> {
     /// Handles an event that is neither a request nor a choice, and concerns neither a job nor a
     /// server nor the end of a task.
     #[inline]
-    fn pass(&mut self, step: &Step) {
+    pub(super) fn pass(&mut self, step: &Step) {
         self.requests.pass_step(step, &self.accounts, &mut self.moments);
         self.switches.pass(step);
         self.budgets.pass();

@@ -12,6 +12,8 @@ pub(super) enum Class {
     Request,
     /// The beginning or the end of an interrupt.
     Interrupt,
+    /// The load of a context.
+    Load,
     /// A choice of the scheduler, which can also make its subject ready or not ready.
     Choice,
     /// All parts may need the event.
@@ -77,6 +79,7 @@ fn class(means: &Means) -> Class {
     match (means.meaning, means.next) {
         (M::Lock | M::Wait | M::Unlock, None) => Class::Request,
         (M::InterruptEnter, None) | (M::InterruptExit, _) => Class::Interrupt,
+        (M::Runs, None) => Class::Load,
         (M::Schedule | M::Ready | M::Blocks | M::SliceExpired | M::Yields, Some(_)) => {
             Class::Choice
         }

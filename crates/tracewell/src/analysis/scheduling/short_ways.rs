@@ -26,7 +26,7 @@ impl<M: Moments> Scheduling<M> {
         match kind.class {
             Class::Plain => self.plain(rows, row, kind),
             Class::Request => self.request(rows, row, kind),
-            Class::Interrupt | Class::Choice => self.change(rows, row, kind),
+            Class::Interrupt | Class::Load | Class::Choice => self.change(rows, row, kind),
             Class::Other => false,
         }
     }
@@ -110,7 +110,7 @@ impl<M: Moments> Scheduling<M> {
         true
     }
 
-    /// Handles an event of the class [`Class::Choice`] or [`Class::Interrupt`].
+    /// Handles an event of the class [`Class::Choice`], [`Class::Interrupt`] or [`Class::Load`].
     #[inline(always)]
     fn change(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
         let trace = rows.trace;
@@ -120,13 +120,15 @@ impl<M: Moments> Scheduling<M> {
         let subject = self.subject(rows, row, kind, recorded_by);
         let next = rows.argument(row, kind.next);
         // Only interrupts need the value.
-        let is_choice = kind.class == Class::Choice;
-        let value = rows.argument(row, kind.value.filter(|_| !is_choice));
+        let is_interrupt = kind.class == Class::Interrupt;
+        let value = rows.argument(row, kind.value.filter(|_| is_interrupt));
         let step = Step {
             value: value.map(|value| value.wrapping_add(kind.offset)),
             next: next.and_then(|key| self.directory.find(trace, key)),
             names_next: kind.next.is_some(),
             idles: next == Some(0),
+            of_system: kind.class == Class::Load
+                && subject.and_then(|id| self.directory.kind(id)) == Some(ContextKind::System),
             ..Step::at(at, kind.meaning, subject, recorded_by)
         };
         if let Some(next) = step.next {
@@ -140,12 +142,20 @@ impl<M: Moments> Scheduling<M> {
         let is_recorded = recorded_by.is_some() || by_kind == Some(ContextKind::System);
         self.note(rows, row, kind, subject, is_recorded);
         let Some(before) = self.cores.first().map(|core| core.running) else { return true };
-        if is_choice {
-            self.choice(trace, &step, &before);
-            self.apply(trace, &step, &before, Step::apply_choice);
-        } else {
-            self.interrupt(trace, &step, &before);
-            self.apply(trace, &step, &before, Step::apply_interrupt);
+        match kind.class {
+            Class::Choice => {
+                self.choice(trace, &step, &before);
+                self.apply(trace, &step, &before, Step::apply_choice);
+            }
+            Class::Load => {
+                self.sanity.load(&step, &before);
+                self.pass(&step);
+                self.apply(trace, &step, &before, Step::apply_load);
+            }
+            _ => {
+                self.interrupt(trace, &step, &before);
+                self.apply(trace, &step, &before, Step::apply_interrupt);
+            }
         }
         true
     }

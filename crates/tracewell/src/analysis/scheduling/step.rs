@@ -112,8 +112,7 @@ impl Step {
                 self.apply_interrupt(running);
             }
             (Some(Meaning::Idle | Meaning::Stops | Meaning::SwitchedOut), _) => running.idle(),
-            (Some(Meaning::Runs), Some(system)) if self.of_system => running.load_system(system),
-            (Some(Meaning::Runs), Some(task)) => running.load(task),
+            (Some(Meaning::Runs), _) => self.apply_load(running),
             _ => self.apply_choice(running),
         }
     }
@@ -125,6 +124,16 @@ impl Step {
             running.enter();
         } else {
             running.exit(self.next);
+        }
+    }
+
+    /// Updates the running context if the event is the load of a context.
+    #[inline(always)]
+    pub(super) fn apply_load(&self, running: &mut Running<OnBehalf>) {
+        match self.subject {
+            Some(system) if self.of_system => running.load_system(system),
+            Some(task) => running.load(task),
+            None => self.apply_choice(running),
         }
     }
 
