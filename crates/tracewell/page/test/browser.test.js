@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { PROGRAM, ROOT, hash, keep, launched, opened, options, temporary } from "./chromium.js";
+import { PROGRAM, ROOT, converted, hash, keep, launched, opened, options, temporary } from "./chromium.js";
 import { writeLarge } from "./large.js";
 
 const RANGE = "#t=4155000-4352000";
@@ -24,16 +24,6 @@ const TRACES = [
 ];
 
 launched();
-
-/** Writes the page of a trace, and returns its address. */
-function converted(trace, rate) {
-    const file = temporary(`${trace.replaceAll("/", "-")}.html`);
-    const given = rate ? ["-O", rate] : [];
-    const { stderr } = spawnSync(PROGRAM, ["convert", ...given, join(ROOT, trace), "-o", file]);
-    // If a trace is damaged, the exit status is 3, but the page is complete.
-    assert.ok(existsSync(file), String(stderr));
-    return pathToFileURL(file).href;
-}
 
 /** Returns the number of different colours in a canvas. */
 function colours(page, id) {
