@@ -95,7 +95,7 @@ test("the shares of each context, and those of a core, add up to the whole time"
  * @returns {any}
  */
 function mutexes() {
-    const texts = ["semaphore=log, count=1", "mutex=bus, inheritance=inherit, stack ptr=0x20", "mutex=0x9, name=a, b, inheritance=none", "mutex=log, stack ptr=0x30"];
+    const texts = ["semaphore=log, count=1", "mutex=bus, inheritance=inherit, stack ptr=0x20", "mutex=0x9, name=a, b, inheritance=none", "mutex=log, inheritance=none"];
     const events = { count: 4, kind: [0, 0, 0, 1], context: [0, 0, 0, 0], args: [0, 1, 2, 3], text: (/** @type {number} */ i) => texts[i] };
     const lock = (/** @type {string} */ name, /** @type {string} */ key) => ({ kind: "lock", what: "mutex", name, key,
         spans: spansOf([0, 10, 15, 40], [1, 0, 1, 1], [3, 0, 2, 3], 60) });
@@ -239,8 +239,10 @@ test("the list gets the room that the rows leave, within limits", () => {
 });
 
 test("the axis of a histogram has ticks at beginnings of bars, and at its ends", () => {
-    const bars = Array.from({ length: 12 }, (_, i) => ({ from: i, to: i + 1, first: 0, count: 1 }));
-    assert.deepEqual(ticks(bars).map(({ time }) => time), [0, 2, 4, 6, 8, 10, 12]);
+    const bars = Array.from({ length: 14 }, (_, i) => ({ from: i, to: i + 1, first: 0, count: 1 }));
+    assert.deepEqual(ticks(bars.slice(0, 12)).map(({ time }) => time), [0, 2, 4, 6, 8, 10, 12]);
+    // A tick at 12 would be too close to the end.
+    assert.deepEqual(ticks(bars).map(({ time }) => time), [0, 3, 6, 9, 14]);
     assert.deepEqual(ticks(bars.slice(0, 1)).map(({ time, place }) => [time, place]), [[0, 0], [1, 1]]);
     assert.deepEqual(ticks([]), []);
 });
