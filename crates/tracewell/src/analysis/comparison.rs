@@ -85,7 +85,7 @@ impl Sample {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
     /// The Kolmogorov–Smirnov distance, from 0 to 1: the largest difference between the
-    /// distribution functions of both sides.
+    /// distribution functions of the two sides.
     pub distance: f64,
     /// Cliff's delta, from -1 to 1: the probability that a new value is larger than an old one,
     /// minus the probability that it is smaller.

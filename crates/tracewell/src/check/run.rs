@@ -81,7 +81,7 @@ impl<'r> Check<'r> {
     }
 
     /// Returns the verdict after all events were read. `trace` is the result of reading them.
-    /// Thresholds are open, except for those of the number of missing events.
+    /// Thresholds stay undecided, except those on the number of missing events.
     pub fn verdict(self, trace: &Trace) -> Verdict {
         self.verdict_with(trace, &NoFigures, None)
     }
@@ -254,8 +254,8 @@ impl<'r> RuleRun<'r> {
         self.step(matcher, event)
     }
 
-    /// Returns true if an event can have an effect although no step names it. Such events may be
-    /// context after the last accepted event, or make a step impossible.
+    /// Returns true if an event can have an effect although no step names it. Such an event may
+    /// serve as context after the last accepted event, or may make a step impossible.
     fn is_awake(&self) -> bool {
         !self.over && (!self.shared.gap || self.later.len() < BEFORE || self.rule.steps.risks.time)
     }

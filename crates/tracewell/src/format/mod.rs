@@ -83,8 +83,7 @@ pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
 pub struct Note {
     /// The text of the note, for diagnostics.
     pub message: String,
-    /// A property of the source that replaces the recorded one, if the recorded one is no longer
-    /// true.
+    /// The present value of a property of the source, if the recorded value is no longer true.
     pub fact: Option<Fact>,
 }
 

@@ -99,9 +99,9 @@ impl Counter {
         if masked <= self.last { masked } else { masked % self.last.wrapping_add(1) }
     }
 
-    /// Returns the ticks from one timestamp to the next, modulo the modulus. If the real number of
-    /// ticks is not below the modulus, the result is too small by a multiple of the modulus. Both
-    /// timestamps come from [`Counter::stamp`].
+    /// Returns the ticks from one timestamp to the next, modulo the counter's modulus. If the real
+    /// number of ticks is not below the modulus, the result is too small by a multiple of the
+    /// modulus. Both timestamps come from [`Counter::stamp`].
     #[inline]
     pub const fn elapsed(&self, earlier: u64, later: u64) -> u64 {
         let (from, to) = match self.direction {

@@ -69,8 +69,8 @@ impl<W: Write> Listing<W> {
         self.lines.block(lines)
     }
 
-    /// Continues after the line of an event that ends with a line feed, if the list is whole.
-    /// Breaks if writing fails.
+    /// Writes the buffer if it is full, after the line of an event. The line must end with a line
+    /// feed, and the list must be whole. Breaks if writing fails.
     #[inline(always)]
     pub(crate) fn after_line(&mut self) -> Flow {
         Stop::on_error(self.lines.write_if_full())

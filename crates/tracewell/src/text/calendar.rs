@@ -292,7 +292,7 @@ mod tests {
         DateAndTime(seconds).to_string()
     }
 
-    /// A zone by its rules, so that tests need no database.
+    /// A zone that is given by its rules, so that tests need no database.
     fn berlin() -> Zone {
         Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
     }

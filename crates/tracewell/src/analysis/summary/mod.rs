@@ -85,8 +85,9 @@ impl SummaryBuilder {
         Summary { rest: self.tracks.finish(trace), parts: self.parts }
     }
 
-    /// Passes the summary of the events so far to `show`, and returns its result. The summary is as
-    /// it would be if the trace ended here. `trace` is the trace after the last of these events.
+    /// Passes the summary of the events so far to `show`, and returns the result of `show`. The
+    /// summary is as it would be if the trace ended here. `trace` is the trace after the last of
+    /// these events.
     pub fn so_far<R>(&mut self, trace: &Trace, show: impl FnOnce(&Summary) -> R) -> R {
         self.tracks.settle(&mut self.parts);
         let rest = self.tracks.clone().finish(trace);
@@ -114,8 +115,8 @@ impl Sink for SummaryBuilder {
 /// The summary of a trace.
 #[derive(Debug)]
 pub struct Summary {
-    /// The parts of tracks that do not become larger with the trace, and the trace's jobs, findings
-    /// and gaps. It holds only the latest change of each row, because the next event could still
+    /// The parts of tracks that do not grow with the trace, and the trace's jobs, findings and
+    /// gaps. It holds only the latest change of each row, because the next event could still
     /// replace this change.
     rest: Tracks,
     parts: Parts,
@@ -127,8 +128,9 @@ impl Summary {
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
     /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
-    /// within this number of ticks, only one per context remains. With 0, the rows are exact. If a
-    /// range ends before it begins, it is treated as a range of one tick at its beginning.
+    /// within this number of ticks, only one per context remains. At resolution 0, the rows are
+    /// exact. If a range ends before it begins, it is treated as a range of one tick at its
+    /// beginning.
     ///
     /// The tracks have no figures; see [`Self::figures`].
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
@@ -224,7 +226,7 @@ fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool
     from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
 
-/// The parts of tracks that become larger with the trace.
+/// The parts of tracks that grow with the trace.
 #[derive(Clone, Debug, Default)]
 struct Parts {
     cores: Vec<SummaryRow<Occupant>>,

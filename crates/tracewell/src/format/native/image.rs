@@ -160,8 +160,8 @@ impl<'a> Image<'a> {
         Some(RecordRun { header, records, after_damage: false })
     }
 
-    /// Counts the lost events that no packet reports. Returns two numbers: the events that were
-    /// lost after the last packets of the lanes, and the events that were lost before they reached
+    /// Counts the lost events that no packet reports. Returns two numbers of events: those that
+    /// were lost after the last packets of the lanes, and those that were lost before they reached
     /// a lane.
     pub(super) fn lost(&self) -> (u64, u64) {
         let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));

@@ -1,8 +1,8 @@
 //! Infers missing settings by searching for the settings with which most frames can be decoded.
 //!
 //! A recording that begins in the middle of a stream contains no configuration record. However,
-//! each frame has an id and a length, and only with some settings do events with this id have this
-//! length. For every dialect and every form of header, the search changes one size at a time, as
+//! each frame has an id and a length, and an event with this id has this length only under some
+//! settings. For every dialect and every form of header, the search changes one size at a time, as
 //! long as this increases the number of frames that fit. The search accepts the best settings if
 //! they explain nearly every frame and some frames of each event, and if no other settings explain
 //! as many frames. Settings that affect no frame keep their defaults.
