@@ -127,7 +127,7 @@ function objects(rows, add) {
     group = "Levels";
     const levels = of("level");
     if (levels.length > 0) add({ kind: "group", label: group, group, detail: String(levels.length) });
-    for (const row of levels) add({ kind: "level", label: row.name, group, row, detail: `0–${row.most} ${row.unit}` });
+    for (const row of levels) add({ kind: "level", label: row.name, group, row, detail: `${row.most > 0 ? "0–" : ""}${row.most} ${row.unit}` });
 }
 
 /**

@@ -14,6 +14,9 @@ import { rowIn } from "./view.js";
 /** Width of the names at the left. */
 export const LEFT = 200;
 
+/** Height of a name in pixels. */
+const NAME = 14;
+
 /** Maximum distance in pixels between the pointer and an event at which the pointer selects the event. */
 const NEAR = 5;
 
@@ -171,7 +174,12 @@ export class Timeline {
         ink.beginPath();
         ink.rect(0, AXIS, LEFT, height - AXIS);
         ink.clip();
-        for (const lane of this.visible(height)) this.drawName(frame, lane);
+        // A name of which only a part fits would be a leftover of letters at the edge.
+        const isWhole = (/** @type {import("./rows.js").Lane} */ lane) => {
+            const middle = this.top(lane) + lane.height / 2;
+            return middle - NAME / 2 >= AXIS && middle + NAME / 2 <= height;
+        };
+        for (const lane of this.visible(height)) this.drawName(frame, lane, isWhole(lane));
         ink.restore();
         return frame.pills;
     }
@@ -215,14 +223,15 @@ export class Timeline {
         }
     }
 
-    /** @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane) => void} */
-    drawName({ ink, colours }, lane) {
+    /** Draws the name of a lane if it is whole, and shows that its row is selected. @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, isWhole: boolean) => void} */
+    drawName({ ink, colours }, lane, isWhole) {
         const middle = this.top(lane) + lane.height / 2 + 0.5;
         const isGroup = isHead(lane);
         if (lane.row && lane.row.index === rowIn(this.view.selection)) {
             ink.fillStyle = colours.selectBand;
             ink.fillRect(0, this.top(lane), LEFT, lane.height - 1);
         }
+        if (!isWhole) return;
         ink.font = `11.5px ${FONT}`;
         ink.textAlign = "right";
         ink.fillStyle = colours.soft;

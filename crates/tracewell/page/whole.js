@@ -20,7 +20,8 @@ export function wholeRow(details, row) {
     const facts = row.kind === "lock" ? lockFacts(details, row) : row.kind === "context" ? contextFacts(details, row)
         : row.kind === "core" ? coreFacts(details, row) : objectFacts(row);
     if (row.file !== undefined) facts.unshift(["file", [model.files[row.file].title]]);
-    const parts = [element("h2", breakable(name)), element("p", [what, model.part ? " · figures of the visible part" : ""]), details.list(facts)];
+    const about = [row.kind === "core" ? "" : what, model.part ? "figures of the visible part" : ""].filter((text) => text !== "").join(" · ");
+    const parts = [element("h2", breakable(name)), element("p", [about]), details.list(facts)];
     if (row.kind === "lock" && row.spans.count > 0) parts.push(holderTable(details, row));
     return parts;
 }

@@ -295,13 +295,14 @@ test("a mark has a text, and the address stores the mark", options, async () => 
     await page.close();
 });
 
-test("axe finds no serious fault, in both themes and all panels", options, async () => {
+test("axe finds no serious fault, in both themes and all panels, with a selected row and the help", options, async () => {
     const source = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
     for (const scheme of ["light", "dark"]) {
         const { page } = await opened(converted("examples/scheduling.trx", "rate=100MHz"), { scheme });
         await page.evaluate(source);
-        for (const key of ["1", "2", "3"]) {
-            await page.keyboard.press(key);
+        for (const key of ["1", "2", "3", "row", "?"]) {
+            if (key === "row") await page.locator("#timeline").click({ position: { x: 60, y: 44 + 22 + 17 } });
+            else await page.keyboard.press(key);
             const { violations } = await page.evaluate(() => globalThis.axe.run(document));
             const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
             assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), [], `${scheme} ${key}`);
