@@ -1,4 +1,5 @@
-// What the page states about a mutex or semaphore as a whole: how it was created, who held it, who waited for it.
+// What the page states about a mutex or semaphore as a whole: how it was created, which contexts held it, and the longest wait. Also the
+// arguments of events.
 
 /** Arguments of creating events that specify priority inheritance, and the values that mean none. */
 const [INHERITANCE, WITHOUT] = [["inheritance", "inherit"], ["none", "no", "false", "0", "0x0", "0x00000000"]];
@@ -23,7 +24,8 @@ export function telling(args) {
 }
 
 /**
- * Returns whether a mutex has priority inheritance, and the event that created it, or null if the trace does not show this.
+ * Returns the event that created a mutex, and true in `inherits` if it created the mutex with priority inheritance. Returns null if the
+ * trace does not show this.
  * @param {import("./model.js").Model} model
  * @param {any} row of a lock
  * @returns {{ event: number, inherits: boolean } | null}

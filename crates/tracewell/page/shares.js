@@ -13,7 +13,7 @@ const SLEEPING = 6;
  */
 
 /**
- * Returns the shares of a time: a row for each context that was not in other states only, and rows for interrupts and idle time.
+ * Returns the shares of a time: a row for each context that ran, was ready, blocked or asleep, and rows for interrupts and idle time.
  * @param {import("./model.js").Model} model
  * @param {import("./rows.js").Lane[]} lanes
  * @param {number} from
@@ -21,17 +21,17 @@ const SLEEPING = 6;
  * @returns {{ columns: string[], rows: ShareRow[] }}
  */
 export function shares(model, lanes, from, to) {
-    let isSleep = true;
     const rows = lanes.filter(({ kind }) => kind === "context").map((lane) => {
         /** @type {number[]} */
         const times = lane.row.spans.times(from, to);
         const ready = READY.reduce((sum, state) => sum + times[state], 0);
         const known = times[RUNNING] + ready + times[BLOCKED];
         const rest = to - from - known;
-        if (rest - times[SLEEPING] > (to - from) / 2000) isSleep = false;
-        return { name: lane.label, lane, times: [times[RUNNING], ready, times[BLOCKED], Math.max(rest, 0)] };
+        return { name: lane.label, lane, times: [times[RUNNING], ready, times[BLOCKED], Math.max(rest, 0)], asleep: times[SLEEPING] };
     });
-    const used = rows.filter(({ times }) => times[0] + times[1] + times[2] > 0).sort((a, b) => b.times[0] - a.times[0]);
+    const used = rows.filter(({ times, asleep }) => times[0] + times[1] + times[2] + asleep > 0).sort((a, b) => b.times[0] - a.times[0]);
+    // Less than the last decimal of a share is not another state.
+    const isSleep = used.every(({ times, asleep }) => times[3] - asleep <= (to - from) / 2000);
     const cores = model.rows.filter((/** @type {any} */ { kind }) => kind === "core");
     const sum = (/** @type {number} */ state) => cores.reduce((/** @type {number} */ all, /** @type {any} */ { spans }) =>
         all + spans.before(state, to) - spans.before(state, from), 0);

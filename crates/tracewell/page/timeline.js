@@ -191,7 +191,7 @@ export class Timeline {
         return heads.map((head, place) => {
             const next = heads[place + 1];
             const top = this.top(head);
-            // A label of a file whose bar is above the visible part is above it too.
+            // If the bar of a file is above the visible part, so is its label.
             const label = top < AXIS ? -AXIS : top + 4;
             const end = Math.max(next ? this.top(next) : bottom, AXIS);
             const band = { top: Math.max(top + head.height, AXIS), bottom: end, label, isWhole: false };
@@ -511,7 +511,7 @@ export class Timeline {
         const lane = this.all.find((each) => each.row && each.row.index === rowIn(selection));
         if (!lane) return;
         const name = how + laneName(lane);
-        // A hidden row that were still pinned would stay visible.
+        // A row that is hidden and still pinned would stay visible.
         if (how === "-") folded.delete(`+${laneName(lane)}`);
         if (!folded.delete(name)) folded.add(name);
         this.view.changed();

@@ -84,8 +84,11 @@ test("the shares of each context, and those of a core, add up to the whole time"
     const { columns, rows } = shares(model, /** @type {any} */ ([a, b, idle]), 0, 100);
     assert.deepEqual(columns, ["runs", "ready or preempted", "blocked", "sleeping"]);
     assert.deepEqual(rows.map(({ name, times }) => [name, ...times]),
-        [["b", 15, 15, 0, 70], ["a", 10, 20, 30, 40], ["interrupts", 5], ["idle", 70]]);
+        [["b", 15, 15, 0, 70], ["a", 10, 20, 30, 40], ["c", 0, 0, 0, 100], ["interrupts", 5], ["idle", 70]]);
     assert.equal(rows.reduce((sum, { times }) => sum + times[0], 0), 100);
+    // A context that is not yet known has no row, and does not make the column another one.
+    const absent = { ...a, row: { spans: spansOf([0], [0], [0], 100) } };
+    assert.deepEqual(shares(model, /** @type {any} */ ([b, absent]), 0, 100).columns, columns);
     const unknown = { ...a, row: { spans: spansOf([0, 10], [0, 1], [0, 0], 100) } };
     assert.equal(shares(model, /** @type {any} */ ([unknown]), 0, 100).columns[3], "other");
 });
