@@ -370,7 +370,8 @@ export class Details {
             return element("tr", [title, ...columns.map((_, i) => element("td", [times[i] > 0 ? percent(times[i]) : ""]))]);
         });
         if (own.length > MAX_LINES) lines.push(element("tr", [element("td", [`and ${own.length - MAX_LINES} more`])]));
-        const unit = this.model.header.cpus > 1 ? "% of one core" : "% of time";
+        const cores = this.model.rows.filter((/** @type {any} */ { kind }) => kind === "core").length;
+        const unit = cores > 1 ? "% of one core" : "% of time";
         const head = [unit, ...columns].map((text) => element("th", [text]));
         if (columns.at(-1) === "other") head[columns.length].title = "sleeping, job done, not running, or unknown";
         return element("table", [element("tr", head), ...lines], "shares-table");

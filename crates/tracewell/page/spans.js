@@ -374,7 +374,8 @@ function drawLock(frame, row, box) {
         ink.fillStyle = contexts[context];
         ink.fillRect(begin, held.y, Math.max(length, 1), held.height);
         ink.fillStyle = textOn(contexts[context]);
-        fitted(ink, model.name(context), begin + 7, held.y + held.height / 2 + 0.5, length - 10);
+        // In a lower bar, the letters would be cut.
+        if (held.height >= 12) fitted(ink, model.name(context), begin + 7, held.y + held.height / 2 + 0.5, length - 10);
     };
     const pixel = (/** @type {any[]} */ ...args) => {
         const [, spans, from, to, , place, strips] = args;
