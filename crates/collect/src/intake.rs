@@ -109,7 +109,7 @@ impl<'a> Intake<'a> {
         false
     }
 
-    /// Notes that a target is connected, or that the source is open.
+    /// Records the fact that a target is connected, or that the source is open.
     pub(crate) fn opened(&mut self, what: &str) {
         self.counts.connections += 1;
         self.gauge.set_link(Link::Connected);

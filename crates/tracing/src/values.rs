@@ -14,8 +14,8 @@ use std::fmt::{self, Write};
 use tracewell_wire::native::{FieldKind, PARENT_FIELD, SPAN_FIELD};
 use tracing_core::field::{Field, Visit};
 
-/// Maximum number of words per event, without the length of the string. Further numbers become
-/// part of the text.
+/// Maximum number of words per event; the word for the string length is not counted. Further
+/// numbers become part of the text.
 const MAX_WORDS: usize = 16;
 
 /// Maximum number of bytes of all texts of an event together. Longer text is truncated.

@@ -22,8 +22,8 @@ const REPEAT: u16 = 64;
 pub struct Options<'a> {
     /// Number of cores: 1 to 4.
     pub cores: u8,
-    /// Bytes of a slot, which contains one packet: a multiple of 4, from 64 to 4096. If packets are
-    /// small, a damaged packet loses fewer events, but headers need more of the memory.
+    /// Size of a slot in bytes, a multiple of 4 from 64 to 4096. A slot contains one packet. If
+    /// packets are small, a damaged packet loses fewer events, but headers need more of the memory.
     pub slot: u16,
     /// Number of entries in the table of definitions: one for each name of at most 20 bytes.
     pub entries: u16,
