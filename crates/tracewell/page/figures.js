@@ -155,7 +155,7 @@ export class Figures {
                 cell(lock.requests), cell(lock.blocks), cell(lock.hold?.count),
             ];
         });
-        return { name: "Mutexes and semaphores", rows, columns: ["name", "kind", "longest wait", "held at most", "worst inversion",
+        return { name: "Mutexes and semaphores", rows, columns: ["name", "kind", "longest wait", "longest hold", "worst inversion",
             "inversions", "requests", "blocks", "times held"] };
     }
 
@@ -218,7 +218,7 @@ export class Figures {
             ];
         });
         return { name: "Priority inversions", rows: sortedBy(rows, 4),
-            columns: ["waiting", "for", "held by", "less urgent, but ran", "inverted", "whole wait", "begins"] };
+            columns: ["waiting", "for", "held by", "less urgent that ran", "inverted", "whole wait", "begins"] };
     }
 
     /** @param {number} file @returns {Table} */
