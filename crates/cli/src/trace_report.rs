@@ -84,7 +84,7 @@ impl Request {
         let own = own.map(|source| Program::of(&[source]).program);
         let program = own.as_ref().unwrap_or(program);
         let mut selection = self.selection.clone();
-        // Times of --columns apply only if --from and --to are not given.
+        // The times in --columns apply only if --from and --to are not given.
         let at = |ns: Option<u64>| ns.map(Bound::Nanoseconds);
         selection.from = selection.from.or(at(self.options.start_ns));
         selection.to = selection.to.or(at(self.options.end_ns));

@@ -37,7 +37,7 @@ fn printed(arguments: &[&str], file: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A program that collects, and its messages.
+/// A running `tracewell collect`, and the pipe from which the test reads its messages.
 struct Collecting {
     child: Child,
     said: BufReader<ChildStderr>,

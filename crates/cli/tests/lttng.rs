@@ -25,7 +25,7 @@ use serde_json::Value;
 /// Time after which a test that waits for something fails.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The id of an unprivileged user, as whom LTTng runs if the test runs as root.
+/// The id of the unprivileged user that runs LTTng if the test runs as root.
 const UNPRIVILEGED: &str = "65534";
 
 /// Size of a packet. The events are so large that a packet contains about 60 of them.

@@ -103,7 +103,7 @@ impl Convert {
     }
 }
 
-/// Refuses an option with which earlier versions selected events, and names its replacement.
+/// Refuses an option that selected events in earlier versions, and names its replacement.
 fn refuse_selection(option: &str) -> Result<(), Failure> {
     let Some((key, value)) = option.split_once('=') else { return Ok(()) };
     let new = match key.trim() {

@@ -1,6 +1,6 @@
-//! Ensures that signals end the programs that tests start. If a test runs in the background or
-//! under `nohup`, it ignores some signals, and so do the programs that it starts: such a signal
-//! would never end them.
+//! Makes sure that a program started by a test ends when it receives a signal. If a test runs in
+//! the background or under `nohup`, it ignores some signals, and so do the programs that it starts:
+//! such a signal would never end them.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};

@@ -148,7 +148,7 @@ impl Place {
     }
 }
 
-/// The file that stores the bytes. It is renamed to its target at the first write or flush; the
+/// The file that stores the bytes. It is renamed to its final path at the first write or flush; the
 /// collector flushes after any event, such as a connection.
 struct Bytes {
     file: File,
