@@ -308,9 +308,9 @@ pub(crate) fn header(attributes: &Attributes, process: u32) -> LogHeader {
     }
 }
 
-/// Returns the size in bytes and the number of slots of a looping log. There are two more slots
-/// than requested, because the oldest block and the second copy of the newest block contribute no
-/// readable records.
+/// For a log with the policy loop: returns the size of a slot in bytes, and the number of slots.
+/// There are two more slots than requested, because the oldest block and the second copy of the
+/// newest block contribute no readable records.
 fn slots(attributes: &Attributes) -> (u32, u32) {
     if attributes.log_policy != LogPolicy::Loop {
         return (0, 0);

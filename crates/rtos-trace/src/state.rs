@@ -40,7 +40,7 @@ impl Recording for Recorder<'static, fn() -> u32> {
     }
 }
 
-/// The task that runs on a core.
+/// The task that is running on a core.
 #[derive(Clone, Copy, Debug, Default)]
 struct Running {
     /// Number of the task.

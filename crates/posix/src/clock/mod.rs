@@ -69,7 +69,7 @@ pub(crate) struct Comparison {
     counter: Cell<u64>,
     time: Cell<u64>,
     tick: Cell<u64>,
-    /// Number of ticks for which the comparison may be used.
+    /// Number of ticks for which the comparison can be used.
     good_for: Cell<u64>,
     /// The same period in nanoseconds; 0 means [`MAX_PERIOD`].
     period: Cell<u64>,

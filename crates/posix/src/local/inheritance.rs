@@ -64,8 +64,8 @@ pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
 
 type Words = &'static [AtomicU64];
 
-/// The page shared by all processes without an area, once it is mapped. It is the page of the user
-/// who runs the process at the first call, even if the process changes its user later.
+/// The page that all processes share if they have no area, once this page is mapped. It is the page
+/// of the user who runs the process at the first call, even if the process changes its user later.
 static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// A process's area, or its substitute.
@@ -79,7 +79,7 @@ pub(super) enum Found {
     Nothing,
 }
 
-/// Returns true if `area` is the page shared by all processes without an area.
+/// Returns true if `area` is the page that all processes share if they have no area.
 pub(super) fn is_page_of_all(area: *mut AtomicU64) -> bool {
     ptr::eq(area, ALL.load(Acquire))
 }

@@ -139,7 +139,7 @@ pub struct Options<'m> {
     pub deferred: bool,
     /// The use of the buffers.
     pub mode: Mode,
-    /// The caller's events to record.
+    /// Which of the caller's events to record.
     pub events: EventList<'m>,
     /// Maximum length of the log in bytes, including the file header (`-L`); `None` for no limit.
     pub log_size: Option<u64>,

@@ -15,7 +15,7 @@ mod table;
 use super::{Condition, Dialect, Field, FieldType, SymbolKind};
 pub use table::{V2_0, V2_0Pre, V2_2, V2_3, V2_4_3, V2_4_4, V2_4_5, V3_4};
 
-/// An event that targets record: its code and its arguments.
+/// An event that a target can record: its code and its arguments.
 ///
 /// ```
 /// use tracewell_wire::rkh::events::V3_4;
