@@ -104,12 +104,12 @@ impl Request {
         }
         input.set_threads(self.threads);
         let mut report = TrcReport::new(out, program, settings);
-        // A selection by name needs all names, and a trace may define a name even at its end.
+        // A selection by name needs all names, and a trace can define a name even at its end.
         let read = read_selected(input, &mut report, &selection);
         let mut trace = read.map_err(|error| Failure::reading(error, self.output_path()))?;
         selection.remark(&mut trace);
         warn_marks(input.path(), report.marks());
-        // A shipped template covers all versions of its format, so it may name events that this
+        // A shipped template covers all versions of its format, so it can name events that this
         // trace's schema lacks.
         if own.is_none() {
             warn_unknown_names(input.path(), &trace, program, &self.shipped());

@@ -252,7 +252,7 @@ impl Report {
     }
 
     /// Returns the template files: those of `-t`; without `-t`, those of the configuration file if
-    /// the layout may be trcrpt.
+    /// the layout can be trcrpt.
     fn templates(&self) -> Result<Vec<PathBuf>, Failure> {
         let args = &self.templated;
         let is_lines = match args.layout {

@@ -21,7 +21,7 @@ use tracewell::export::page::LargePage;
 /// Maximum number of bytes of all summaries together.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// Extension of the files with summaries.
+/// Extension of the files that contain summaries.
 const EXTENSION: &str = "summary";
 
 /// Extension of files that are being written.

@@ -141,7 +141,7 @@ pub(super) struct Content {
     is_one_of_several: bool,
     cache: Option<Cache>,
     state: Mutex<State>,
-    /// True if `waiting` may have requests.
+    /// True if `waiting` can contain requests.
     is_asked: AtomicBool,
     /// True if the trace being read probably has too many events for one payload.
     seems_large: AtomicBool,
