@@ -170,7 +170,7 @@ impl InputArgs {
         Ok(found.map_or_else(T::default, |(setting, _)| setting))
     }
 
-    /// Warns of arguments that have no effect on an input of `files` files.
+    /// Warns of arguments that have no effect on an input that consists of `files` files.
     pub(crate) fn warn_ineffective(&self, input: &Input, files: usize) {
         let path = input.path().display();
         if self.join && files < 2 {

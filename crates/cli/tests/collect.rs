@@ -224,7 +224,7 @@ fn a_slow_output_costs_bytes_but_no_memory() {
     assert!(made.success());
     let arguments = ["collect", "--json", "--tcp-listen", "127.0.0.1:0", "--once", "--buffer", "1"];
     let mut command = program(&arguments);
-    // A reader opens the pipe before the program does, and does not read it.
+    // A reader opens the pipe before the program does, and reads nothing from it.
     let reader = thread::spawn({
         let pipe = pipe.clone();
         move || File::open(pipe).unwrap()

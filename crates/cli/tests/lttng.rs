@@ -1,7 +1,7 @@
 //! Records with LTTng-UST and reads the sessions: after they ended, and while LTTng writes them.
 //!
-//! The session daemon has its files in a temporary folder and ends with the test. If the test runs
-//! as root, LTTng runs as another user, because root has only one daemon on a machine.
+//! The session daemon keeps its files in a temporary folder and ends with the test. If the test
+//! runs as root, LTTng runs as another user, because root has only one daemon on a machine.
 //!
 //! Without LTTng, its development files and Babeltrace, the test is skipped; CI has them.
 #![cfg(target_os = "linux")]

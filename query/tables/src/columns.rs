@@ -70,7 +70,7 @@ pub(crate) const SPANS: &[Column] = &[
         "detail",
         Word,
         "",
-        "the context that runs, the object that is waited for, or the holder",
+        "the running context, the object that is waited for, or the holder",
     ),
 ];
 

@@ -36,7 +36,8 @@ pub(super) struct Section {
     pub(super) elf: Option<(PathBuf, String)>,
     /// Options of formats.
     pub(super) options: Vec<DefaultOption>,
-    /// Files with names for each format, and their places in the configuration file.
+    /// The files that contain names for each format, each with its position in the configuration
+    /// file.
     pub(super) names: Vec<(&'static Format, PathBuf, String)>,
 }
 

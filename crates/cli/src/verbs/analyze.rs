@@ -101,7 +101,7 @@ pub(crate) struct Analyze {
     #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
     deadline: Vec<(String, u64)>,
 
-    /// Treat time in which tracing was stopped or filtered as unknown
+    /// Count as unknown the time in which tracing was stopped or filtered
     #[arg(long)]
     holes: bool,
 

@@ -112,7 +112,7 @@ impl Events {
         })
     }
 
-    /// Writes the events of all files, and their losses to `losses`.
+    /// Writes the events of all files, and writes the losses of these files to `losses`.
     fn write(&self, lines: &Lines, mut losses: Option<&mut dyn Write>) -> Outcome {
         let path = self.output.as_deref();
         let inputs = self.input.inputs(&self.files);

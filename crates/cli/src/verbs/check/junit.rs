@@ -117,7 +117,7 @@ fn failed(source: &Source, failure: &RuleFailure) -> TestCaseStatus {
     status
 }
 
-/// Returns a case that states its place in the rules.
+/// Returns a test case with the position of its rule in the rules file.
 fn case(source: &Source, name: &str, span: Span, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
     let line = source.position(span.start).line;

@@ -180,7 +180,7 @@ fn arrivals_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Returns the names of the sources, numbered if they are equal.
+/// Returns the names of the sources. Appends numbers to equal names.
 pub(super) fn names(sources: &[Source]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for source in sources {

@@ -1,5 +1,5 @@
-//! Finds files with a temporary name that a killed `tracewell record` left. Removes files without
-//! events. Keeps files with events, and prints a note with their names.
+//! Finds files with a temporary name that a killed `tracewell record` left behind. Removes files
+//! without events. Keeps files with events, and prints a note with their names.
 //!
 //! A file is abandoned if the process in its name has ended and no process holds the lock of the
 //! file. The lock protects recordings of processes in other containers, whose ids are unknown here.

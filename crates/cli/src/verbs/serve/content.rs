@@ -159,8 +159,8 @@ const MIN_PAUSE: u32 = 4;
 /// Time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Time after which the first reading answers requests with the events so far. Most traces have
-/// been read by then, so their page never shows only a part.
+/// Time after which requests are answered with the events so far, if the trace is still being read
+/// for the first time. Most traces have been read by then, so their page never shows only a part.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Minimum time between two editions with the events so far. If reading takes long, the minimum is
