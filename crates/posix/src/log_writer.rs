@@ -44,7 +44,8 @@ pub(crate) struct LogWriter {
     names: usize,
     /// True if records were overwritten or could not be written.
     pub(crate) overrun: bool,
-    /// True if there is no space left. In a looping log, true if records have been overwritten.
+    /// True if there is no space left. In a log with the policy loop: true if records have been
+    /// overwritten.
     pub(crate) full: bool,
     /// True if the log accepts no further records.
     ended: bool,

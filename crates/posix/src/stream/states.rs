@@ -251,8 +251,8 @@ impl Stream {
         None
     }
 
-    /// Restarts a full stream that is empty if the filter suppresses its stop record. Without that
-    /// record, no reader would cause the restart.
+    /// Restarts a stream that became full and is now empty, if the filter suppresses its stop
+    /// record. Without that record, no reader would cause the restart.
     fn settle(&self, inner: &mut ControllerState) {
         let hidden = self.filter().contains(wire::STOP) == Some(true);
         if hidden && self.state() == State::Full && inner.reader.is_empty(&self.pool()) {

@@ -169,12 +169,12 @@ impl Cursor {
         (opened != 0).then_some((packet as usize, opened))
     }
 
-    /// Stores that this writer owns a packet, or is about to own it.
+    /// Stores the fact that this writer owns a packet, or is about to own it.
     pub(super) fn hold(&self, packet: usize) {
         self.held.set(packet as u32 + 1);
     }
 
-    /// Stores that this writer owns no packet.
+    /// Stores the fact that this writer owns no packet.
     pub(super) fn release(&self) {
         self.held.set(0);
     }
@@ -229,8 +229,8 @@ impl Cursor {
             return;
         };
         last.store(stamp, Ordering::Relaxed);
-        // Store the order number of the opening with the count, so that the next owner recognises
-        // an old count.
+        // Store the order number that the packet got when it was opened together with the count, so
+        // that the next owner recognises an old count.
         let used = join((end - self.start.get()) as u32, self.opened.get() as u32);
         // Release: a reader that loads this value with acquire sees all words stored before this
         // store.

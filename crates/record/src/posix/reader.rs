@@ -225,8 +225,7 @@ impl Reader {
             self.next.pop();
             return None;
         }
-        // All records of packets that were closed before the opening of this packet must come
-        // first.
+        // All records of packets that were closed before this packet was opened must come first.
         match self.first_closed {
             Some((closed, first)) if closed < source.opened => Some(first as usize),
             _ => Some(packet as usize),
