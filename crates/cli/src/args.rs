@@ -51,7 +51,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "NAME", value_parser = Suggested::formats())]
     pub(crate) format_in: Option<String>,
 
-    /// Set facts that the file does not contain, such as rate=100MHz; see `tracewell formats`
+    /// Set a fact that the file does not contain, for example rate=100MHz; see `tracewell formats`
     #[arg(short = 'O', value_name = "KEY=VALUE", hide_possible_values = true)]
     #[arg(value_parser = Suggested::input_options())]
     pub(crate) options: Vec<String>,

@@ -38,7 +38,7 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "NAME", value_parser = Suggested::exports())]
     format: Option<String>,
 
-    /// Set an option of the output format, such as order=big; see `tracewell formats`
+    /// Set an option of the output format, for example order=big; see `tracewell formats`
     #[arg(short = 'T', value_name = "KEY=VALUE", hide_possible_values = true)]
     #[arg(value_parser = Suggested::export_options())]
     format_options: Vec<String>,
