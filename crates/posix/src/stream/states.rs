@@ -42,7 +42,7 @@ pub enum FilterChange {
 const MAX_RESTARTS: usize = 1 << 20;
 
 /// Minimum time in nanoseconds between a system event and the user events before and after it.
-/// A processor may read its counter too early, and a thread's clock has an error. This time exceeds
+/// A processor can read its counter too early, and a thread's clock has an error. This time exceeds
 /// both of these errors.
 const APART: u64 = 3000;
 

@@ -87,7 +87,8 @@ impl<'a> Pool<'a> {
         &self.words[Self::at(index)]
     }
 
-    /// Returns the index of a word in `words`. A model contains only the words that packets need.
+    /// Returns the index of a word in `words`. A model contains only the words that are needed for
+    /// packets.
     #[inline(always)]
     fn at(index: usize) -> usize {
         #[cfg(all(loom, test))]

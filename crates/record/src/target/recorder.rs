@@ -464,7 +464,7 @@ fn next_number(memory: &mut [u8], control: &Control, core: u8) -> u32 {
     let range = control.slots_at(core)..control.slots_at(core + 1);
     let slots = memory.get(range).unwrap_or_default().chunks(usize::from(control.slot));
     let numbers = slots.filter_map(|slot| match Lookup::at(slot) {
-        // In damaged memory, a slot may contain a packet of another core.
+        // In damaged memory, a slot can contain a packet of another core.
         Lookup::Packet(Packet { header, .. }) if header.core == core => {
             Some(header.number.wrapping_add(1))
         }
