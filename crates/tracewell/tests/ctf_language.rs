@@ -5,7 +5,7 @@ mod support;
 use support::ctf::{Types, read_tsdl as read};
 use tracewell::format::ctf::metadata::MAX_FIELDS;
 
-/// Returns the text lines of the types in the payload of an event with these members.
+/// Returns the lines of text that declare the payload types of an event with these members.
 fn fields(members: &str) -> Result<Vec<String>, String> {
     declared("", members)
 }

@@ -14,7 +14,7 @@ use std::fmt::{self, Write};
 use tracewell_wire::native::{FieldKind, PARENT_FIELD, SPAN_FIELD};
 use tracing_core::field::{Field, Visit};
 
-/// Maximum number of words per event; the word for the length of the string is not counted. Further
+/// Maximum number of words per event; the word for the string length is not counted. Further
 /// numbers become part of the text.
 const MAX_WORDS: usize = 16;
 

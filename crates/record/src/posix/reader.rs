@@ -57,7 +57,7 @@ const MAX_PASSES: usize = 8;
 struct Source {
     /// Order number that the packet got when it was opened.
     opened: u64,
-    /// Order number that the packet got when it was closed; 0 while it is open.
+    /// Position of this packet in the order in which packets were closed; 0 while it is open.
     closed: u64,
     /// Position of the next record.
     at: usize,
@@ -357,7 +357,7 @@ impl Reader {
     }
 
     /// Frees a closed packet that was read completely, unless records were added between the last
-    /// pass and the moment when the packet was closed.
+    /// pass and the time when the packet was closed.
     fn end_of_closed(&mut self, pool: &Pool<'_>, packet: usize, opened: u64) {
         // Acquire: pairs with the release store that closed the packet, which follows the last
         // records.

@@ -22,7 +22,7 @@ const REPEAT: u16 = 64;
 pub struct Options<'a> {
     /// Number of cores: 1 to 4.
     pub cores: u8,
-    /// Size of a slot in bytes; a slot holds one packet. A multiple of 4, from 64 to 4096. If
+    /// Size of a slot in bytes, a multiple of 4 from 64 to 4096. A slot contains one packet. If
     /// packets are small, a damaged packet loses fewer events, but headers need more of the memory.
     pub slot: u16,
     /// Number of entries in the table of definitions: one for each name of at most 20 bytes.

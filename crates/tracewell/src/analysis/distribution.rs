@@ -204,7 +204,7 @@ impl Distribution {
     }
 
     /// Returns the buckets with values, in ascending order. If the distribution is exact, each
-    /// different value has a bucket.
+    /// distinct value has its own bucket.
     pub fn buckets(&self) -> Vec<Bucket> {
         match &self.values {
             Values::Exact(values) => {

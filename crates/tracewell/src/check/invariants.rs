@@ -259,8 +259,8 @@ impl<'r> Watch<'r> {
         Ok(())
     }
 
-    /// Adds a trigger that waits for its answer, unless an older trigger with the same values
-    /// waits.
+    /// Adds a trigger that is still waiting for its answer. Does nothing if an older trigger with
+    /// the same values is already waiting.
     fn wait(&mut self, bindings: Vec<Option<Value>>, event: Event<'_>) -> Result<(), Broken> {
         if self.waiting.iter().any(|waiting| waiting.bindings == bindings) {
             return Ok(());

@@ -152,7 +152,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// Lets a part of a rule process an event.
+    /// Passes an event to one part of a rule.
     fn part(&mut self, part: Part, event: Event<'_>) {
         let Some(run) = self.runs.get_mut(part.rule as usize) else { return };
         match part.of {
@@ -412,8 +412,8 @@ impl<'r> RuleRun<'r> {
         failures
     }
 
-    /// Returns the results of all thresholds. A failed threshold also has its failure, unless the
-    /// failure was reported while the trace was read.
+    /// Returns the results of all thresholds. A failed threshold also contains the details of its
+    /// failure, unless these were already reported while the trace was read.
     fn thresholds(&self, known: Known<'_>) -> Vec<(RuleResult, Option<Failure>)> {
         let thresholds = self.rule.thresholds.iter().zip(&self.broken_thresholds);
         let decided = thresholds.map(|(threshold, was_reported)| {

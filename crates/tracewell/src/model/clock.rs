@@ -251,7 +251,7 @@ fn rate(text: &str) -> Option<Rate> {
     }
     let ticks = digits.parse::<u64>().ok()?.checked_mul(10_u64.pow(power))?;
     let seconds = 10_u64.pow(u32::try_from(fraction.len()).ok()?);
-    // Decimal fractions become whole ticks per 10^n seconds, so no rate is rounded.
+    // A rate with decimals is stored as whole ticks per 10^n seconds, so no rate is rounded.
     let divisor = greatest_common_divisor(ticks, seconds);
     Rate::new(ticks.checked_div(divisor)?, seconds / divisor)
 }

@@ -49,13 +49,13 @@ impl From<Option<ContextId>> for MaybeContext {
     }
 }
 
-/// A choice of the scheduler. It contains the context that runs. Some implementations contain
+/// A choice made by the scheduler. It contains the context that runs. Some implementations contain
 /// further data.
 pub trait Choice: Copy + PartialEq + Default {
     /// Returns the choice of a task that runs on its own behalf.
     fn of(task: MaybeContext) -> Self;
 
-    /// Returns the context that runs. The default value of the type contains no context.
+    /// Returns the context that is running. The default value of the type contains no context.
     fn runs(self) -> MaybeContext;
 }
 

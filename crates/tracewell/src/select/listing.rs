@@ -88,7 +88,8 @@ impl<W: Write> Listing<W> {
         self.end_any(start, true)
     }
 
-    /// Ends a line between events, such as the mark of a loss. It does not count as an event.
+    /// Ends a line that is not an event but stands between events, such as a loss mark. It does not
+    /// count as an event.
     pub fn end_mark(&mut self, start: usize) -> Flow {
         self.end_any(start, false)
     }

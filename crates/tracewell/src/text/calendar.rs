@@ -170,7 +170,7 @@ pub enum DateError {
         /// The text.
         found: String,
     },
-    /// The date cannot be counted in nanoseconds since 1970 with 64 bits.
+    /// The date, in nanoseconds since 1970, does not fit in 64 bits.
     #[error("expected a date from 1970 to 2554, found '{found}'")]
     OutOfRange {
         /// The text.

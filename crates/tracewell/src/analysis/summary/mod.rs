@@ -9,8 +9,9 @@
 //! | `sample` | a list of entries, of which it keeps a sample if there are too many |
 //! | `stored` | the summary as bytes |
 //!
-//! The changes of rows leave the builder of tracks while the trace is read. So the builder's limit
-//! [`super::tracks::MAX_ENTRIES`] applies to pending entries and not to the whole trace.
+//! While the trace is read, the track builder already hands over the changes of its rows. So the
+//! builder's limit [`super::tracks::MAX_ENTRIES`] applies to pending entries and not to the whole
+//! trace.
 //!
 //! [`Summary::tracks`] returns the tracks at a resolution, in ticks. It combines neighbouring short
 //! states into parts of at most this length. Each state occurs once in a part, with the sum of its
@@ -226,7 +227,7 @@ fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool
     from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
 
-/// The parts of tracks that grow with the trace.
+/// Those parts of a track that grow with the length of the trace.
 #[derive(Clone, Debug, Default)]
 struct Parts {
     cores: Vec<SummaryRow<Occupant>>,

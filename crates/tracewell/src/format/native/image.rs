@@ -145,8 +145,8 @@ impl<'a> Image<'a> {
             return None;
         }
         let mut start = PacketHeader::WORDS;
-        // Read consumed records too, because they change the time base and the number of the first
-        // event.
+        // Also read records that were already consumed, because they change the time base and the
+        // number of the first event.
         while (start as u64) < consumed.saturating_sub(packet).min(used) {
             let head = RecordHeader::unpack(word(bytes, start)?);
             match head.id {

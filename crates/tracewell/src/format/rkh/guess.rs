@@ -197,7 +197,8 @@ type Reading = (usize, bool, Option<String>, Vec<Option<u8>>);
 /// The arguments of each event of a dialect.
 type Fields = Vec<Option<Vec<Field>>>;
 
-/// Returns the arguments of a dialect's events by code, parsed once per process.
+/// Returns a table from event code to arguments for a dialect. The table is parsed once per
+/// process.
 fn fields(dialect: Dialect) -> &'static Fields {
     static FIELDS: [OnceLock<Fields>; Dialect::ALL.len()] =
         [const { OnceLock::new() }; Dialect::ALL.len()];

@@ -80,7 +80,7 @@ pub(super) struct Lanes {
     session: u8,
     /// Number of ticks to add to recorded times after the latest restart.
     base: u64,
-    /// The largest time so far, with the number of ticks in `base` added.
+    /// The largest time so far, plus the ticks in `base`.
     latest: u64,
     /// Offset of damage that no loss reports yet.
     damage: Option<(u64, LossCause)>,
