@@ -191,7 +191,7 @@ struct Lines {
     selection: Selection,
     format: EventFormat,
     columns: Option<Columns>,
-    /// The form of times, if it is chosen.
+    /// The form of times, if an option chooses it.
     times: Option<TimeForm>,
 }
 
