@@ -63,7 +63,7 @@ impl Default for Machine<'_> {
     }
 }
 
-/// The use of the buffers.
+/// How the buffers are used.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Mode {
     /// Two buffers: one is filled while the other is drained. While both are full, entries are
@@ -137,7 +137,7 @@ pub struct Options<'m> {
     pub generic: bool,
     /// Record nothing until `trcon` is called (`-d`).
     pub deferred: bool,
-    /// The use of the buffers.
+    /// How the buffers are used.
     pub mode: Mode,
     /// Which of the caller's events to record.
     pub events: EventList<'m>,

@@ -88,8 +88,9 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
     }
 
     /// Stores the name of a task or object, with its value and priority
-    /// ([`tracewell_wire::target::definition`]). Cuts the name after 140 bytes. Names survive, even
-    /// if the stream overwrites its events. A stream has room for about 1900 different names.
+    /// ([`tracewell_wire::target::definition`]). Cuts the name after 140 bytes. Names are kept,
+    /// even if the stream overwrites events that use them. A stream has room for about 1900
+    /// different names.
     ///
     /// # Errors
     /// Returns an error if the stream has no room for another event type.

@@ -7,7 +7,7 @@
 //! one table.
 //!
 //! RKH documents the filters of each event only for version 3.4. We assume that events of older
-//! dialects have the filters of their 3.4 successors.
+//! dialects have the filters of the events that correspond to them in 3.4.
 
 #[rustfmt::skip]
 mod table;
