@@ -97,8 +97,8 @@ impl Words {
         &self.words[..=self.count]
     }
 
-    /// Returns a number for the kinds of the values. Two records of one call site have different
-    /// numbers if the kinds of their values differ.
+    /// Returns a number that encodes the kinds of the values. Two records of one call site have
+    /// different numbers if the kinds of their values differ.
     ///
     /// A call site has at most 32 fields, and each field has four bits of the number: its kind, or
     /// 0 if it has no value.

@@ -55,7 +55,7 @@ const MAX_PASSES: usize = 8;
 /// The reading progress in a packet. Positions are in words from the packet's start.
 #[derive(Clone, Copy, Default, Debug)]
 struct Source {
-    /// Order number of the packet's opening.
+    /// Order number that the packet got when it was opened.
     opened: u64,
     /// Position of this packet in the order in which packets were closed; 0 while it is open.
     closed: u64,
@@ -98,7 +98,7 @@ pub struct Reader {
     /// whose timestamp is not the packet's key is obsolete.
     next: BinaryHeap<Reverse<(u64, u32)>>,
     /// Among the closed packets with records: the packet that was closed first, and the order
-    /// number of its closing.
+    /// number that it got then.
     first_closed: Option<(u64, u32)>,
     /// The reader leaves records later than this for the next double pass.
     cutoff: u64,
@@ -225,8 +225,7 @@ impl Reader {
             self.next.pop();
             return None;
         }
-        // All records of packets that were closed before the opening of this packet must come
-        // first.
+        // All records of packets that were closed before this packet was opened must come first.
         match self.first_closed {
             Some((closed, first)) if closed < source.opened => Some(first as usize),
             _ => Some(packet as usize),

@@ -246,8 +246,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         self.event(core, ids::VALUE, [channel, stored as u32]);
     }
 
-    /// Records a text of the application. Cuts it if it does not fit into a packet or has more than
-    /// 64 bytes.
+    /// Records a text of the application. Truncates the text to 64 bytes, or to fewer bytes if it
+    /// does not fit into a packet otherwise.
     pub fn text(&mut self, core: u8, channel: u32, text: &str) {
         self.block(core, ids::TEXT, channel, |bytes, length| {
             let most = bytes.len().min(length + MAX_BLOCK) - length;
@@ -464,7 +464,7 @@ fn next_number(memory: &mut [u8], control: &Control, core: u8) -> u32 {
     let range = control.slots_at(core)..control.slots_at(core + 1);
     let slots = memory.get(range).unwrap_or_default().chunks(usize::from(control.slot));
     let numbers = slots.filter_map(|slot| match Lookup::at(slot) {
-        // In damaged memory, a slot may contain a packet of another core.
+        // In damaged memory, a slot can contain a packet of another core.
         Lookup::Packet(Packet { header, .. }) if header.core == core => {
             Some(header.number.wrapping_add(1))
         }
