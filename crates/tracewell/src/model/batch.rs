@@ -234,7 +234,7 @@ impl<'a> Records<'a> {
     /// Returns the record of a row if all records have this size; empty if there is no such row.
     #[inline(always)]
     fn fixed_record(&self, row: usize, size: usize) -> &'a [u8] {
-        let start = row.checked_mul(size).unwrap_or(usize::MAX);
+        let start = row.saturating_mul(size);
         self.bytes.get(start..).and_then(|rest| rest.get(..size)).unwrap_or_default()
     }
 

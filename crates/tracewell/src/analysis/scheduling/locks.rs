@@ -17,77 +17,20 @@
 //!
 //! `inversions` measures priority inversion.
 
-use super::accounts::{Accounts, Split};
+use super::accounts::Accounts;
 use super::inversions::{Inverted, Urgency};
 use super::kinds::is_cause;
-use super::moments::{Moments, Position, Wait};
+use super::moments::{Moments, Position};
 use super::mutexes::Mutexes;
 use super::per::{PerContext, PerCore};
-use super::resources::{Locks, Number, Resource, Resources};
+use super::requests::{Ask, Asked, Request};
+use super::resources::{Locks, Resource, Resources};
 use super::step::Step;
 use super::subject::Subject;
 use super::waited::{LongestWaits, Waited};
 use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
-
-/// A request as an event contains it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
-    pub(super) task: ContextId,
-    pub(super) key: Option<u64>,
-    pub(super) is_mutex: bool,
-    pub(super) kind: Option<u32>,
-    pub(super) from: Position,
-}
-
-impl Ask {
-    /// Returns the request of an event, or `None` if the event is no request of a known task.
-    fn of(step: &Step) -> Option<Self> {
-        let is_mutex = match step.meaning? {
-            Meaning::Lock => true,
-            Meaning::Wait => false,
-            _ => return None,
-        };
-        let (task, from) = (step.subject?, Position::of(step));
-        Some(Self { task, key: step.object, is_mutex, kind: step.object_kind, from })
-    }
-}
-
-/// A request. No event has shown yet whether it is granted or blocked.
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    task: ContextId,
-    key: Option<u64>,
-    is_mutex: bool,
-    kind: Option<u32>,
-    from: Position,
-    totals: Split,
-    /// The requested object, if the event names it.
-    resource: Option<Number>,
-}
-
-/// A blocked request.
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    asked: Asked,
-    owner: Option<ContextId>,
-    /// Total execution of the owner at the time of the request, if the trace does not show on whose
-    /// behalf the owner runs.
-    owner_ran: Option<u64>,
-    inverted: Inverted,
-}
-
-impl Asked {
-    /// Returns true if the scheduler's choice leaves open whether the request is blocked. Such a
-    /// choice only changes the priority of another task, and the requesting task continues.
-    #[inline]
-    fn outlasts(&self, step: &Step) -> bool {
-        matches!(step.meaning, Some(Meaning::Blocks | Meaning::Ready))
-            && step.subject != Some(self.task)
-            && (step.recorded_by, step.next) == (Some(self.task), Some(self.task))
-    }
-}
 
 /// Maximum number of simultaneous waits that are checked for inversion. Few tasks wait at the same
 /// time, but damaged traces may have thousands of waits.
@@ -573,13 +516,6 @@ impl Requests {
             waited.iter_mut().for_each(Waited::forget_parts);
         }
         (self.resources.finish(), waited, self.more)
-    }
-}
-
-impl Request {
-    fn wait(&self) -> Wait {
-        let Asked { task, key, kind, is_mutex, from, .. } = self.asked;
-        Wait { task, key, kind, is_mutex, owner: self.owner, from }
     }
 }
 

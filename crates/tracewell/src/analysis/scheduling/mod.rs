@@ -11,7 +11,7 @@
 //! | `timing` | jobs compared with a known period and deadline |
 //! | `passages` | time of a task from one mark to another |
 //! | `preemptions` | involuntary loss of the processor |
-//! | `locks`, `mutexes` | requests for mutexes and semaphores, waits, holding times |
+//! | `locks`, `requests`, `mutexes` | requests for mutexes and semaphores, waits, holding times |
 //! | `inversions` | priority inversion |
 //! | `cores` | the time of each core |
 //! | `stacks` | maximum stack depth |
@@ -51,6 +51,8 @@
 //! assert!(figures.tasks.iter().any(|task| task.execution.is_some_and(|e| e.ticks > 0)));
 //! # Ok::<(), tracewell::input::InputError>(())
 //! ```
+//!
+//! [`Processor::Recorders`]: crate::model::Processor::Recorders
 
 mod accounts;
 mod cores;
@@ -74,6 +76,7 @@ mod passages;
 mod per;
 mod preemptions;
 mod range;
+mod requests;
 mod resources;
 mod rows;
 mod sanity;

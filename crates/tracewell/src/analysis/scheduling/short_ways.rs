@@ -9,8 +9,8 @@
 use super::Scheduling;
 use super::inversions::urgency;
 use super::kinds::{Class, Kind};
-use super::locks::Ask;
 use super::moments::{Moments, Position};
+use super::requests::Ask;
 use super::rows::Rows;
 use super::step::Step;
 use crate::model::{ContextId, ContextKind, Event, Meaning, Priority, Trace};
