@@ -89,7 +89,8 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
         ink.fillStyle = colours.alarm;
         ink.fillRect(from, top - 3, Math.max(to - from, 3), 3);
         const ticks = inversion.ticks[i];
-        const label = `priority inversion ${model.span(begin, begin + ticks)}`;
+        // The band covers the wait, of which the inversion may be a part.
+        const label = `priority inversion ${model.span(begin, begin + ticks)} of a wait of ${model.span(begin, until)}`;
         drawn = pill(frame, label, from, colours.alarm, drawn, y);
     });
 }

@@ -128,7 +128,7 @@ fn write(
     threads: usize,
 ) -> Result<Outcome, Failure> {
     let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
-    let mut input = Input::open_run(files, settings)?;
+    let mut input = args.open(files, settings)?;
     args.warn_ineffective(&input, files.len());
     input.select(selection.clone());
     input.set_threads(threads);

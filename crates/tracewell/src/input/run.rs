@@ -27,14 +27,17 @@ impl Input {
         // The parts are copied into one buffer, because a decoder reads only one input.
         let mut remarks = Diagnostics::default();
         let mut bytes = read(first, &mut remarks)?;
+        let mut parts = vec![(0, shown_path(first).to_string())];
         for file in others {
             settings.parts.push(bytes.len());
+            parts.push((bytes.len() as u64, shown_path(file).to_string()));
             bytes.extend(read(file, &mut remarks)?);
         }
         let name = format!("{} and {} more", shown_path(first), others.len());
         let content = Content::Whole(Bytes::Owned(bytes));
         let mut input = Self::recognise(name.into(), content, settings)?;
         input.remarks.prepend(&remarks);
+        input.parts = parts;
         Ok(input)
     }
 }
