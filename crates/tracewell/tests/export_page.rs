@@ -281,8 +281,7 @@ fn a_page_has_the_spans_of_each_thread() {
     let changes = |row: &Value| {
         let [from, to] = [0, 1].map(|end| row["changes"][end].as_u64().unwrap() as usize);
         let column = |name: &str| page.columns[name][from..to].to_vec();
-        let [ticks, states, values] =
-            ["change.ticks", "change.state", "change.value"].map(column);
+        let [ticks, states, values] = ["change.ticks", "change.state", "change.value"].map(column);
         let name = |(state, value): (&u64, &u64)| match state {
             1 => row["states"][*value as usize].as_str().unwrap().to_owned(),
             state => state.to_string(),

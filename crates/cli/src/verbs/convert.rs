@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tracewell::export::{self, EXPORTS, Export, ExportNames, Output};
 use tracewell::format::Options;
-use tracewell::input::Input;
 use tracewell::select::{Selection, did_you_mean, nearest};
 use tracewell::text::shown_path;
 
