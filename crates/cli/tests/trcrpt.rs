@@ -1,4 +1,4 @@
-//! Tests the verb `trcrpt`: what it says about logs that it cannot read, its template files, and its
+//! Tests the verb `trcrpt`: its errors for logs that it cannot read, its template files, and its
 //! lines on narrow screens.
 
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn logs_of_aix_itself_are_explained_whatever_their_name() {
 fn several_template_files_add_up() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("own.fmt");
-    std::fs::write(&own, "139 1.0 L=SYSC \"my fork\"\n").unwrap();
+    std::fs::write(&own, "139 1.0 L=SVC \"my fork\"\n").unwrap();
     let log = example("hooks.twx-0");
     let (own, log) = (own.to_str().unwrap(), log.to_str().unwrap());
     let report = text(&run(&["trcrpt", "-t", "@aix", "-t", own, log]));
@@ -59,7 +59,7 @@ fn a_loss_in_several_files_names_its_file() {
     let lost: Vec<_> = report.lines().filter(|line| line.contains("lost here")).collect();
     let alone = text(&run(&["trcrpt", third]));
     let of_third = alone.lines().find(|line| line.contains("lost here")).unwrap();
-    let named = of_third.replace(" ---", &format!(" of {third} ---"));
+    let named = of_third.replace(" ---", " of hooks.twx-1 ---");
     // The dashes at both ends are the same.
     assert!(lost.iter().any(|line| line.trim_matches('-') == named.trim_matches('-')), "{lost:?}");
 }
@@ -78,7 +78,7 @@ fn a_text_in_few_columns_begins_on_a_line_of_its_own() {
     let at_100 = narrow("100");
     assert_eq!(words(at_100.clone()), words(wide.clone()));
     // 22 columns remain beside the margin at column 78.
-    let text = at_100.lines().find(|line| line.contains("/opt/example/bin/readrec")).unwrap();
+    let text = at_100.lines().find(|line| line.contains("/usr/bin/ksh")).unwrap();
     let blanks = text.len() - text.trim_start().len();
     assert_eq!((blanks >= 8, blanks % 8), (true, 0), "{text}");
     assert!(text.trim_start().starts_with("EXEC SYSTEM CALL"), "{text}");

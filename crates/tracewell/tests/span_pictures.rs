@@ -1,5 +1,5 @@
-//! Tests the pictures of the spans of a program that uses `tracing`: the chart in text and the trace
-//! for Perfetto. `export_page` tests the page.
+//! Tests the pictures of the spans of a program that uses `tracing`: the chart in text and the
+//! trace for Perfetto. `export_page` tests the page.
 
 mod support;
 

@@ -27,10 +27,10 @@ impl Input {
         // The parts are copied into one buffer, because a decoder reads only one input.
         let mut remarks = Diagnostics::default();
         let mut bytes = read(first, &mut remarks)?;
-        let mut parts = vec![(0, shown_path(first).to_string())];
+        let mut parts = vec![(0, name(first))];
         for file in others {
             settings.parts.push(bytes.len());
-            parts.push((bytes.len() as u64, shown_path(file).to_string()));
+            parts.push((bytes.len() as u64, name(file)));
             bytes.extend(read(file, &mut remarks)?);
         }
         let name = format!("{} and {} more", shown_path(first), others.len());
@@ -40,6 +40,12 @@ impl Input {
         input.parts = parts;
         Ok(input)
     }
+}
+
+/// Returns the name of a file without its folder, which the parts of a run usually share.
+fn name(file: &Path) -> String {
+    let name = file.file_name().map_or(file, Path::new);
+    shown_path(name).to_string()
 }
 
 fn read(file: &Path, remarks: &mut Diagnostics) -> Result<Vec<u8>, InputError> {

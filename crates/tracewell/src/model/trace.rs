@@ -258,8 +258,8 @@ pub struct Trace {
     /// The event ids that occurred. An input that [notes them](crate::input::Input::note_ids) sets
     /// this field after reading the whole trace.
     pub ids: Option<EventIds>,
-    /// The files whose bytes were joined to this input: the offset of each file in the input, and its
-    /// name. Empty if the input is a single file.
+    /// The files whose bytes were joined to this input: the offset of each file in the input, and
+    /// its name. Empty if the input is a single file.
     pub parts: Vec<(u64, String)>,
     /// Events read so far.
     pub events: u64,
@@ -313,7 +313,8 @@ impl Trace {
     /// let mut trace = Trace::new("native", Schema::empty(), payload, clock);
     /// assert_eq!(trace.place(12), "12");
     /// trace.parts = vec![(0, "trace-0".to_owned()), (10, "trace-1".to_owned())];
-    /// assert_eq!((trace.place(9), trace.place(12)), ("9 of trace-0".into(), "2 of trace-1".into()));
+    /// assert_eq!(trace.place(9), "9 of trace-0");
+    /// assert_eq!(trace.place(12), "2 of trace-1");
     /// ```
     pub fn place(&self, offset: u64) -> String {
         match self.parts.iter().rev().find(|(start, _)| *start <= offset) {

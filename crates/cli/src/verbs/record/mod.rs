@@ -153,7 +153,7 @@ impl Record {
             }
             failures.note(trace.draft.commit_or_keep());
         }
-        ending::print(Path::new(""), None, Some((events, &self.output)));
+        ending::print(Path::new(""), None, Some((events, self.output.as_path())));
         Ok(failures.0)
     }
 
@@ -220,7 +220,7 @@ impl Record {
         });
         self.warn_lost(&of_stream, traced, place.draft.replaces());
         let recorded = of_stream.lanes > 0 || traced;
-        ending::print(self.name(), end, recorded.then_some((events, &self.output)));
+        ending::print(self.name(), end, recorded.then_some((events, self.output.as_path())));
         Ok(failures.combined_with(status.map_err(|error| at_program(&error))?))
     }
 

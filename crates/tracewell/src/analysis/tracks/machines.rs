@@ -72,7 +72,8 @@ pub struct MachineTracks {
     pub figures: Figures,
 }
 
-/// A sink for the tracks of machines, levels, messages and spans, but not for the scheduler's tracks.
+/// A sink for the tracks of machines, levels, messages and spans, but not for the scheduler's
+/// tracks.
 #[derive(Clone, Debug)]
 pub struct MachineTrackBuilder {
     machines: Machines<MachineBuilder>,

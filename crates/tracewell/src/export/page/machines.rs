@@ -27,9 +27,9 @@ pub(super) struct MachineRows {
     pub(super) messages: Vec<Arrow>,
 }
 
-/// A state machine: its members `name`, `key` and `states`, its states and its steps. The spans of a
-/// thread are also a machine, which is in one of the spans or in none. They have the further member
-/// `group`, which is the heading of these rows.
+/// A state machine: its members `name`, `key` and `states`, its states and its steps. The spans of
+/// a thread are also a machine, which is in one of the spans or in none. They have the further
+/// member `group`, which is the heading of these rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MachineRow {
     pub(super) members: Value,

@@ -1,5 +1,5 @@
-//! Recognises the event types that `tracewell-tracing` defines for call sites and spans, and numbers
-//! the spans of a program. `tracewell_wire::native` defines the names of families and
+//! Recognises the event types that `tracewell-tracing` defines for call sites and spans, and
+//! numbers the spans of a program. `tracewell_wire::native` defines the names of families and
 //! fields.
 
 use tracewell_wire::native::{

@@ -72,11 +72,11 @@ pub(super) fn guess(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
     }
 }
 
-/// Minimum number of bytes for an early inference.
-const EARLY_BYTES: usize = 1024;
+/// Minimum number of bytes for an early inference. Fewer bytes often lack events that show a size.
+const EARLY_BYTES: usize = 4096;
 
-/// Infers dialect and settings from fewer bytes than a full sample. Finds settings only if the first
-/// half of the bytes alone shows the same settings.
+/// Infers dialect and settings from fewer bytes than a full sample. Finds settings only if the
+/// first half of the bytes alone shows the same settings.
 pub(super) fn early(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
     if bytes.len() < EARLY_BYTES {
         return Guess::TooFew;

@@ -159,7 +159,8 @@ impl ThreadxDecoder {
         }
     }
 
-    /// Returns the error for an input in which no dump was found. `error` is the fault at its start.
+    /// Returns the error for an input in which no dump was found. `error` is the fault at its
+    /// start.
     fn no_dump(&self, input: &Input<'_>, error: HeaderError) -> ReadError {
         let searched = input.bytes.len().min(self.search);
         let is_blank = input.bytes.iter().take(searched).all(|byte| *byte == 0);
