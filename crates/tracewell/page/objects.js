@@ -1,7 +1,7 @@
 // Draws state machines, their steps, the spans of threads, and the levels of queues, pools and semaphores.
 
 import { Strip, fitted, hatch } from "./paint.js";
-import { stateColour } from "./theme.js";
+import { stateColour, textOn } from "./theme.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 /** @typedef {{ y: number, height: number }} Box */
@@ -16,10 +16,10 @@ const IN_NO_SPAN = 2;
 export function stateSpan({ ink, colours }, spans, index, { y, height }, x, width, row) {
     if (spans.state[index] === IN_NO_SPAN) return;
     const isKnown = spans.state[index] === 1;
-    ink.fillStyle = isKnown ? stateColour(spans.value[index]) : hatch(ink, colours.unknown);
+    ink.fillStyle = isKnown ? stateColour(colours, spans.value[index]) : hatch(ink, colours.unknown);
     ink.fillRect(x, y, Math.max(width - (width > 3 ? 0.5 : 0), 1), height);
     if (!isKnown) return;
-    ink.fillStyle = colours.onColour;
+    ink.fillStyle = textOn(stateColour(colours, spans.value[index]));
     fitted(ink, row.states[spans.value[index]], x + 7, y + height / 2 + 0.5, width - 10);
 }
 
@@ -28,7 +28,7 @@ export function statePixel({ ink, colours }, spans, from, to, { y, height }, x, 
     const index = spans.find((from + to) / 2);
     if (index < 0 || spans.state[index] === IN_NO_SPAN) return;
     strips[0] ??= new Strip(ink);
-    strips[0].add(x, y, height, spans.state[index] === 1 ? stateColour(spans.value[index]) : colours.unknown);
+    strips[0].add(x, y, height, spans.state[index] === 1 ? stateColour(colours, spans.value[index]) : colours.unknown);
 }
 
 /** Draws a step. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number) => void} */
