@@ -192,7 +192,9 @@ impl<'a> Walk<'a> {
             Code::Ascii { .. } | Code::Bits(_) | Code::Counted(_) | Code::Terminated
         );
         let is_split = at < HOOK_DATA && end > HOOK_DATA;
-        if self.system == System::Aix && !self.has_moved && is_number && is_split {
+        // Ids of four digits may be those of another system.
+        let is_hook = self.system == System::Aix && self.stanza.key_text.len() == 3;
+        if is_hook && !self.has_moved && is_number && is_split {
             let message = "in an entry of trchook, this number begins with the hook data, 2 bytes \
                            before the first data word: use $D1, or G4 before it (G8 in a 64-bit \
                            entry); in a 32-bit entry of trcgen, it is the data word";
