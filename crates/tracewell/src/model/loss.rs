@@ -64,6 +64,9 @@ pub struct Loss {
 /// // Once the size of one gap is unknown, so is the sum.
 /// losses.add(&Loss { before: 9, events: None, cause: LossCause::Damaged, offset: 160 });
 /// assert_eq!((losses.events(), losses.damaged()), (None, 1));
+/// // The gap that the damaged record leaves in the numbers is at the same place.
+/// losses.add(&Loss { before: 9, events: Some(0), cause: LossCause::Missing, offset: 160 });
+/// assert_eq!(losses.places(), 2);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
