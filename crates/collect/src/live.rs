@@ -29,8 +29,8 @@ pub(crate) struct Live<'a, 't> {
     stage: Stage<'a>,
     /// The time at which the latest bytes arrived; `None` after the pause that followed them.
     fresh_since: Option<Instant>,
-    /// True if the user has been told that there is no event yet.
-    told_no_event: bool,
+    /// True if a notice has reported that there is no event yet.
+    reported_no_event: bool,
     /// Number of events in earlier runs.
     earlier: u64,
     pub(crate) shown: Shown,
@@ -65,7 +65,7 @@ impl<'a, 't> Live<'a, 't> {
             tell,
             stage: Stage::begin(),
             fresh_since: None,
-            told_no_event: false,
+            reported_no_event: false,
             earlier: 0,
             shown: Shown::default(),
         }
@@ -153,7 +153,7 @@ impl<'a, 't> Live<'a, 't> {
         let state = reading.pause(sink.as_mut());
         let pending = reading.pending() as u64;
         let is_silent = reading.trace().events == 0 && matches!(state, Ok(State::Wanting));
-        if is_silent && !std::mem::replace(&mut self.told_no_event, true) {
+        if is_silent && !std::mem::replace(&mut self.reported_no_event, true) {
             (self.tell)(&Notice::NoEventYet(pending));
         }
         self.decoded(state)

@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 64;
 /// The spans of a thread at one depth.
 #[derive(Clone, Debug)]
 pub struct SpanTrack {
-    /// The thread.
+    /// The thread that entered the spans.
     pub context: ContextId,
     /// Number of spans around those of this track.
     pub depth: usize,
