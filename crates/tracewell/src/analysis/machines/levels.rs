@@ -2,6 +2,9 @@
 //!
 //! Events contain the level before a call. They do not show whether the call succeeded. If an event
 //! contains the number of free items and the capacity is known, the level is their difference.
+//!
+//! A receive that finds its queue empty takes no message at that time. It waits for one, or fails.
+//! If a message is sent and the level stays the same, the waiting receive took it.
 
 use std::collections::HashSet;
 
@@ -22,7 +25,7 @@ pub struct Level {
     pub capacity: Option<u64>,
     /// Items added: messages sent, blocks released.
     pub put: u64,
-    /// Items removed: messages received, blocks allocated.
+    /// Items removed: messages received, blocks allocated. Contains no receive that still waits.
     pub taken: u64,
     /// Messages that were refused.
     pub refused: u64,
@@ -40,6 +43,11 @@ pub struct Level {
     /// is reduced to the sample with the higher fill level.
     pub samples: Vec<(u64, u64)>,
     is_owner: bool,
+    /// Number of receives that found the queue empty and have not got a message.
+    unserved: u64,
+    /// The level before the latest send, if a receive was unserved. The next level shows whether the
+    /// message went to this receive or into the queue.
+    sent_at: Option<u64>,
 }
 
 /// Maximum number of samples per object. The limit is lower if there are many objects.
@@ -100,6 +108,8 @@ impl Levels {
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
         for level in self.rows.list_mut() {
+            // A message that a receive took before the range does not belong to the range.
+            level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
             level.samples.clear();
@@ -107,10 +117,16 @@ impl Levels {
         }
     }
 
+    /// Handles missing events or a restart.
+    pub(super) fn cut(&mut self) {
+        self.rows.list_mut().iter_mut().for_each(Level::cut);
+    }
+
     /// Returns the objects. A machine is listed as a queue because messages enter its queue. If
     /// that queue has events of its own, only the queue is listed, not the machine.
     pub(super) fn finish(self) -> Vec<Level> {
         let mut levels = self.rows.finish();
+        levels.iter_mut().for_each(Level::end);
         // A message was counted both for the machine and for its queue, so omit the machine.
         let owners: HashSet<_> = levels.iter().filter_map(|level| level.owner).collect();
         levels.retain(|level| {
@@ -152,6 +168,8 @@ impl Level {
             least_free: None,
             samples: Vec::new(),
             is_owner: false,
+            unserved: 0,
+            sent_at: None,
         }
     }
 
@@ -166,6 +184,7 @@ impl Level {
                 self.owner = sight.owner().filter(|owner| owner.argument != 0);
             }
             Meaning::Send | Meaning::SendFirst | Meaning::Free => self.put += 1,
+            Meaning::Receive if details.before && details.used.is_some() => {}
             Meaning::Receive | Meaning::Allocate => self.taken += 1,
             Meaning::Refuse => self.refused += 1,
             _ => {}
@@ -175,8 +194,38 @@ impl Level {
                 Some(self.least_free.map_or(least_free, |known| known.min(least_free)));
         }
         let level = self.level(sight)?;
+        self.serve(sight, level);
         self.note(sight.ticks(), level, samples);
         Some(level)
+    }
+
+    /// Counts the message that a receive took. `level` is the level of the event.
+    fn serve(&mut self, sight: &Sight<'_>, level: u64) {
+        let details = sight.details();
+        if !details.before || details.used.is_none() {
+            return;
+        }
+        if self.sent_at.take() == Some(level) && self.unserved > 0 {
+            (self.taken, self.unserved) = (self.taken + 1, self.unserved - 1);
+        }
+        match sight.meaning {
+            Meaning::Receive if level == 0 => self.unserved += 1,
+            Meaning::Receive => self.taken += 1,
+            Meaning::Send | Meaning::SendFirst if self.unserved > 0 => self.sent_at = Some(level),
+            _ => {}
+        }
+    }
+
+    /// Counts the last sent message if a receive waited for it.
+    fn end(&mut self) {
+        if self.sent_at.take().is_some() {
+            (self.taken, self.unserved) = (self.taken + 1, self.unserved.saturating_sub(1));
+        }
+    }
+
+    /// Handles missing events, which may have served the receives.
+    fn cut(&mut self) {
+        (self.unserved, self.sent_at) = (0, None);
     }
 
     fn level(&mut self, sight: &Sight<'_>) -> Option<u64> {

@@ -100,10 +100,9 @@ pub use timing::{Expected, Timing};
 pub use waited::Waited;
 pub use windows::WINDOWS;
 
-use crate::analysis::per_id::PerId;
 use crate::analysis::total::{Total, total};
 use crate::model::{
-    Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, Processor, Sink, Trace,
+    Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, PerId, Processor, Sink, Trace,
 };
 use accounts::Accounts;
 use cores::Core;
@@ -268,6 +267,9 @@ impl<M: Moments> Scheduling<M> {
         }
         if wanted.distributions {
             scheduling.collect_times();
+        }
+        if wanted.uses {
+            scheduling.requests.collect_uses();
         }
         scheduling
     }

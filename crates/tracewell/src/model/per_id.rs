@@ -1,4 +1,4 @@
-//! Facts about event ids that analyses look up for each event. The schema is searched once per id.
+//! Facts about event ids that selections and analyses look up for each event. The schema is searched once per id.
 
 use std::sync::{Arc, Weak};
 
@@ -10,7 +10,7 @@ const MAX_IDS: usize = 1 << 16;
 /// A table by event id. An entry is made when its id first occurs, and made again after the schema
 /// has changed.
 #[derive(Clone, Debug)]
-pub(super) struct PerId<T> {
+pub(crate) struct PerId<T> {
     /// The schema of the entries. Because the reference is weak, a decoder can change the schema
     /// without a copy. The changed schema has a different address.
     schema: Weak<Schema>,
@@ -30,7 +30,7 @@ impl<T> Default for PerId<T> {
 impl<T: Copy> PerId<T> {
     /// Returns the entry of an id. `make` makes it.
     #[inline(always)]
-    pub(super) fn get(
+    pub(crate) fn get(
         &mut self,
         schema: &Arc<Schema>,
         id: u32,
