@@ -66,7 +66,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Runs the verb, and prints the failure with which it ends.
+    /// Runs the verb. If it fails, prints the failure.
     pub(crate) fn run(&self) -> Outcome {
         let done = match self {
             #[cfg(target_os = "linux")]

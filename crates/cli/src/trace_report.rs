@@ -104,7 +104,7 @@ impl Request {
         }
         input.set_threads(self.threads);
         let mut report = TrcReport::new(out, program, settings);
-        // A selection by name needs all names, and a trace may define names as late as at its end.
+        // A selection by name needs all names, and a trace may define a name even at its end.
         let read = read_selected(input, &mut report, &selection);
         let mut trace = read.map_err(|error| Failure::reading(error, self.output_path()))?;
         selection.remark(&mut trace);

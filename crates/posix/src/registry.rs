@@ -50,7 +50,7 @@ pub(crate) fn choose() {
     });
 }
 
-/// Returns the error because of which the processes of a user cannot find their controllers, or
+/// Returns the error that prevents the processes of a user from finding their controllers, or
 /// `None` if there is no error. The user is that of the process with the given id; 0 means this
 /// process.
 ///
@@ -154,8 +154,8 @@ impl Registry {
         let mut words = [0; 3];
         let read = sys::read_words(file.as_fd(), 0, &mut words);
         let whole = sys::facts(file.as_fd())?.size >= AREA_WORDS as u64 * 8;
-        // Do not compare the space, because the process or the controller that created the area
-        // possibly did not know the space.
+        // Do not compare the space: the process or controller that created the area may not have
+        // known it.
         let right = words[0] == AREA_MAGIC
             && Process::of_words(words[1], words[2]).id == process.id
             && words[2] == process.start;

@@ -152,8 +152,8 @@ pub(crate) fn with_depth<R>(
 }
 
 impl ThreadState {
-    /// Checks which threads use attached streams. Call this between two memory barriers in all
-    /// threads.
+    /// Checks which threads use attached streams. Before and after this call, execute a memory
+    /// barrier in all threads.
     ///
     /// If a stream was detached before the check with the returned number began, no thread uses it
     /// any more. `number` is the number of this check; the numbers increase. `depth` is the

@@ -141,7 +141,7 @@ pub(crate) const WAITS: &[Column] = &[
 pub(crate) const LOSSES: &[Column] = &[
     Column::new("seq", U64, "", "number of the event after the gap"),
     Column::new("events", U64, "", "number of missing events; null if it is unknown"),
-    Column::new("cause", Word, "", "reason for which they are missing"),
+    Column::new("cause", Word, "", "reason why they are missing"),
     Column::new("byte_offset", U64, "bytes", "position in the source"),
 ];
 

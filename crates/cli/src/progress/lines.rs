@@ -55,8 +55,8 @@ pub(super) fn show(lines: &[String]) {
     }
 }
 
-/// Returns the control codes that move the cursor from the end of the last of `lines` lines to the
-/// start of the first line.
+/// Returns the control codes that move the cursor from the end of the last line up to the start of
+/// the first. `lines` is the number of lines.
 fn start_of(lines: usize) -> String {
     match lines {
         0 | 1 => "\r".to_owned(),

@@ -116,7 +116,7 @@ fn percent(part: u64, whole: u64) -> u64 {
     (100 * u128::from(part) / u128::from(whole.max(1))) as u64
 }
 
-/// Returns an amount of data in a unit in which it has few digits: `12.3 MB`.
+/// Returns an amount of data as text, in a unit that keeps the number short: `12.3 MB`.
 pub(crate) fn data(bytes: u64) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
     match units.into_iter().find(|(scale, _)| bytes >= *scale) {

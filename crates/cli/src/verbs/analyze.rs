@@ -83,8 +83,8 @@ pub(crate) struct Analyze {
 
     /// Explain a response or wait: which contexts ran, held an object, or woke another context
     ///
-    /// An event is a number, a time is 1.5ms or tick:12345. worst:TASK is the longest response or
-    /// wait of a task.
+    /// Write an event as its number, and a time as 1.5ms or tick:12345. worst:TASK is the longest
+    /// response or wait of a task.
     #[arg(long, value_name = "EVENT|TIME|worst:TASK")]
     why: Option<Question>,
 

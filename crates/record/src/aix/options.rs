@@ -120,7 +120,7 @@ impl EventList<'_> {
     }
 }
 
-/// The behaviour if the log may be too small for the next buffer.
+/// What the recorder does if the log may be too small for the next buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum LogFull {
     /// The log wraps: it continues at its start.

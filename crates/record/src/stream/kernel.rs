@@ -20,8 +20,8 @@ use super::{DefineError, Family, Stream};
 /// Mutex 3 and queue 3 are different objects.
 ///
 /// An event belongs to a core of the kernel: 0 to 31. The context of the event is the task that
-/// runs on this core, or the interrupt in progress. A thread that is not a core, such as a thread
-/// that wakes a task from outside, records its events with the core [`Kernel::OUTSIDE`]. The
+/// runs on this core, or the interrupt in progress. A thread that does not act as a core, such as a
+/// thread that wakes a task from outside, records its events with the core [`Kernel::OUTSIDE`]. The
 /// context of these events is the thread.
 ///
 /// ```
@@ -49,7 +49,7 @@ pub struct Kernel<S> {
 }
 
 impl<S: Deref<Target = Stream>> Kernel<S> {
-    /// The core number of events from a thread that is not a core of the kernel.
+    /// The core number of events from a thread that does not act as a core of the kernel.
     pub const OUTSIDE: u8 = kernel::OUTSIDE;
 
     /// Records into a stream, which the caller passes as a reference or as a pointer such as `Arc`.

@@ -105,7 +105,7 @@ pub(crate) struct Check {
     #[arg(short, long, conflicts_with = "write")]
     follow: bool,
 
-    /// Write a new file RULES that this trace passes, instead of reading it
+    /// Write a new file RULES with rules that this trace passes, instead of checking traces
     #[arg(short, long)]
     write: bool,
 
@@ -193,7 +193,7 @@ impl Check {
                 "check needs rules and a trace: name a rules file before the trace, or set 'rules' in \
                  tracewell.toml",
             )),
-            // The error of the rules file says that it is not text.
+            // The error for the rules file then says that it is not text.
             None => Ok(()),
         }
     }
@@ -380,8 +380,8 @@ impl Check {
         selection: Selection,
         out: &mut dyn Write,
     ) -> Result<Trace, Failure> {
-        // Read all events and contexts: statements in the written rules select from them, so that
-        // the whole trace passes the rules.
+        // Read all events and contexts, not only the selected ones: the written rules repeat the
+        // selection, and the whole trace must pass them.
         let Selection { events, contexts, .. } = selection.clone();
         input.select(Selection { events: Vec::new(), contexts: Vec::new(), ..selection });
         let name = input.path().file_name().unwrap_or(input.path().as_os_str());

@@ -18,9 +18,9 @@ use crate::output;
 pub(super) enum Files<'a> {
     /// The bytes are not stored.
     None,
-    /// The only source goes to standard output.
+    /// There is one source, and its bytes go to standard output.
     Stdout,
-    /// The only source goes to this file.
+    /// There is one source, and its bytes go to this file.
     One(&'a Path),
     /// Each source gets a file in this folder.
     Folder(&'a Path),

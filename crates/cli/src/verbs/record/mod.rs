@@ -117,8 +117,8 @@ impl Record {
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
         let mut trace = PosixTrace::begin(process, draft)?;
         let mut failures = Failures::default();
-        // The rename would replace no earlier recording, so rename the log now. Others can then
-        // read it while it grows.
+        // The rename would replace no earlier recording, so rename the log now. Other programs can
+        // then read it while it grows.
         if !trace.draft.replaces() {
             failures.note(trace.draft.commit_or_keep());
         }

@@ -39,7 +39,7 @@ pub(super) struct Cache {
     most: u64,
 }
 
-/// The state of the files to which a summary belongs, and the name of the summary.
+/// The name of a summary, and the state that it describes: files, options and program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     name: String,

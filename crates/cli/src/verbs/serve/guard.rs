@@ -34,7 +34,7 @@ impl Guard {
     }
 
     /// Returns the part of a request's path after the secret, or the response that refuses the
-    /// request. `local` is the server's address of this connection.
+    /// request. `local` is the address of the server at which the connection arrived.
     pub(super) fn admit<'r>(
         &self,
         request: &'r Request,

@@ -87,8 +87,8 @@ pub(super) struct Response {
     body: Arc<Vec<u8>>,
 }
 
-/// The content security policy of all responses except the page: a browser loads and executes
-/// nothing for them.
+/// The content security policy of all responses except the page: the browser must load and execute
+/// nothing.
 const NOTHING: &str = "default-src 'none'";
 
 impl Response {

@@ -1,5 +1,5 @@
-//! The file with the marks of the user, `FILE.marks.txt` next to the trace. It is the only file
-//! that the server writes, apart from the private file of `redirect`.
+//! The file with the marks of the user, `FILE.marks.txt` next to the trace. The server writes no
+//! other files, except the summaries of `cache` and the private file of `redirect`.
 //!
 //! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces
 //! a file only if the file has this first line, and its content has not changed since the page read
