@@ -145,10 +145,10 @@ fn expressions_select_by_level_target_and_span() {
     assert_eq!(count("waited = true"), 1);
     assert_eq!(count("waited = 1"), 1);
     // The more severe level is the larger one.
-    for (severity, level) in ["TRACE", "DEBUG", "INFO", "WARN", "ERROR"].iter().enumerate() {
+    for level in ["TRACE", "DEBUG", "INFO", "WARN", "ERROR"] {
         let at_least = |name: &str| count(&format!("@level {name} {level}"));
         let known = at_least(">=") + at_least("<");
-        assert_eq!(known, count("@level = *E* | *A*"), "{severity} {level}");
+        assert_eq!(known, count("@level = ?*"), "{level}");
         assert_eq!(at_least(">=") - at_least(">"), count(&format!("@level = {level}")), "{level}");
     }
     assert_eq!(count("@level >= warn"), count("@level in (WARN, ERROR)"));
