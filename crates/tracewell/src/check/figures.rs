@@ -246,8 +246,8 @@ impl Name {
 pub struct Figure {
     /// The kind of figure.
     pub measure: Measure,
-    /// The names of tasks, objects or marks, as many as the measure needs. A wait or a hold may have
-    /// a second name, the task; a message may have a second name, the signal.
+    /// The names of tasks, objects or marks, as many as the measure needs. A wait or a hold may
+    /// have a second name, the task; a message may have a second name, the signal.
     pub names: Vec<Name>,
     /// The statistic of the values; `None` if the measure has one value.
     pub statistic: Option<Statistic>,

@@ -244,8 +244,8 @@ impl<'r> Watch<'r> {
             && matcher.matches(pattern, event, &mut self.bindings.clone()).is_ok()
     }
 
-    /// Counts the triggers that have waited too long for their answers. Returns a failure if there is
-    /// one. Call this before the event is an answer, because an answer after the limit does not
+    /// Counts the triggers that have waited too long for their answers. Returns a failure if there
+    /// is one. Call this before the event is an answer, because an answer after the limit does not
     /// count.
     fn expire(
         &mut self,

@@ -1,4 +1,5 @@
-//! Facts about event ids that selections and analyses look up for each event. The schema is searched once per id.
+//! Facts about event ids that selections and analyses look up for each event. The schema is
+//! searched once per id.
 
 use std::sync::{Arc, Weak};
 

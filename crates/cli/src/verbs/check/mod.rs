@@ -36,8 +36,8 @@ use crate::{output, small_file, sources};
 /// Check traces against rules: order of events, time limits, forbidden events, limits of figures
 ///
 /// The rules are a text file, described in docs/checking.md. Prints the first violation of each
-/// rule with the events around it. The exit status is 1 if a rule is violated or no rule is decided,
-/// 2 if the rules have errors.
+/// rule with the events around it. The exit status is 1 if a rule is violated or no rule is
+/// decided, 2 if the rules have errors.
 ///
 /// With --baseline, the figures in the rules are compared not only with limits, but also with the
 /// figures of an earlier run.

@@ -15,9 +15,9 @@
 //! | `sequence` | the steps of a sequence diagram |
 //!
 //! The meaning of an event, its participants and the order of pending messages are in
-//! `select/messages`. All figures are derived from meanings ([`crate::model::Meaning`]) and from the roles of
-//! arguments in the schema. A system without state machines may still have queues and timers. Times
-//! are in ticks.
+//! `select/messages`. All figures are derived from meanings ([`crate::model::Meaning`]) and from
+//! the roles of arguments in the schema. A system without state machines may still have queues and
+//! timers. Times are in ticks.
 //!
 //! Memory is bounded, whatever a trace contains: each table has at most `MAX_ROWS` rows. The tables
 //! of all machines together have at most `MAX_DETAILS` rows and `MAX_TRANSITIONS` transitions.

@@ -78,8 +78,8 @@ pub struct RuleRow<'a> {
     pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,
-    /// Number of events that matched its patterns; for `whenever` and `each`, the events that needed
-    /// an answer and the events that answered one.
+    /// Number of events that matched its patterns; for `whenever` and `each`, the events that
+    /// needed an answer and the events that answered one.
     pub matched: u64,
     /// Why the result is `open`; null for other results.
     pub reason: Option<&'a str>,

@@ -75,8 +75,8 @@ impl Fields {
         Self { messages: has_messages.then(MessageFields::default), ..Self::default() }
     }
 
-    /// Handles the next event before its fields are read. Each event of the trace counts, because it
-    /// may post a message.
+    /// Handles the next event before its fields are read. Each event of the trace counts, because
+    /// it may post a message.
     #[inline]
     pub(crate) fn follow(&mut self, event: Event<'_>) {
         if let Some(messages) = &mut self.messages {

@@ -170,8 +170,8 @@ impl<'a> Tokens<'a> {
         findings
     }
 
-    /// `FIELD = VALUE | VALUE`, `FIELD in (VALUE, VALUE)`. A variable is an index in `variables`. Without that list, a
-    /// variable is an error.
+    /// `FIELD = VALUE | VALUE`, `FIELD in (VALUE, VALUE)`. A variable is an index in `variables`.
+    /// Without that list, a variable is an error.
     pub(crate) fn condition(
         &mut self,
         mut variables: Option<&mut Vec<String>>,
