@@ -92,7 +92,7 @@ impl Verb {
         done.unwrap_or_else(Failure::report)
     }
 
-    /// Returns true if the output may be long and the verb ends without a signal.
+    /// Returns true if the output can be long and the verb ends without a signal.
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]

@@ -94,7 +94,7 @@ fn a_run_that_decides_nothing_is_no_success_in_any_form() {
 #[test]
 fn the_summary_counts_rules_and_answers() {
     let folder = tempfile::tempdir().unwrap();
-    // If several resumes have no answer between them, the time limit counts from the first of them.
+    // If several resumes follow each other without an answer, the time limit counts from the first.
     let selection = "@id = 4097 || thread = control";
     let named = ["--event", "thread_resumes", "--event", "4097", "--where", selection];
     let events = run(&[&["events", "examples/scheduling.trx"], &named[..]].concat());

@@ -75,15 +75,15 @@ impl<'a> Control<'a> {
         nanoseconds(self.start.elapsed())
     }
 
-    /// Notes that a read of this source returned no data. `asked` is the time at which the read
-    /// began, in nanoseconds since the start of the collection.
+    /// Stores the fact that a read of this source returned no data. `asked` is the time at which
+    /// the read began, in nanoseconds since the start of the collection.
     pub(crate) fn was_silent(&self, source: usize, asked: u64) {
         if let Some(silent) = self.silent.get(source) {
             silent.store(asked.saturating_add(1), Ordering::Relaxed);
         }
     }
 
-    /// Notes the end of a source.
+    /// Stores the fact that a source has ended.
     pub(crate) fn source_ended(&self, source: usize) {
         self.was_silent(source, u64::MAX);
     }

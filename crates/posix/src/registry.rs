@@ -33,8 +33,8 @@ pub const DIRECTORY_VARIABLE: &str = "TRACEWELL_POSIX_DIR";
 const READ_WRITE: libc::c_int = libc::O_RDWR;
 const NEW: libc::c_int = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
 
-/// Values from the environment at first use: the directory that the user chose, and `tracewell` in
-/// the runtime directory.
+/// Values read from the environment at the first use: the directory that the user chose, and
+/// `tracewell` in the runtime directory.
 static CHOSEN: OnceLock<Option<CString>> = OnceLock::new();
 static RUNTIME: OnceLock<Option<CString>> = OnceLock::new();
 
@@ -192,8 +192,8 @@ impl Registry {
         sys::unlink_at(self.fd(), name::of_area(process.id, process.start).as_c_str());
     }
 
-    /// Opens the page shared by all processes without an area, creating it first if necessary.
-    /// Async-signal-safe.
+    /// Opens the page that all processes share if they have no area. Creates the page first if
+    /// necessary. Async-signal-safe.
     pub(crate) fn all(&self) -> Result<OwnedFd, Errno> {
         let name = name::of_all();
         for _ in 0..2 {

@@ -123,7 +123,7 @@ pub(crate) trait Streams {
 /// Number of calls of [`without_depth`] that have begun and not ended.
 static WITHOUT_DEPTH: AtomicUsize = AtomicUsize::new(0);
 
-/// The substitute for [`with_depth`] after `with_depth` returned `None`.
+/// Used instead of [`with_depth`] after it has returned `None`.
 #[cold]
 pub(crate) fn without_depth(work: impl FnOnce(&Using)) {
     WITHOUT_DEPTH.fetch_add(1, SeqCst);

@@ -222,7 +222,8 @@ export class Details {
     /** Returns the event that made a context ready, in or after a span. @param {any} span */
     wake({ row, from, to }) {
         const { arrow } = this.model;
-        // If the context was ready, it runs from the end of the arrow on. If it waited, it becomes ready at the end of the arrow.
+        // If the context was ready, it starts to run at the end of the arrow. If it waited, it becomes ready at the end
+        // of the arrow.
         for (let i = lowerBound(arrow.until, from); i < arrow.until.length; i += 1) {
             if (arrow.from[i] > to && arrow.until[i] > to) break;
             if (arrow.kind[i] !== 0 || arrow.context[i] !== row.context) continue;

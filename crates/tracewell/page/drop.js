@@ -1,5 +1,5 @@
-// Starts the static page: the user drops a trace, chooses a file, or opens the sample. A worker of the
-// browser reads the trace. The page sends it to no server.
+// Starts the static page: the user drops a trace, chooses a file, or opens the sample. A web worker reads the trace.
+// The page does not send it to any server.
 
 import { element } from "./details.js";
 import { inWords } from "./live.js";

@@ -59,7 +59,7 @@ export class Figures {
         if (!columns.has(names[0])) return;
         this.files = names.map((/** @type {string} */ name, /** @type {number} */ file) => {
             const column = /** @type {import("./source.js").Column} */ (columns.get(name));
-            // The figures of a file stay the same when the user moves it.
+            // If the user moves a file on the time axis, its figures stay the same.
             const json = this.parsed.get(column) ?? JSON.parse(new TextDecoder().decode(/** @type {Uint8Array} */ (column.values)));
             this.parsed.set(column, json);
             return { file, json };

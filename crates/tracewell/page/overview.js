@@ -80,7 +80,7 @@ export class Overview {
                     const bar = Math.min(Math.floor(from / ticks), count - 1);
                     const to = bar === count - 1 ? end : Math.min(end, (bar + 1) * ticks);
                     sums[bar].set(colour, (sums[bar].get(colour) ?? 0) + to - from);
-                    // A bar may end before the next number that a double can represent.
+                    // Rounding can make `to` no larger than `from`: end the loop, which would otherwise never end.
                     from = to > from ? to : end;
                 }
             }

@@ -1,5 +1,5 @@
-// Draws the spans of one lane. If a view has more spans than pixels, each pixel shows the share of
-// its time in which the lane was running, so that the cost depends only on the number of pixels.
+// Draws the spans of one lane. If a view has more spans than pixels, each pixel shows the share of its time in which
+// the lane was running. So the cost depends only on the number of pixels.
 
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK } from "./model.js";
@@ -403,7 +403,7 @@ function drawEvents({ ink, model, view, contexts, left, x, time }, lane, { y, he
     while (first < last) {
         const column = Math.floor(x(at[first]) - left);
         const next = Math.max(lowerBound(at, time(left + column + 1), first, last), first + 1);
-        // A pixel with one event is half as high as the lane; each doubling adds to it.
+        // The bar of a single event is half as high as the lane; each doubling of the events makes the bar higher.
         const part = height * Math.min(1, 0.5 + Math.log2(next - first) / 16);
         ink.fillRect(left + column, y + height - part, 1.5, part);
         first = next;

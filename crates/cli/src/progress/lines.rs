@@ -64,7 +64,7 @@ fn start_of(lines: usize) -> String {
     }
 }
 
-/// Returns the characters that replace the last `before` lines on a terminal with `lines`. The
+/// Returns the characters that make a terminal replace its last `before` lines with `lines`. The
 /// terminal has `width` columns. No line reaches the last column, where terminals wrap.
 fn drawing(lines: &[String], width: Option<usize>, before: usize) -> String {
     let width = width.unwrap_or(usize::MAX).saturating_sub(1);

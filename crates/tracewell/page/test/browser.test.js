@@ -346,7 +346,7 @@ test("the page of a large trace is small on disk and in memory, and draws fast",
     await page.close();
 });
 
-test("both themes, by system and by choice, and the help", options, async () => {
+test("the theme follows the system until a key changes it, and another key shows the help", options, async () => {
     const address = converted("examples/scheduling.trx", "rate=100MHz");
     for (const scheme of ["light", "dark"]) {
         const { page, faults } = await opened(`${address}${RANGE}`, { width: 2560, height: 1300, scheme });

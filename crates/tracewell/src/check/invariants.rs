@@ -51,7 +51,8 @@ pub(super) struct Watch<'r> {
     matched: u64,
     /// True if the `from` event occurred.
     began: bool,
-    /// The events that almost matched the pattern on which the result of the statement depends.
+    /// The events that almost matched the decisive pattern: the one that determines the result of
+    /// the statement.
     missed: Missed,
 }
 

@@ -31,7 +31,7 @@ pub struct IngestArgs {
     #[arg(long, value_name = "NAME")]
     pub format_in: Option<String>,
 
-    /// Set facts that the traces do not contain, such as rate=100MHz; see `tracewell formats`
+    /// Set a fact that the traces do not contain, for example rate=100MHz; see `tracewell formats`
     #[arg(short = 'O', value_name = "KEY=VALUE")]
     pub options: Vec<String>,
 

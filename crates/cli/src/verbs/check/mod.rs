@@ -92,7 +92,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     baseline: Option<PathBuf>,
 
-    /// With --baseline: allow figures to be worse by at most this part of the earlier value, such
+    /// With --baseline: allow figures to be worse by at most this share of the earlier value, such
     /// as 5%
     #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "0%")]
     tolerance: Share,
@@ -404,8 +404,8 @@ impl Check {
 }
 
 /// Returns a path relative to the current folder if it is in this folder, otherwise the path
-/// itself. So the results name a rules file in the same form, whether the configuration file or an
-/// argument names it.
+/// itself. So a rules file has the same name in the results, whether an argument or the
+/// configuration file specified it.
 fn relative(path: &Path) -> PathBuf {
     let folder = env::current_dir().unwrap_or_default();
     path.strip_prefix(folder).unwrap_or(path).to_owned()

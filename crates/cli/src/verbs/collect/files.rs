@@ -148,7 +148,7 @@ impl Place {
     }
 }
 
-/// The file that stores the bytes. It is renamed to its target at the first write or flush; the
+/// The file that stores the bytes. It is renamed to its final path at the first write or flush; the
 /// collector flushes after any event, such as a connection.
 struct Bytes {
     file: File,
@@ -180,7 +180,7 @@ fn arrivals_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Returns the names of the sources, numbered if they are equal.
+/// Returns the names of the sources. Appends numbers to equal names.
 pub(super) fn names(sources: &[Source]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for source in sources {

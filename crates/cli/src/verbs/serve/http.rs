@@ -18,7 +18,7 @@ pub(super) struct Limits {
     pub(super) head_time: Duration,
     /// Time within which a client must read each [`PART`] of a response.
     pub(super) part_time: Duration,
-    /// Maximum number of connections at the same time.
+    /// Maximum number of simultaneous connections.
     pub(super) connections: usize,
 }
 

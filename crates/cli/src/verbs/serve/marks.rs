@@ -113,7 +113,8 @@ impl MarkFile {
     }
 }
 
-/// Returns the content of a marks file as text, or an error message if it is not such content.
+/// Returns the content of a marks file as text. Returns an error message if the bytes are not a
+/// marks file.
 fn marks(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("a marks file has at most {MAX_BYTES} bytes"));
