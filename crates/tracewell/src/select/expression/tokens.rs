@@ -192,23 +192,22 @@ impl<'a> Tokens<'a> {
         }
         let span = span.to(self.span_before());
         // The span covers the whole condition, because either side may be wrong.
-        let texts = values.iter().filter_map(|value| match value {
+        let mut texts = values.iter().filter_map(|value| match value {
             Wanted::Text(Text::Like(text) | Text::Exactly(text)) => Some(text),
             _ => None,
         });
         if comparison.is_ordered() {
             let is_level = field == Field::Property(Property::Level);
-            let message =
-                match texts.cloned().find(|text| !is_level || Level::named(text).is_none()) {
-                    None => None,
-                    Some(text) if is_level => {
-                        let levels = Level::ALL.map(Level::as_str).join(", ");
-                        Some(format!("expected one of {levels}, found '{}'", text.escape_debug()))
-                    }
-                    Some(_) => Some(
-                        "only numbers, variables and levels can be smaller or larger".to_owned(),
-                    ),
-                };
+            let message = match texts.find(|text| !is_level || Level::named(text).is_none()) {
+                None => None,
+                Some(text) if is_level => {
+                    let levels = Level::ALL.map(Level::as_str).join(", ");
+                    Some(format!("expected one of {levels}, found '{}'", text.escape_debug()))
+                }
+                Some(_) => {
+                    Some("only numbers, variables and levels can be smaller or larger".to_owned())
+                }
+            };
             if let Some(message) = message {
                 return Err(self.error(span, message));
             }
