@@ -58,6 +58,18 @@ impl Named {
         put_name(&mut text, trace, ticks, kind, argument);
         text.as_text().into_owned()
     }
+
+    /// Returns its name. Without a name, returns the name of its owner and the kind of object, such
+    /// as `motor's queue`.
+    pub fn label_by_owner(&self, trace: &Trace, owner: Option<Self>, kind: &str) -> String {
+        // An unnamed object has a label, too, but the label is only the address.
+        let is_object = trace.objects.at(self.key, self.ticks, self.kind).is_some();
+        let has_name = is_object || trace.object_symbol(self.kind, self.argument).is_some();
+        match owner {
+            Some(owner) if !has_name => format!("{}'s {kind}", owner.label(trace)),
+            _ => self.label(trace),
+        }
+    }
 }
 
 /// An argument that names something: a state, a signal, an object or a context.

@@ -184,6 +184,7 @@ impl Summary {
             figures: Figures::default(),
             levels: Vec::new(),
             machines: Vec::new(),
+            spans: Vec::new(),
             machine_figures: machines::Figures::default(),
         }
     }

@@ -78,9 +78,9 @@ impl TrackBuilder {
 
     /// Returns the tracks after all events. `trace` is the trace after the last event.
     pub fn finish(self, trace: &Trace) -> Tracks {
-        let (figures, mut builder) = self.scheduling.finish(trace);
+        let (scheduling, mut builder) = self.scheduling.finish(trace);
         let machines = self.machines.unwrap_or_else(|| MachineTrackBuilder::new(MAX_ENTRIES));
-        let MachineTracks { levels, machines, mut messages, left_out, figures: machine_figures } =
+        let MachineTracks { levels, machines, mut messages, spans, left_out, figures } =
             machines.finish(trace);
         let (contexts, reasons) = builder.contexts.finish();
         let left_out = builder.left_out + left_out;
@@ -99,11 +99,12 @@ impl TrackBuilder {
             arrows: builder.arrows,
             levels,
             machines,
+            spans,
             gaps: builder.gaps,
             reasons,
             left_out,
-            figures,
-            machine_figures,
+            figures: scheduling,
+            machine_figures: figures,
         }
     }
 }
