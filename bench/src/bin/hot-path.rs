@@ -1,14 +1,18 @@
 //! Runs a hot path for which the program has no command, so that `.ci/instructions` can count its
 //! instructions. `hot-path decode FILE` decodes a trace to batches and prints the number of its
-//! events. `hot-path record EVENTS` records events of two fields into a stream that overwrites its
+//! events. `hot-path floor FOLDER` does the same for a trace of `make-trace … ctf` with a loop for
+//! its layout, and `hot-path floor FILE` reads the packets of a stream of `make-trace … systemview`.
+//! `hot-path record EVENTS` records events of two fields into a stream that overwrites its
 //! oldest events; the number is rounded up to a multiple of 50,000.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
+use std::hint::black_box;
+use std::path::Path;
 
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
-use tracewell_bench::stream;
+use tracewell_bench::{ctf, stream, systemview};
 
 /// Counts events.
 #[derive(Default)]
@@ -30,6 +34,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             Input::open(file.as_ref(), Settings::default())?.read(&mut events)?;
             events.0
         }
+        ["floor", folder] if Path::new(folder).is_dir() => {
+            let streams =
+                (0..).map(|cpu| std::fs::read(Path::new(folder).join(format!("channel_{cpu}"))));
+            let streams: Vec<_> = streams.map_while(Result::ok).collect();
+            let stored = ctf::store_streams(&streams, |batch| {
+                black_box(batch);
+            });
+            stored.ok_or("a stream is truncated")?.events
+        }
+        ["floor", file] => systemview::read_packets(black_box(&std::fs::read(file)?)).packets,
         ["record", events] => {
             let rounds = events.parse::<u64>()?.div_ceil(u64::from(stream::EVENTS));
             let stream = stream::stream()?;
@@ -38,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             });
             rounds * u64::from(stream::EVENTS)
         }
-        _ => return Err("usage: hot-path decode FILE | record EVENTS".into()),
+        _ => return Err("usage: hot-path decode FILE | floor FILE | record EVENTS".into()),
     };
     println!("{events}");
     Ok(())
