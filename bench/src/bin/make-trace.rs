@@ -2,7 +2,8 @@
 //! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE
 //! rkh|shark|systemview|native` writes an RKH stream, a S.Ha.R.K. file, a SystemView stream, or a
 //! log of a native stream.
-//! `make-trace SIZE FOLDER ctf [4]` writes a CTF trace with one stream or four streams. SIZE is a number such as 1GiB.
+//! `make-trace SIZE FOLDER ctf [4]` writes a CTF trace with one stream or with four streams. SIZE
+//! is a number such as 1GiB.
 //! Two runs write the same bytes, except for logs, because the program records a log during the
 //! run.
 #![forbid(unsafe_code)]

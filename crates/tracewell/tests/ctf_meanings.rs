@@ -159,7 +159,8 @@ impl Sink for Calls {
             } else if name == "sched_switch" {
                 let mut args = event.args();
                 let state = args.find(|(name, _)| *name == "prev_state").unwrap().1;
-                let blocks = matches!(state, ArgumentValue::Signed(state) if state & 0x8F != 0 && state & 0x70 == 0);
+                let ArgumentValue::Signed(state) = state else { panic!("{state:?}") };
+                let blocks = state & 0x8F != 0 && state & 0x70 == 0;
                 if let Some(call) = self.open.get(&row.context).filter(|_| blocks) {
                     *self.blocked.entry(call.clone()).or_default() += 1;
                 }

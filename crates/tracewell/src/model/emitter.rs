@@ -9,8 +9,8 @@
 //! | [`Emitter::decoded`] | in the window | appended to [`EventBuffer::payloads`] |
 //! | [`Emitter::copied`] | appended to [`EventBuffer::copies`] | appended to [`EventBuffer::payloads`] |
 //!
-//! A decoder whose hot loop adds many small events first calls [`Emitter::room`], and then adds that
-//! many with [`Emitter::add`], which checks nothing.
+//! A decoder whose hot loop adds many small events first calls [`Emitter::room`]. It then adds that
+//! many events with [`Emitter::add`], which checks nothing.
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
@@ -28,8 +28,8 @@ use super::{Sink, Span, Trace};
 /// that window.
 #[derive(Debug, Default)]
 pub struct EventBuffer {
-    /// The added events. The columns are filled only at delivery, because one vector grows with
-    /// fewer instructions than seven.
+    /// The added events. The columns are filled only at delivery, because growing one vector takes
+    /// fewer instructions than growing seven.
     added: Vec<Added>,
     columns: Columns,
     spans: Vec<Span>,
@@ -194,7 +194,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Adds an event. The event's record is the byte range `record` of the source. The caller has
-    /// appended the event's payload to [`EventBuffer::payloads`] since the last event.
+    /// appended the event's payload to [`EventBuffer::payloads`] since the previous event.
     #[inline]
     pub fn decoded(&mut self, event: NewEvent, record: Range<u64>) -> Flow {
         let span = self.place(record, Shape::Decoded)?;
@@ -203,10 +203,10 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Makes room for events like those of [`Emitter::decoded`], whose records are within `records`.
-    /// Returns the number of events for which there is room, at least 1; [`Emitter::add`] adds
-    /// them. The limit for the bytes of payloads is checked only here, so these payloads must be
-    /// small.
+    /// Makes room for events like those of [`Emitter::decoded`]. Their records are within
+    /// `records`. Returns the number of events for which there is room, at least 1;
+    /// [`Emitter::add`] adds them. The limit for the bytes of payloads is checked only here, so
+    /// these payloads must be small.
     #[inline]
     pub fn room(&mut self, records: Range<u64>) -> Flow<usize> {
         self.place(records, Shape::Decoded)?;
@@ -222,7 +222,7 @@ impl<'a> Emitter<'a> {
         self.push(event, Span { start, payload, end }, 0);
     }
 
-    /// Adds an event. Since the last event, the caller has appended the new event's record to
+    /// Adds an event. Since the previous event, the caller has appended the new event's record to
     /// [`EventBuffer::copies`], and the payload of this record to [`EventBuffer::payloads`].
     /// `offset` is the offset of the record in the source.
     #[inline]

@@ -35,8 +35,8 @@ fn read_long(bytes: &[u8]) -> Result<(u32, usize), Fault> {
     }
 }
 
-/// Reads the number at the start of eight bytes. The first byte is the lowest. Numbers of one or two
-/// bytes, the most frequent ones, need no branch that depends on their length.
+/// Reads the number at the start of eight bytes. The first byte is the lowest. The most frequent
+/// numbers have one or two bytes, and need no branch that depends on their length.
 #[inline]
 pub(super) const fn of_word(word: u64) -> Result<(u32, usize), Fault> {
     if word & 0x8080 == 0x8080 {

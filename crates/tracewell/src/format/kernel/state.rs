@@ -122,8 +122,9 @@ impl Kernel {
     /// Takes an event. Returns its row, or `None` if the event changes nothing.
     pub(in crate::format) fn take(&mut self, event: Recorded, trace: &mut Trace) -> Option<Row> {
         // The context of an event that begins an interrupt is this interrupt. The context of the
-        // start event is the time before the first task. The context of a switch is the task that
-        // loses the core, so the state changes only after this.
+        // start event stands for the time before the first task. The context of a switch is the
+        // task that loses the core, so this event changes the state only after its context is
+        // known.
         let (context, priority) = match event.place {
             Place::Outside(context) => (context, None),
             Place::Core(core) => {

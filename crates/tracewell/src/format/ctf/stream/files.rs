@@ -38,8 +38,9 @@ pub(in crate::format::ctf) struct Growing {
 }
 
 impl<'a> Stream<'a> {
-    /// Returns the stream, but reading from other copies of its files. `part` is the index of the
-    /// current file. Up to the current position, the bytes of all files must be the same as before.
+    /// Returns the stream, which from now on reads from other copies of its files. `part` is the
+    /// index of the current file. Up to the current position, the bytes of all files must be the
+    /// same as before.
     pub(in crate::format::ctf) fn onto<'b>(
         self,
         parts: Vec<Part<'b>>,
@@ -88,7 +89,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the stream, with this way to read its files.
+    /// Returns the stream, which from now on reads its files in this way.
     pub(in crate::format::ctf) fn of_growing_files(self, growing: Option<Growing>) -> Self {
         Self { growing, ..self }
     }

@@ -20,9 +20,9 @@ use super::packets::Packet;
 use super::position::{Bits, Fault};
 use super::program::{Nothing, Output, State};
 
-/// Maximum step back of a stamp, in cycles, that counts as a change of order and not as a wrap or a
-/// reset. At 1 GHz, this is 1 ms. In Zephyr, an interrupt can write its event before the event that
-/// it interrupted.
+/// If a stamp is smaller than the previous one by at most this number of cycles, the events are out
+/// of order. A larger difference is a wrap or a reset. At 1 GHz, this number of cycles lasts 1 ms.
+/// In Zephyr, an interrupt can write its event before the event that it interrupted.
 const MAX_REORDERED: u64 = 1_000_000;
 
 /// Number of cycles after which a stamp of 32 bits wraps.
@@ -145,9 +145,9 @@ impl<'a> Stream<'a> {
         };
     }
 
-    /// Reads the header of the next event, if it is the usual one and no gap precedes it. Otherwise,
-    /// returns false and changes nothing; the caller must then call [`Stream::advance`]. `class` is
-    /// the class of the stream.
+    /// Reads the header of the next event, if it has the usual form and no gap precedes it.
+    /// Otherwise, returns false and changes nothing; the caller must then call
+    /// [`Stream::advance`]. `class` is the class of the stream.
     #[inline(always)]
     pub(super) fn advance_quickly(&mut self, class: &StreamLayout) -> bool {
         let Some(header) = &class.quick_header else { return false };

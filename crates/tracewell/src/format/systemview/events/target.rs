@@ -1,5 +1,5 @@
-//! Events that describe the target: its clock, its texts, and the names of tasks, resources, modules
-//! and interrupts.
+//! Events that describe the target: its clock, its texts, and the names of tasks, resources,
+//! modules and interrupts.
 
 use tracewell_wire::systemview::ids;
 use tracewell_wire::systemview::packet::Parameters;
