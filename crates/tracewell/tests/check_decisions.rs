@@ -385,3 +385,31 @@ fn times_need_a_clock_of_known_rate() {
         parsed("lost = 0\nheld(m).max < 1 ms").figures().map(ToString::to_string).collect();
     assert_eq!(figures, ["held(m).max"]);
 }
+
+/// No event of these rules occurs, so the trace ends before the first of them.
+#[test]
+fn a_trace_that_ends_early_names_the_number_of_alternatives() {
+    let (a, b, c) = ("tx_queue_prioritize", "tx_queue_flush", "tx_queue_delete");
+    let cases = [
+        (format!("{a}; {b}"), 0),
+        (format!("{a} | {b}"), 0),
+        (format!("either {a} or {b}"), 1),
+        (format!("either {a} or {{ {b}; {c} }}"), 1),
+        (format!("either {a} or {{ either {b} or {c} }}"), 2),
+        (format!("any order {{ {a}; {b}; {c} }}"), 2),
+        (format!("optional {a}; optional {b}; {c}; {a}"), 2),
+        (format!("repeat 2 {{ optional {a}; {b} }}; {c}"), 1),
+        (format!("tx_mutex_create; repeat {{ {a} }}; {b}"), 0),
+    ];
+    for (rules, more) in cases {
+        let verdict = checked(TINY, &rules, &nothing(), None);
+        let messages: Vec<_> = verdict.failures.iter().map(|of| (of.kind, &*of.message)).collect();
+        let alternatives =
+            format!("the trace ended before this event or any of {more} alternatives");
+        let expected = match more {
+            0 => "the trace ended before this event",
+            _ => alternatives.as_str(),
+        };
+        assert_eq!(messages, [(FailureKind::Missing, expected)], "{rules}");
+    }
+}

@@ -377,3 +377,20 @@ fn ids_that_no_event_has_are_reported_with_their_number() {
         unknown(&format!("{listed} and 2 more"))
     );
 }
+
+#[test]
+fn errors_in_conditions_have_the_place_of_the_error() {
+    // The text, the span of its wrong part, and the message.
+    let cases = [
+        (r#"@context = "a\qb""#, 13..15, r#"expected \", \\, \n, \r or \t"#),
+        ("@context = 'high'", 11..12, r"expected a condition, found '\''"),
+        ("@cpu = 1 @cpu = 2", 9..13, "expected &&, || or the end, found '@cpu'"),
+        ("@cpu = 1 && @nothing = 1", 12..20, "expected one of @name, @label, "),
+    ];
+    for (text, span, message) in cases {
+        let findings = Expression::parse(&Source::new("filter", text)).unwrap_err();
+        let found = findings.first().unwrap();
+        assert_eq!((found.span.start..found.span.end), span, "{text}");
+        assert!(found.message.starts_with(message), "{}", found.message);
+    }
+}

@@ -29,7 +29,7 @@ use expression::Filter;
 pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
 pub use listing::Listing;
 pub(crate) use names::{
-    ArgumentPlace, EventNames, argument_place, is_argument, is_context, is_event, is_object,
+    ArgumentPlace, EventNames, argument_place, is_argument, is_context, is_event, is_object, spoken,
 };
 pub use number_list::{NumberList, NumberListError, elements};
 use pattern::is_key;

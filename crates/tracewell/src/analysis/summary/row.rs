@@ -415,13 +415,18 @@ mod tests {
 
     #[test]
     fn a_sum_has_an_index_when_it_has_many_states() {
-        let mut sum = Sum::default();
-        for ticks in 1..=3 {
-            (0..1000).rev().for_each(|state| sum.add(state, ticks));
+        let many = MAX_SEARCHED as u32;
+        for states in [1, many - 1, many, many + 1, 1000] {
+            let mut sum = Sum::default();
+            for ticks in 1..=3 {
+                (0..states).rev().for_each(|state| sum.add(state, ticks));
+            }
+            let indexed = if states > many { states as usize } else { 0 };
+            assert_eq!(sum.index_of.len(), indexed, "{states}");
+            let shares: Vec<_> =
+                sum.shares.iter().map(|share| (share.state, share.ticks)).collect();
+            assert_eq!(shares, (0..states).rev().map(|state| (state, 6)).collect::<Vec<_>>());
         }
-        assert_eq!(sum.index_of.len(), 1000);
-        let shares: Vec<_> = sum.shares.iter().map(|share| (share.state, share.ticks)).collect();
-        assert_eq!(shares, (0..1000).rev().map(|state| (state, 6)).collect::<Vec<_>>());
     }
 
     proptest! {
