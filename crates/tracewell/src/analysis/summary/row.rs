@@ -214,8 +214,8 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
     }
 
     /// Returns the part of the row that overlaps a range, at a resolution; see
-    /// [`super::Summary::tracks`]. `last` is a further change after those of the row, if there is
-    /// one.
+    /// [`super::Summary::tracks`]. `last` is the change that follows the changes of the row, if
+    /// there is one.
     pub(super) fn row(
         &self,
         range: &Range<u64>,
@@ -308,7 +308,7 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
         }
     }
 
-    /// Adds a state that lasts to another change.
+    /// Adds a state that begins at `at` and ends at `end`.
     fn span(&mut self, at: Position, end: Position, state: u32) {
         if self.is_outside(at, end, state) {
             return;
