@@ -6,6 +6,7 @@ mod support;
 use std::fs;
 
 use serde_json::{Value, json};
+use support::ctf::{structure, text};
 use support::{EventLog, settings};
 use tracewell::input::Input;
 use tracewell::model::{LossCause, Trace};
@@ -25,12 +26,6 @@ fn byte(role: &str) -> Value {
     })
 }
 
-fn structure(members: &[(&str, Value)]) -> Value {
-    let members: Vec<_> =
-        members.iter().map(|(name, class)| json!({ "name": name, "field-class": class })).collect();
-    json!({ "type": "structure", "member-classes": members })
-}
-
 fn read(packets: &[Packet<'_>]) -> (Trace, EventLog) {
     let context = structure(&[
         ("total", byte("packet-total-length")),
@@ -40,13 +35,11 @@ fn read(packets: &[Packet<'_>]) -> (Trace, EventLog) {
     ]);
     let payload = structure(&[("f", byte(""))]);
     let fragments = [
-        json!({ "type": "preamble", "version": 2 }),
         json!({ "type": "data-stream-class", "packet-context-field-class": context }),
         json!({ "type": "event-record-class", "payload-field-class": payload }),
     ];
-    let text: String = fragments.iter().map(|fragment| format!("\u{1e}{fragment}\n")).collect();
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("metadata"), text).unwrap();
+    fs::write(folder.path().join("metadata"), text(&fragments)).unwrap();
     let mut bytes = Vec::new();
     for Packet { number, discarded, events } in packets {
         let bits = 8 * (4 + events.len()) as u8;

@@ -6,24 +6,14 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use support::ctf::{structure, text};
 use tracewell::format::ctf::babeltrace::print;
 use tracewell::input::{Input, Settings};
 
 /// Writes a trace of CTF 2 with one stream.
 fn trace(folder: &Path, fragments: &[Value], stream: &[u8]) {
-    let preamble = json!({ "type": "preamble", "version": 2 });
-    let text: String = std::iter::once(&preamble)
-        .chain(fragments)
-        .map(|fragment| format!("\u{1e}{fragment}\n"))
-        .collect();
-    fs::write(folder.join("metadata"), text).unwrap();
+    fs::write(folder.join("metadata"), text(fragments)).unwrap();
     fs::write(folder.join("stream"), stream).unwrap();
-}
-
-fn structure(members: &[(&str, Value)]) -> Value {
-    let members: Vec<_> =
-        members.iter().map(|(name, class)| json!({ "name": name, "field-class": class })).collect();
-    json!({ "type": "structure", "member-classes": members })
 }
 
 /// Returns a class of 8 bits, with these further properties.
