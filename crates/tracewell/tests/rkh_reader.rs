@@ -915,7 +915,7 @@ fn the_text_of_every_event_of_every_dialect_agrees_with_trazer() {
         let chosen = options_of(dialect, &settings);
         let chosen: Vec<_> = chosen.iter().map(String::as_str).collect();
         let mut compared = 0;
-        for event in schema.events().iter().filter(|event| !event.name.ends_with("TCFG")) {
+        for event in schema.events().filter(|event| !event.name.ends_with("TCFG")) {
             let mut bytes = Vec::new();
             let mut values = Vec::new();
             for (number, arg) in (0x21_u32..).zip(&event.args) {
