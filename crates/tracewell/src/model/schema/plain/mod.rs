@@ -33,7 +33,7 @@ pub(super) fn read_without<'de, T: Deserialize<'de>>(
     text: &'de str,
     name: &str,
 ) -> Result<(T, Vec<Range<usize>>), Error> {
-    let (root, mut sections) = sections(text)?;
+    let (root, mut sections) = sections(text, name)?;
     let is_table = |section: &Section<'_>| section.name == name && section.key.is_some();
     if sections.iter().any(is_table) {
         return Err(unknown());
@@ -103,15 +103,23 @@ struct Section<'de> {
     body: Range<usize>,
 }
 
-/// Returns the lines before the first section, and all sections.
-fn sections(text: &str) -> Result<(Range<usize>, Vec<Section<'_>>), Error> {
+/// Returns the lines before the first section, and all sections. Most of them are sections
+/// `[[usual]]`.
+fn sections<'de>(text: &'de str, usual: &str) -> Result<(Range<usize>, Vec<Section<'de>>), Error> {
+    let usual_heading = format!("[[{usual}]]\n");
     let mut root = 0..text.len();
     let mut sections: Vec<Section<'_>> = Vec::new();
     for start in headings(text) {
-        let line = text.get(start..).and_then(|rest| rest.split_inclusive('\n').next());
-        let line = line.unwrap_or_default();
-        let at = start + line.len();
         sections.last_mut().map_or(&mut root, |last| &mut last.body).end = start;
+        let rest = text.get(start..).unwrap_or_default();
+        if rest.starts_with(&usual_heading) {
+            let name = rest.get(2..usual.len() + 2).unwrap_or_default();
+            let body = start + usual_heading.len()..text.len();
+            sections.push(Section { name, key: None, body });
+            continue;
+        }
+        let line = rest.split_inclusive('\n').next().unwrap_or_default();
+        let at = start + line.len();
         let heading = line.trim_end();
         let list = heading.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
         let table = heading.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -296,7 +304,7 @@ mod tests {
 
     /// Reads a whole text.
     fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
-        let (root, sections) = sections(text)?;
+        let (root, sections) = sections(text, "event")?;
         T::deserialize(Document { text, root, sections })
     }
 
