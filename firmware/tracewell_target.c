@@ -39,7 +39,7 @@
 /* The packets of one core: the open packet, which receives events, and the closed packets before it. */
 struct lane {
     uint64_t time;     /* time of the last event in ticks */
-    uint8_t *packet;   /* the open packet, or the last one */
+    uint8_t *packet;   /* the open packet, or the latest one if none is open */
     uint32_t number;   /* number of the open packet, or of the next packet if none is open */
     uint32_t events;   /* number of the next event */
     uint32_t last;     /* the counter at the last event */

@@ -122,7 +122,7 @@
 #define TW_STREAM_FLUSH TW_CODE(TW_MESSAGES, 0x57u)
 /* The running task begins to wait for its notification. Argument: index of the notification. */
 #define TW_NOTIFY_WAIT TW_CODE(TW_MESSAGES, 0x58u)
-/* The running task's wait for its notification ends. Argument: the value; 0 if time ran out. */
+/* The running task no longer waits for its notification. Argument: the value; 0 if time ran out. */
 #define TW_NOTIFY_TAKE TW_CODE(TW_MESSAGES, 0x59u)
 /* A timer expires. Argument: timer. */
 #define TW_TIMER_EXPIRED TW_CODE(TW_TIMERS, 0x5Au)
@@ -162,7 +162,7 @@
 #define TW_GROUP_SET TW_CODE(TW_MESSAGES, 0x8Bu)
 /* Bits are cleared. Arguments: event group, bits. */
 #define TW_GROUP_CLEAR TW_CODE(TW_MESSAGES, 0x8Cu)
-/* The running task's wait for bits ends. Arguments: event group, bits. */
+/* The running task no longer waits for bits. Arguments: event group, bits. */
 #define TW_GROUP_TAKE TW_CODE(TW_MESSAGES, 0x8Du)
 /* Bytes are sent. Arguments: stream buffer, bytes. */
 #define TW_STREAM_SEND TW_CODE(TW_MESSAGES, 0x8Eu)

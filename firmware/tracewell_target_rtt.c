@@ -9,7 +9,7 @@
  */
 #include "tracewell_target_send.h"
 
-/* Orders memory accesses: a debugger also sees the accesses before the barrier first. */
+/* Orders memory accesses: a debugger, too, sees those before the barrier before those after it. */
 #if defined(__GNUC__)
 #define BARRIER() __sync_synchronize()
 #else

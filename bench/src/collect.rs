@@ -81,7 +81,7 @@ fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -
     let (mut sent, mut rest) = (0, stream);
     while start.elapsed() < time {
         thread::sleep(INTERVAL);
-        // Send at most what the rate allows, even after a time in which this thread did not run.
+        // Send at most what the rate allows, even if this thread did not run for a while.
         let passed = start.elapsed().min(time);
         let mut due = (RATE * passed.as_secs_f64()) as u64 - sent;
         while due > 0 {

@@ -1,4 +1,5 @@
-//! Measures recording into Tracewell's own streams, and reading the cycle counter alone.
+//! Measures the time to record into Tracewell's own streams, and separately the time to read only
+//! the cycle counter.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -15,8 +16,8 @@ use tracewell_record::stream::{
 const FAMILY: Family = Family::new(0, "bench");
 static PAIR: EventType<(u32, u32)> = EventType::new(FAMILY, "pair", &["first", "second"]);
 
-/// Events per measurement: half a millisecond, so that most measurements are not interrupted on a
-/// busy machine.
+/// Events per measurement: enough for half a millisecond, so that most measurements are not
+/// interrupted on a busy machine.
 pub const EVENTS: u32 = 50_000;
 
 /// Returns the time per event in nanoseconds.
@@ -72,7 +73,7 @@ pub fn events_of_two(stream: &Stream) -> f64 {
     })
 }
 
-/// Returns the mean of [`counter_reads`] over two threads at the same time.
+/// Runs [`counter_reads`] on two threads in parallel and returns the mean of their results.
 pub fn counter_reads_of_two() -> f64 {
     let barrier = Barrier::new(2);
     of_two(&|| {

@@ -20,7 +20,7 @@ pub fn check_parser(data: &[u8]) {
 }
 
 /// Checks a trace with rules. The rules end at the first NUL; RKH frames with a one-byte timestamp
-/// and no checksums follow. Also checks that rules generated from the trace hold.
+/// and no checksums follow. Also generates rules from the trace and checks that they hold.
 pub fn check_matcher(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == 0).unwrap_or(data.len());
     let (text, frames) = data.split_at(end);

@@ -128,8 +128,8 @@ fn tally(format: &str, data: &[u8], piece: usize) -> Option<Tally> {
     Some(tally)
 }
 
-/// Sums of a stream decoder's output that do not depend on the window. The number of batches, and
-/// the order of gaps in different lanes, depend on the window and are therefore left out.
+/// Sums of a stream decoder's output. They are the same for every window. The number of batches,
+/// and the order of gaps in different lanes, depend on the window and are therefore left out.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Tally {
     events: u64,

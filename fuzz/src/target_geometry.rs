@@ -1,7 +1,7 @@
 //! The rings of the scripts in `target_script`, as options of the C compiler. The build script
 //! includes this file too, so it uses only the standard library.
 
-/// The properties of a ring that the C recorder has from its compiler.
+/// The properties of a ring that are fixed when the C recorder is compiled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
     pub(crate) cores: u8,

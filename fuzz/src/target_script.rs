@@ -166,7 +166,7 @@ pub(crate) fn assert_same(found: &[u8], expected: &[u8]) {
 /// kind marks an idle task.
 const IDLE: u32 = DefinitionKind::Task as u32 | 0x400;
 
-/// Bytes that become numbers and texts. After the last one, they are 0.
+/// Bytes that become numbers and texts. After the last byte, all further bytes are 0.
 struct Source<'a>(&'a [u8]);
 
 impl Source<'_> {
@@ -215,12 +215,12 @@ impl Maker<'_> {
         self.calls.push(Call { op, core: self.core, now: self.now, words, text });
     }
 
-    /// Starts the recorder on core 0, as after a reset. Before, the memory may change.
+    /// Starts the recorder on core 0, as after a reset. The memory may change before the start.
     fn start(&mut self) {
         self.core = 0;
         let flags = self.source.byte();
         let keep = flags & 1;
-        // A ring is kept only in a memory of the same length.
+        // A start can keep a ring only if the memory has the same length as before.
         if keep == 0 || flags & 0x10 != 0 {
             let quarters = self.source.byte();
             self.memory = self.memory(quarters);
@@ -234,8 +234,8 @@ impl Maker<'_> {
         self.add(b'i', words, kernel);
     }
 
-    /// Returns the length of a memory with this many quarters of a slot for each core. It may be
-    /// too short for a ring, and a ring may not fill it.
+    /// Returns the length of a memory with this many quarters of a slot for each core. It can be
+    /// too short for a ring, and a ring need not fill it.
     fn memory(&self, quarters: u8) -> usize {
         let Geometry { cores, slot, .. } = self.geometry;
         let unit = usize::from(cores) * usize::from(slot) / 4;

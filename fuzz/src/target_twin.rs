@@ -23,7 +23,8 @@ pub(crate) fn target_twin(data: &[u8]) {
     let script = Script::new(data);
     let expected = script.record();
     let calls = script.encode();
-    // Room for further bytes shows a longer output.
+    // The buffer is longer than the expected output, so that the comparison detects a longer
+    // output.
     let mut found = vec![0; 2 * expected.len()];
     // The C recorder has one state for the program.
     static STATE: Mutex<()> = Mutex::new(());

@@ -1,5 +1,5 @@
-//! Applies the rules about source files: head comments and unsafe code here, imports in `borders`,
-//! language in `words`.
+//! Applies the rules for source files. This file checks head comments and unsafe code; `borders`
+//! checks imports, and `words` checks language.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,9 @@
 //! runs it.
 //!
 //! The sanitizers check the suite and the pointers that it passes; the library is compiled without
-//! them. Tests that do not work with sanitizers run without them. `posix/assertions.tsv` lists the
-//! assertions and the file of each test. The suite must report exactly these rows, and all must
-//! pass. The last tests show that the suite can fail.
+//! them. Tests that do not work under sanitizers are run without sanitizers. `posix/assertions.tsv`
+//! lists the assertions and the file of each test. The suite must report exactly these rows, and
+//! all must pass. The last tests show that the suite can fail.
 
 mod build;
 

@@ -51,7 +51,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "NAME", value_parser = Suggested::formats())]
     pub(crate) format_in: Option<String>,
 
-    /// Set facts that the file does not contain, such as rate=100MHz; see `tracewell formats`
+    /// Set a fact that the file does not contain, for example rate=100MHz; see `tracewell formats`
     #[arg(short = 'O', value_name = "KEY=VALUE", hide_possible_values = true)]
     #[arg(value_parser = Suggested::input_options())]
     pub(crate) options: Vec<String>,
@@ -170,7 +170,7 @@ impl InputArgs {
         Ok(found.map_or_else(T::default, |(setting, _)| setting))
     }
 
-    /// Warns of arguments that have no effect on an input of `files` files.
+    /// Warns of arguments that have no effect on an input that consists of `files` files.
     pub(crate) fn warn_ineffective(&self, input: &Input, files: usize) {
         let path = input.path().display();
         if self.join && files < 2 {
@@ -178,7 +178,7 @@ impl InputArgs {
         }
     }
 
-    /// Returns the settings from these arguments. Reads the files with names.
+    /// Returns the settings from these arguments. Reads the files that contain names.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {
@@ -331,7 +331,7 @@ impl SelectionArgs {
         self.selection_showing(false)
     }
 
-    /// Does the same for a command whose output contains dates if `dates` is true.
+    /// Does the same; `dates` states that the command's output contains dates.
     pub(crate) fn selection_showing(&self, dates: bool) -> Result<Selection, Failure> {
         if let Some(Export { name, .. }) = self.format() {
             let message =
@@ -391,8 +391,8 @@ fn expression(text: &String) -> Result<Expression, Failure> {
     })
 }
 
-/// Parses the processors of an option: `all`, or numbers and ranges such as `0,2-3`. Returns an
-/// empty list, which selects every processor, for `all`.
+/// Parses the processors of an option: `all`, or numbers and ranges such as `0,2-3`. For `all`,
+/// returns an empty list, which selects every processor.
 pub(crate) fn cpus(option: &str, text: &str) -> Result<NumberList, Failure> {
     if text == "all" {
         return Ok(NumberList::default());

@@ -66,7 +66,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Runs the verb, and prints the failure with which it ends.
+    /// Runs the verb. If it fails, prints the failure.
     pub(crate) fn run(&self) -> Outcome {
         let done = match self {
             #[cfg(target_os = "linux")]
@@ -92,7 +92,7 @@ impl Verb {
         done.unwrap_or_else(Failure::report)
     }
 
-    /// Returns true if the output may be long and the verb ends without a signal.
+    /// Returns true if the output can be long and the verb ends without a signal.
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]

@@ -74,7 +74,7 @@ impl TimeStyle {
     }
 }
 
-/// A time of a selection.
+/// A time at which a selection begins or ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Moment {
     /// A time since the first event.

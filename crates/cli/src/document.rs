@@ -26,8 +26,7 @@ impl Document {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the document. Returns `outcome`, or the outcome of writing the document if that is
-    /// worse.
+    /// Ends the document. Returns the worse of `outcome` and the outcome of writing the document.
     pub(crate) fn end(self, outcome: Outcome) -> Outcome {
         let writer = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = writer.end().map_err(|error| Failure::io(stdout_path(), &error));

@@ -25,16 +25,16 @@ pub(crate) enum Ending {
     Handled,
 }
 
-/// A file that is written under a temporary name and replaces its target later. If the target is a
-/// symbolic link, the link stays and its target is replaced. The command writes to an existing pipe
-/// or device directly.
+/// A file that is written under a temporary name and later renamed to its final path. If the final
+/// path is a symbolic link, the link stays, and the file to which it points is replaced. The
+/// command writes to an existing pipe or device directly.
 #[derive(Debug)]
 pub(crate) struct Draft {
     /// Path of the file after the rename.
     target: PathBuf,
     /// The temporary path; `None` after the rename, and for a file that is written directly.
     partial: Option<PathBuf>,
-    /// True if the target is a file with content.
+    /// True if the final path is a file with content.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "`record` is for Linux"))]
     replaces: bool,
 }
@@ -101,7 +101,7 @@ impl Draft {
         Ok((draft, file))
     }
 
-    /// Renames the draft to its target.
+    /// Renames the draft to its final path.
     pub(crate) fn commit(&mut self) -> io::Result<()> {
         // Hold the lock, so that a signal takes effect either before or after the rename.
         let mut unfinished = unfinished();
@@ -113,7 +113,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Renames the draft to its target. If the rename fails, keeps the file under its temporary
+    /// Renames the draft to its final path. If the rename fails, keeps the file under its temporary
     /// name, so no recorded data is deleted. The error message contains this name.
     pub(crate) fn commit_or_keep(&mut self) -> Result<(), Failure> {
         self.commit().map_err(|error| {
@@ -198,7 +198,7 @@ impl DraftFolder {
         self.partial.as_deref().unwrap_or(&self.target)
     }
 
-    /// Renames the folder to its target.
+    /// Renames the folder to its final path.
     pub(crate) fn commit(&mut self) -> io::Result<()> {
         let mut unfinished = unfinished();
         if let Some(partial) = &self.partial {

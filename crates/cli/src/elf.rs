@@ -12,7 +12,7 @@ use tracewell::text::shown_path;
 use crate::outcome::Failure;
 
 /// Reads the symbols of a program from a regular file. Maps the file, because debug information can
-/// make the file long.
+/// make the file large.
 pub(crate) fn read(path: &Path) -> Result<Arc<SymbolTable>, Failure> {
     let shown = shown_path(path).to_string();
     let file = File::open(path).map_err(|error| Failure::io(path, &error))?;

@@ -126,7 +126,7 @@ pub(crate) fn lists_of(lists: &[String]) -> Result<Vec<String>, Failure> {
     Ok(all)
 }
 
-/// Returns the files that elements of lists name.
+/// Returns the files that these lists refer to.
 pub(crate) fn files_in(lists: &[String]) -> Vec<PathBuf> {
     let all = lists.iter().flat_map(|list| elements(list)).map(PathBuf::from);
     all.filter(|path| path.is_file()).collect()

@@ -1,4 +1,4 @@
-//! The template files inside the program, which options name in the form `@threadx`.
+//! The template files inside the program, named in options as `@threadx`.
 //!
 //! To name a file of the system whose name begins with `@`, use a longer path, such as
 //! `./@threadx`.

@@ -110,8 +110,8 @@ fn limited(
     limit: u64,
     binary: fn(&[u8]) -> bool,
 ) -> Result<Vec<u8>, Failure> {
-    // Read a part first, so that the program quickly refuses a trace of gigabytes that the user
-    // named by mistake.
+    // Read a part first, so that the program quickly refuses a large trace that the user named by
+    // mistake.
     let mut start = Vec::new();
     part(path, &mut file, START, &mut start)?;
     let Some(compression) = Compression::recognise(&start) else {
@@ -140,7 +140,7 @@ fn rest(
         check_text(&bytes).map_err(|error| Failure::damaged(path, &error))?;
     }
     // Read up to `limit` bytes after the start. Together with the start, this can exceed the limit,
-    // so a file that is too long is detected.
+    // so the check below detects a file that is too long.
     part(path, file, limit, &mut bytes)?;
     if bytes.len() as u64 > limit {
         let message = format!("expected at most {} MiB of text, found more", limit >> 20);

@@ -84,7 +84,7 @@ impl Request {
         let own = own.map(|source| Program::of(&[source]).program);
         let program = own.as_ref().unwrap_or(program);
         let mut selection = self.selection.clone();
-        // Times of --columns apply only if --from and --to are not given.
+        // The times in --columns apply only if --from and --to are not given.
         let at = |ns: Option<u64>| ns.map(Bound::Nanoseconds);
         selection.from = selection.from.or(at(self.options.start_ns));
         selection.to = selection.to.or(at(self.options.end_ns));
@@ -104,12 +104,12 @@ impl Request {
         }
         input.set_threads(self.threads);
         let mut report = TrcReport::new(out, program, settings);
-        // A selection by name needs all names, and a trace may define names as late as at its end.
+        // A selection by name needs all names, and a trace can define a name even at its end.
         let read = read_selected(input, &mut report, &selection);
         let mut trace = read.map_err(|error| Failure::reading(error, self.output_path()))?;
         selection.remark(&mut trace);
         warn_marks(input.path(), report.marks());
-        // A shipped template covers all versions of its format, so it may name events that this
+        // A shipped template covers all versions of its format, so it can name events that this
         // trace's schema lacks.
         if own.is_none() {
             warn_unknown_names(input.path(), &trace, program, &self.shipped());

@@ -62,7 +62,7 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
 #[test]
 fn the_summary_counts_rules_and_answers() {
     let folder = tempfile::tempdir().unwrap();
-    // If several resumes have no answer between them, the time limit counts from the first of them.
+    // If several resumes follow each other without an answer, the time limit counts from the first.
     let selection = "@id = 4097 || thread = control";
     let named = ["--event", "thread_resumes", "--event", "4097", "--where", selection];
     let events = run(&[&["events", "examples/scheduling.trx"], &named[..]].concat());

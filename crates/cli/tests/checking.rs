@@ -28,7 +28,7 @@ fn check(folder: &Path, arguments: &[&str], rules: &str, trace: &Path) -> Output
     command.arg("ahsm.rules").arg(trace).output().unwrap()
 }
 
-/// Returns the blocks of the guide: the info string of the fence, and the text.
+/// Returns the blocks of the guide, each as the info string of its fence and its text.
 fn blocks(guide: &str) -> Vec<(String, String)> {
     let mut blocks = Vec::new();
     let mut parts = guide.split("\n```");

@@ -37,7 +37,7 @@ fn printed(arguments: &[&str], file: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A program that collects, and its messages.
+/// A running `tracewell collect`, and the pipe from which the test reads its messages.
 struct Collecting {
     child: Child,
     said: BufReader<ChildStderr>,
@@ -224,7 +224,7 @@ fn a_slow_output_costs_bytes_but_no_memory() {
     assert!(made.success());
     let arguments = ["collect", "--json", "--tcp-listen", "127.0.0.1:0", "--once", "--buffer", "1"];
     let mut command = program(&arguments);
-    // A reader opens the pipe before the program does, and does not read it.
+    // A reader opens the pipe before the program does, and reads nothing from it.
     let reader = thread::spawn({
         let pipe = pipe.clone();
         move || File::open(pipe).unwrap()

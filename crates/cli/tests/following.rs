@@ -54,7 +54,7 @@ fn has_read(child: &Child, file: &Path, end: usize) -> bool {
     position == Some(end)
 }
 
-/// Writes the trace into a pipe and sends the signal. Once it has read the second part, the reader
+/// Writes the trace into a pipe and sends the signal. A reader that has read the second part
 /// handles signals, because it recognised the format in the first part. The last part may still
 /// be in the pipe when the signal arrives.
 fn write_and_end(pipe: &mut (impl Write + AsFd), child: &Child, signal: Signal) {

@@ -59,7 +59,7 @@ fn packets(line: &[u8]) -> (Vec<Packet<'_>>, Vec<Packet<'_>>) {
     packets.partition(|packet| packet.header.core == DEFINITIONS)
 }
 
-/// Returns the definitions in packets, with their names.
+/// Returns the definitions that these packets contain, each with its name.
 fn definitions(packets: &[Packet<'_>]) -> Vec<(Definition, String)> {
     let mut names: Vec<(Definition, String)> = Vec::new();
     let entries = packets.iter().flat_map(|packet| packet.payload.chunks_exact(ENTRY));

@@ -36,7 +36,7 @@ fn a_picture_is_reported_once_as_not_a_text_file() {
     }
 }
 
-/// Rust's formatting has at most 65,535 columns for a field, and panics beyond.
+/// Rust's formatting supports at most 65,535 columns for a field, and panics if there are more.
 #[test]
 fn a_name_of_any_length_fits_into_tables_and_charts() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Records with LTTng-UST and reads the sessions: after they ended, and while LTTng writes them.
 //!
-//! The session daemon has its files in a temporary folder and ends with the test. If the test runs
-//! as root, LTTng runs as another user, because root has only one daemon on a machine.
+//! The session daemon keeps its files in a temporary folder and ends with the test. If the test
+//! runs as root, LTTng runs as another user, because root has only one daemon on a machine.
 //!
 //! Without LTTng, its development files and Babeltrace, the test is skipped; CI has them.
 #![cfg(target_os = "linux")]
@@ -25,7 +25,7 @@ use serde_json::Value;
 /// Time after which a test that waits for something fails.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The id of an unprivileged user, as whom LTTng runs if the test runs as root.
+/// The id of the unprivileged user that runs LTTng if the test runs as root.
 const UNPRIVILEGED: &str = "65534";
 
 /// Size of a packet. The events are so large that a packet contains about 60 of them.

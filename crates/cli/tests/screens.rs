@@ -167,7 +167,8 @@ fn variables_and_color_decide_on_colours() {
     }
     assert!(!colors(&["events", "examples/scheduling.trx", "--color", "always"], &[]));
     let terminal = |variables: &[(&str, &str)]| {
-        // On a slow machine, progress would appear, which also consists of control characters.
+        // On a slow machine, progress lines would appear, and these contain control characters,
+        // too.
         let options = ["report", "--no-pager", "--no-progress", "examples/scheduling.trx"];
         let mut command = tracewell(&options);
         command.current_dir(root()).envs(variables.iter().copied());

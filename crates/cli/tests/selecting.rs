@@ -182,7 +182,7 @@ fn an_event_that_does_not_occur_is_reported_after_the_whole_trace() {
     assert_eq!(warning(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]), "");
     // An unknown name has its own warning.
     assert!(!warning(&["events", "--event", "tx_mutex_gte", "t"]).contains("do not occur"));
-    // Programs for AIX may record any hook.
+    // Programs for AIX can record any hook.
     assert_eq!(warning(&["report", "-d", "7FF", "h"]), "");
 }
 

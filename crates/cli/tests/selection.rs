@@ -205,8 +205,8 @@ fn errors_in_expressions_have_a_place_and_unknown_arguments_a_suggestion() {
     assert!(message.contains("where:1:13: no selected event has an argument 'mutex'"), "{message}");
 }
 
-/// Keys of figures that are sums: the figures of a trace's parts add up to those of the whole
-/// trace.
+/// Keys of figures that are sums: the figure of a whole trace is the sum of the figures of its
+/// parts.
 const SUMS: [&str; 25] = [
     "activations",
     "brackets",

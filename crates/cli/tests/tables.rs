@@ -73,7 +73,7 @@ fn arguments_join_with_objects_and_figures() {
     keys.sort_unstable();
     assert!(keys.len() >= 2, "{keys:?}");
     assert_eq!(taken, keys);
-    // A thread is an object and a context, under the same key.
+    // A thread is both an object and a context, with the same key.
     let resumed = events.iter().find(|event| event["name"] == "TX_TRACE_THREAD_RESUME").unwrap();
     let thread = &resumed["args"]["thread_ptr"];
     assert!(events.iter().any(|event| event["context"] == *thread), "{thread}");

@@ -140,5 +140,5 @@ fn the_docs_show_the_chart_of_machines() {
         view(&["--to", "1s", "--width", "100", "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin"]);
     let docs = include_str!("../../../docs/viewing.md");
     let shown = format!("$ tracewell view --to 1s trace.rkh\n{}```", stdout(&chart));
-    assert!(docs.contains(&shown), "docs/viewing.md has not this chart:\n{shown}");
+    assert!(docs.contains(&shown), "docs/viewing.md does not contain this chart:\n{shown}");
 }

@@ -10,7 +10,7 @@ use crate::pace::{Pace, READING};
 /// restarted without closing it.
 pub(crate) const SILENCE: Duration = Duration::from_secs(1);
 
-/// The reason for which the reading of a connection ended.
+/// The reason why the reading of a connection ended.
 #[derive(Debug)]
 pub(crate) enum End {
     /// The collection of all sources has ended.

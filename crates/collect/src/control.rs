@@ -13,7 +13,7 @@ pub struct Until {
     /// Maximum number of bytes from all sources together. If a read reaches the limit, all bytes of
     /// this read are stored.
     pub bytes: Option<u64>,
-    /// Maximum time for which all sources may be silent after the first byte.
+    /// Maximum silence of all sources after the first byte.
     pub idle: Option<Duration>,
     /// True if a source ends with its first connection instead of reconnecting.
     pub disconnected: bool,
@@ -75,15 +75,15 @@ impl<'a> Control<'a> {
         nanoseconds(self.start.elapsed())
     }
 
-    /// Records that a read found no data. `asked` is the time at which the read began, in
-    /// nanoseconds since the start of the collection.
+    /// Stores the fact that a read of this source returned no data. `asked` is the time at which
+    /// the read began, in nanoseconds since the start of the collection.
     pub(crate) fn was_silent(&self, source: usize, asked: u64) {
         if let Some(silent) = self.silent.get(source) {
             silent.store(asked.saturating_add(1), Ordering::Relaxed);
         }
     }
 
-    /// Records the end of a source.
+    /// Stores the fact that a source has ended.
     pub(crate) fn source_ended(&self, source: usize) {
         self.was_silent(source, u64::MAX);
     }

@@ -76,7 +76,7 @@ impl<'a> Intake<'a> {
         self.control.is_over() || self.enough.load(Ordering::Relaxed)
     }
 
-    /// Records that a read found nothing.
+    /// Reports that the last read returned no data.
     pub(crate) fn nothing(&self) {
         self.control.was_silent(self.source, self.asked.get());
     }
@@ -109,7 +109,7 @@ impl<'a> Intake<'a> {
         false
     }
 
-    /// Records that a target is connected, or that the source is open.
+    /// Counts, marks and reports a connection: a target is connected, or the source is open.
     pub(crate) fn opened(&mut self, what: &str) {
         self.counts.connections += 1;
         self.gauge.set_link(Link::Connected);
@@ -117,14 +117,14 @@ impl<'a> Intake<'a> {
         (self.tell)(&Notice::Opened(what));
     }
 
-    /// Records the end of a connection.
+    /// Marks and reports the end of a connection.
     pub(crate) fn closed(&mut self, error: Option<&io::Error>, again: bool) {
         self.gauge.set_link(Link::Waiting);
         self.mark(ArrivalKind::Closed);
         (self.tell)(&Notice::Closed { error, again });
     }
 
-    /// Records that the source starts again from its beginning.
+    /// Counts, marks and reports that the source starts again from its beginning.
     pub(crate) fn restarted(&mut self) {
         self.counts.restarts += 1;
         self.mark(ArrivalKind::Restarted);

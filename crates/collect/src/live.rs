@@ -236,7 +236,7 @@ impl<'a, 't> Live<'a, 't> {
         }
     }
 
-    /// Records that bytes are missing here.
+    /// Records a gap at this position: bytes are missing.
     fn gap(&mut self, bytes: u64) -> Result<(), SinkError> {
         match &mut self.stage {
             Stage::Unknown { start, gaps, .. } => {

@@ -129,7 +129,7 @@ struct Disk {
 
 impl io::Write for Disk {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A disk may write fewer bytes than requested.
+        // A disk can write fewer bytes than requested.
         let written = bytes.len().min(self.room).min(300);
         if written == 0 && !bytes.is_empty() {
             return Err(io::ErrorKind::StorageFull.into());

@@ -11,8 +11,8 @@ pub struct Tag {
     pub before: String,
     /// The tag replaces this number of bytes at the start of each line.
     pub instead_of: usize,
-    /// Text before the header line, which contains the column names; `None` for output without
-    /// column names. Only the first writer prints the header line.
+    /// Text before the line of column names; `None` for output without column names. Only the first
+    /// writer prints the line of column names.
     pub heading: Option<String>,
 }
 

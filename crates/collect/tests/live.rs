@@ -497,7 +497,7 @@ fn bytes_dropped_for_a_slow_file_are_counted_exactly_and_marked_at_their_positio
     let tell = |_: &str, notice: &Notice<'_>| {
         dropping.fetch_or(matches!(notice, Notice::Dropping), Ordering::Relaxed);
     };
-    // Every word is its own offset in the stream.
+    // The value of each word is the word's index in the stream.
     let sent: Vec<u8> = (0..1_000_000_u32).flat_map(u32::to_le_bytes).collect();
     let collected = thread::scope(|scope| {
         let target = scope.spawn(|| TcpStream::connect(at).unwrap().write_all(&sent).unwrap());

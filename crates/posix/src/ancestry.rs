@@ -1,6 +1,6 @@
 //! Creates the area of another process, including the streams and names that the process inherits.
 //!
-//! A process that is about to be traced may be the child of a fork that has not called the library
+//! A process that is about to be traced can be the child of a fork that has not called the library
 //! since then. In that case it uses its parent's event ids, which are in the parent's area. A
 //! process that was started by a different program has no event ids yet.
 

@@ -81,8 +81,8 @@ impl Controller {
     /// In addition to the errors of `create`:
     ///
     /// * EBADF: the descriptor is not open for writing.
-    /// * EINVAL: the descriptor was opened with `O_APPEND`, or it is not a regular file and the log
-    ///   policy is not append.
+    /// * EINVAL: the descriptor was opened with `O_APPEND`, or is not a regular file although the
+    ///   log policy requires one (every policy except append).
     /// * The error from writing the log header.
     ///
     /// ```

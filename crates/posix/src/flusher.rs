@@ -127,8 +127,8 @@ fn drain(stream: &Stream, log: &mut LogWriter, wanted: u64, everything: bool) {
 fn conclude(stream: &Stream, log: &mut LogWriter, wanted: u64) {
     let mut inner = stream.inner();
     let pool = stream.pool();
-    // The order of these two lines matters. If a record is stored before the first line, the second
-    // line finds the record. If it is stored later, the progress values differ at the next
+    // The order of these two lines matters. If a record is stored before the first line runs, the
+    // second line finds the record. If it is stored later, the progress values differ at the next
     // comparison.
     let [recorded, _] = pool.progress();
     let written = inner.is_empty(&pool);

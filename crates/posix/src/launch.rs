@@ -85,7 +85,7 @@ fn wait(mut report: &PipeWriter, mut waits: &PipeReader, unused: RawFd) -> io::R
 fn join(child: JoinHandle<io::Result<Child>>) -> io::Result<Child> {
     child
         .join()
-        .unwrap_or_else(|_| Err(io::Error::other("the thread that starts programs panicked")))
+        .unwrap_or_else(|_| Err(io::Error::other("the thread for starting programs panicked")))
 }
 
 #[cfg(test)]

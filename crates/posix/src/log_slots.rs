@@ -1,4 +1,4 @@
-//! Assigns file positions to the blocks of a looping log.
+//! Assigns file positions to the blocks of a log with the policy loop.
 //!
 //! A block that is being filled is flushed several times, with more records each time. A flush
 //! never overwrites the last copy of the block, so a process that is killed during a write loses no

@@ -44,7 +44,8 @@ pub(crate) struct LogWriter {
     names: usize,
     /// True if records were overwritten or could not be written.
     pub(crate) overrun: bool,
-    /// True if there is no space left. In a looping log, true if records have been overwritten.
+    /// True if there is no space left. In a log with the policy loop: true if records have been
+    /// overwritten.
     pub(crate) full: bool,
     /// True if the log accepts no further records.
     ended: bool,
@@ -308,9 +309,9 @@ pub(crate) fn header(attributes: &Attributes, process: u32) -> LogHeader {
     }
 }
 
-/// Returns the size in bytes and the number of slots of a looping log. There are two more slots
-/// than requested, because the oldest block and the second copy of the newest block contribute no
-/// readable records.
+/// For a log with the policy loop: returns the size of a slot in bytes, and the number of slots.
+/// There are two more slots than requested, because the oldest block and the second copy of the
+/// newest block contribute no readable records.
 fn slots(attributes: &Attributes) -> (u32, u32) {
     if attributes.log_policy != LogPolicy::Loop {
         return (0, 0);

@@ -202,8 +202,8 @@ impl Stat {
         Self::of_text(text.get(..length)?)
     }
 
-    /// Parses the fields. The second field is the program's name in parentheses, which may contain
-    /// any bytes.
+    /// Parses the fields. The second field is the program's name in parentheses; the name can
+    /// contain any bytes.
     fn of_text(text: &[u8]) -> Option<Self> {
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
         let id = number(text.split(|byte| *byte == b' ').next()?)?;

@@ -33,8 +33,8 @@ pub const DIRECTORY_VARIABLE: &str = "TRACEWELL_POSIX_DIR";
 const READ_WRITE: libc::c_int = libc::O_RDWR;
 const NEW: libc::c_int = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
 
-/// Values from the environment at first use: the directory that the user chose, and `tracewell` in
-/// the runtime directory.
+/// Values read from the environment at the first use: the directory that the user chose, and
+/// `tracewell` in the runtime directory.
 static CHOSEN: OnceLock<Option<CString>> = OnceLock::new();
 static RUNTIME: OnceLock<Option<CString>> = OnceLock::new();
 
@@ -50,7 +50,7 @@ pub(crate) fn choose() {
     });
 }
 
-/// Returns the error because of which the processes of a user cannot find their controllers, or
+/// Returns the error that prevents the processes of a user from finding their controllers, or
 /// `None` if there is no error. The user is that of the process with the given id; 0 means this
 /// process.
 ///
@@ -154,8 +154,8 @@ impl Registry {
         let mut words = [0; 3];
         let read = sys::read_words(file.as_fd(), 0, &mut words);
         let whole = sys::facts(file.as_fd())?.size >= AREA_WORDS as u64 * 8;
-        // Do not compare the space, because the process or the controller that created the area
-        // possibly did not know the space.
+        // Do not compare the space: the process or controller that created the area may not have
+        // known it.
         let right = words[0] == AREA_MAGIC
             && Process::of_words(words[1], words[2]).id == process.id
             && words[2] == process.start;
@@ -192,8 +192,8 @@ impl Registry {
         sys::unlink_at(self.fd(), name::of_area(process.id, process.start).as_c_str());
     }
 
-    /// Opens the page shared by all processes without an area, creating it first if necessary.
-    /// Async-signal-safe.
+    /// Opens the page that all processes share if they have no area. Creates the page first if
+    /// necessary. Async-signal-safe.
     pub(crate) fn all(&self) -> Result<OwnedFd, Errno> {
         let name = name::of_all();
         for _ in 0..2 {

@@ -123,7 +123,7 @@ pub(crate) trait Streams {
 /// Number of calls of [`without_depth`] that have begun and not ended.
 static WITHOUT_DEPTH: AtomicUsize = AtomicUsize::new(0);
 
-/// The substitute for [`with_depth`] after `with_depth` returned `None`.
+/// Used instead of [`with_depth`] after it has returned `None`.
 #[cold]
 pub(crate) fn without_depth(work: impl FnOnce(&Using)) {
     WITHOUT_DEPTH.fetch_add(1, SeqCst);
@@ -152,8 +152,8 @@ pub(crate) fn with_depth<R>(
 }
 
 impl ThreadState {
-    /// Checks which threads use attached streams. Call this between two memory barriers in all
-    /// threads.
+    /// Checks which threads use attached streams. Before and after this call, execute a memory
+    /// barrier in all threads.
     ///
     /// If a stream was detached before the check with the returned number began, no thread uses it
     /// any more. `number` is the number of this check; the numbers increase. `depth` is the

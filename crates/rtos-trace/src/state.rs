@@ -40,7 +40,7 @@ impl Recording for Recorder<'static, fn() -> u32> {
     }
 }
 
-/// The task that runs on a core.
+/// The task that is running on a core.
 #[derive(Clone, Copy, Debug, Default)]
 struct Running {
     /// Number of the task.
@@ -117,7 +117,7 @@ impl<R: Recording, const CORES: usize> State<R, CORES> {
         }
     }
 
-    /// Handles the end of a round of the executor: no task runs.
+    /// Handles the end of a round of the executor: no task is running.
     pub(crate) fn idle(&mut self) {
         let core = self.recording.core(true);
         self.recording.event(core, ids::RUNS, [0; 2]);

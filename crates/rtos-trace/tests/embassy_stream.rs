@@ -29,8 +29,8 @@ fn executions_in_a_stream_agree_with_the_log_of_the_tasks() {
     let log = stream.save(Vec::new()).unwrap();
     executor::compare(&log, &own, 1000);
 
-    // The program's own events are in the context of their thread, and so are the events with which
-    // the thread of the timer wakes tasks.
+    // The program's own events are in the context of their thread. So are the events that the
+    // timer's thread records when it wakes tasks.
     let (mut steps, mut wakers) = (Vec::new(), Vec::new());
     let mut input = Input::from_bytes("log", log, Settings::default()).unwrap();
     let trace = input

@@ -15,7 +15,7 @@ use tracewell_wire::aix::{
     Texts, TimeConversion, ids,
 };
 
-/// Bytes of the header of these tests.
+/// Length in bytes of the header that these tests use.
 const HEADER: usize = 102;
 
 fn header(order: ByteOrder) -> FileHeader<'static> {

@@ -5,12 +5,13 @@ mod support;
 use support::ctf::{Types, read_tsdl as read};
 use tracewell::format::ctf::metadata::MAX_FIELDS;
 
-/// Returns the text lines of the types in the payload of an event with these members.
+/// Returns the lines of text that declare the payload types of an event with these members.
 fn fields(members: &str) -> Result<Vec<String>, String> {
     declared("", members)
 }
 
-/// Returns the same with declarations before the event. The members begin in line 2.
+/// Returns the same lines for a text with declarations before the event. The members begin in line
+/// 2.
 fn declared(declarations: &str, members: &str) -> Result<Vec<String>, String> {
     let text = format!("{declarations} event {{ fields := struct {{\n{members} }}; }};");
     let parsed = read(&text)?;
@@ -104,7 +105,7 @@ fn a_label_without_value_follows_the_one_before() {
     );
     assert_error(
         fields("enum : u8 { A = 5 ... 4 } a;"),
-        "2:17: expected a range that rises, found 5 ... 4",
+        "2:17: expected an ascending range, found 5 ... 4",
     );
     assert_error(fields("enum { A } a;"), "2:1: expected the name of a type, found 'int'");
     assert!(declared("typealias u8 := int;", "enum { A } a;").is_ok());

@@ -4,7 +4,7 @@
 mod support;
 
 #[path = "../../../fuzz/src/ctf_metadata.rs"]
-#[expect(unreachable_pub, reason = "public where it is part of the fuzz crate")]
+#[expect(unreachable_pub, reason = "the fuzz crate also uses this file, and needs it public")]
 mod target;
 
 use proptest::prelude::*;

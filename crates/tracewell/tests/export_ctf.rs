@@ -441,7 +441,7 @@ fn an_imitated_kernel_has_the_execution_times_of_the_tasks() {
             let Some(execution) = &task.execution else { continue };
             let ContextId(number) = task.context;
             let found = ran.get(&(u64::from(number) + 1)).copied().unwrap_or(0);
-            // No event shows the end of the last state, which is the end of the trace.
+            // No event shows the end of the last state: it lasts to the end of the trace.
             let is_last = read.events.iter().rev().find(|e| e.name == "sched_switch");
             let is_last = is_last.and_then(|e| e.fields.number("next_tid"));
             if is_last == Some(u64::from(number) + 1) {

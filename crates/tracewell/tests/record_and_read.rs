@@ -149,8 +149,9 @@ fn check<T: Target>(calls: &[Call], registry: usize, slots: usize) {
     assert_eq!(ticks, stamps.collect::<Vec<_>>());
     assert!(kept.rows.iter().zip(&found).all(|(row, event)| row.cpu == u16::from(event.core())));
     let wrapped = kept.losses.iter().any(|loss| loss.cause == LossCause::Overwritten);
-    // A ring that wrapped exactly to its start looks like a ring that has just become full. The two
-    // differ only if the first two events are not the two with which every recording starts.
+    // A ring that wrapped exactly to its start looks like a ring that has just become full. The
+    // difference is visible only if the ring no longer begins with the two events that start every
+    // recording.
     let begins = found.len() > 1 && found[..2].iter().all(|event| event.id() == ids::RUNNING);
     assert_eq!(wrapped, oldest > 0 && !(events.len().is_multiple_of(capacity) && begins));
     check_objects(&trace, &told);

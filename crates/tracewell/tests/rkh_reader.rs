@@ -198,8 +198,8 @@ fn every_kind_of_damage_has_its_count() {
     ]
     .map(|fact| trace.fact(fact).unwrap())
     .into();
-    // 1024 times 0x55 add up to 0. The result is a frame with an unknown id and a sequence number
-    // 0x55 that is out of order.
+    // The sum of 1024 bytes of 0x55 is 0 modulo 256. The result is a frame with an unknown id and a
+    // sequence number 0x55 that is out of order.
     assert_eq!(counts, [3, 0, 1, 2, 2, 1, 1, 0, 3]);
     let damaged = kept.losses.iter().filter(|loss| loss.cause == LossCause::Damaged);
     assert_eq!(damaged.count(), 4);
@@ -234,7 +234,7 @@ fn a_frame_that_is_not_an_event_changes_neither_time_nor_number() {
             assert_eq!(kept.rows.len(), 5 - damaged, "{id} {number}");
         }
     }
-    // Nor does the first frame of the stream have a predecessor.
+    // The first frame of the stream has no predecessor either.
     let mut stream = configured(Settings::default());
     stream.number(9).record(0x1F, 5, &[]).number(3).record(MP_PUT, 1000, &MP_PUT_ARGS);
     let (trace, _) = whole(&stream, &[]);

@@ -257,7 +257,7 @@ fn nothing_is_reckoned_across_a_gap() {
     assert_eq!((jobs.activations, jobs.across_gaps, jobs.orphan_completions), (2, 1, 1));
     assert_eq!((jobs.response.count, jobs.response.max, jobs.release_gap.count), (1, 18, 0));
     assert_eq!(figures.tasks[1].execution.unwrap().ticks, 65 + 10);
-    // The same without a gap.
+    // Now the same records without a gap.
     let mut sink = Scheduling::default();
     let whole: Vec<_> = first.iter().chain(&last).copied().collect();
     let trace = open(bytes(&whole), &["kind=records"]).unwrap().read(&mut sink).unwrap();

@@ -1,5 +1,5 @@
-//! Reads streams of small targets that the Rust recorder wrote, and tests the meanings of a
-//! kernel's hooks, and losses. The hooks have the order in which FreeRTOS calls them.
+//! Reads streams of small targets that the Rust recorder wrote. Tests the meanings of a kernel's
+//! hooks, and the reports of losses. The hooks have the order in which FreeRTOS calls them.
 
 mod support;
 

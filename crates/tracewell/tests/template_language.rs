@@ -319,7 +319,7 @@ fn subroutines_share_the_pointer_and_macros() {
     assert_eq!(shown("0AA 1.0 \"@\" {{ $bad = 3 }} $bad\nBAD 1.0 \"@\" \"b\""), "0003");
     assert_eq!(shown("0AA 1.0 \"@\" \"a\" $0FE \"never\""), "a<NO TEMPLATE 0FE>");
     assert_eq!(shown("0AA 1.0 \"@\" $12FE"), "<NO TEMPLATE 12FE>");
-    // A built-in macro of three hexadecimal digits does not exist; D1 has two.
+    // No built-in macro has a name of three hexadecimal digits; D1 has two.
     assert_eq!(shown("0AA 1.0 \"@\" $D1"), "0001");
 }
 

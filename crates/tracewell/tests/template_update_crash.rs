@@ -90,7 +90,8 @@ fn judge(folder: &Path, what: &str) -> bool {
     true
 }
 
-/// Kills an update at every step, on a file with these bytes. Returns true if the new file existed.
+/// Starts updates of a file with these bytes, and kills the updating process at each step in turn.
+/// Returns true if the new file existed.
 fn deaths(old: &[u8]) -> Vec<bool> {
     let run = |dies_at| {
         let folder = tempfile::tempdir().unwrap();

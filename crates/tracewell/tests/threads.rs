@@ -73,7 +73,7 @@ fn check(bytes: &[u8], options: &[&str], threads: &[usize]) {
     let expected = texts(bytes, options, 1);
     for &threads in threads {
         for ((name, text), (_, expected)) in texts(bytes, options, threads).iter().zip(&expected) {
-            // Do not print texts of megabytes in a message.
+            // Do not print megabytes of text in a message.
             let different = text.iter().zip(expected).position(|(a, b)| a != b);
             let lengths = (text.len(), expected.len());
             assert!(text == expected, "{name}, {threads} threads: {different:?} of {lengths:?}");

@@ -14,8 +14,8 @@ use std::fmt::{self, Write};
 use tracewell_wire::native::{FieldKind, PARENT_FIELD, SPAN_FIELD};
 use tracing_core::field::{Field, Visit};
 
-/// Maximum number of words per event, without the length of the string. Further numbers become
-/// part of the text.
+/// Maximum number of words per event; the word for the string length is not counted. Further
+/// numbers become part of the text.
 const MAX_WORDS: usize = 16;
 
 /// Maximum number of bytes of all texts of an event together. Longer text is truncated.
@@ -97,8 +97,8 @@ impl Words {
         &self.words[..=self.count]
     }
 
-    /// Returns a number for the kinds of the values. Two records of one call site have different
-    /// numbers if the kinds of their values differ.
+    /// Returns a number that encodes the kinds of the values. Two records of one call site have
+    /// different numbers if the kinds of their values differ.
     ///
     /// A call site has at most 32 fields, and each field has four bits of the number: its kind, or
     /// 0 if it has no value.

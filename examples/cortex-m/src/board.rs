@@ -141,7 +141,7 @@ pub(crate) fn send(bytes: &[u8]) {
     }
 }
 
-/// A value that threads and interrupts share. Each access masks interrupts.
+/// A value that is shared between threads and interrupts. Each access masks interrupts.
 pub(crate) struct Masked<T> {
     value: UnsafeCell<T>,
     is_taken: Cell<bool>,

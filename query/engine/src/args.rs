@@ -17,12 +17,12 @@ use crate::output::Form;
   tracewell query --run regressions --set label=firmware --set old=1.0 --set new=1.1 runs/
   tracewell query -f report.sql --format csv -o report.csv runs/
 
-Exit status: 0 success, 2 wrong usage or SQL, 3 a trace is unreadable or damaged (the answer has
+Exit status: 0 success, 2 wrong usage or SQL, 3 a trace is unreadable or damaged (the answer contains
 its readable part), 4 other input or output error.")]
 pub struct Args {
-    /// SQL, if neither -f nor --run is given; then traces, folders of traces, and patterns: they
-    /// are the tables events, spans, marks, counters, arrows, jobs, waits, losses, contexts,
-    /// objects, figures and traces. Without SQL on a terminal: a prompt
+    /// SQL, if neither -f nor --run is given; then traces, folders of traces, and patterns. The
+    /// traces become the tables events, spans, marks, counters, arrows, jobs, waits, losses,
+    /// contexts, objects, figures and traces. Without SQL, shows a prompt on a terminal
     #[arg(value_name = "SQL|FILE")]
     pub words: Vec<String>,
 
@@ -30,19 +30,19 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["run", "list"])]
     pub file: Option<PathBuf>,
 
-    /// Run a ready query
+    /// Run a predefined query
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub run: Option<String>,
 
-    /// List the ready queries
+    /// List the predefined queries
     #[arg(long)]
     pub list: bool,
 
-    /// Print the SQL of a ready query instead of running it
+    /// Print the SQL of a predefined query instead of running it
     #[arg(long, requires = "run")]
     pub show: bool,
 
-    /// Set a parameter of a ready query
+    /// Set a parameter of a predefined query
     #[arg(long, value_name = "NAME=VALUE", requires = "run")]
     pub set: Vec<String>,
 
@@ -50,16 +50,16 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub format_in: Option<String>,
 
-    /// Set what the traces do not record, such as rate=100MHz; see `tracewell formats`
+    /// Set a fact that the traces do not contain, for example rate=100MHz; see `tracewell formats`
     #[arg(short = 'O', value_name = "KEY=VALUE")]
     pub options: Vec<String>,
 
     /// Make columns from the ends of paths, such as {firmware}/{device}.trx; folders named
-    /// key=value are columns anyway
+    /// key=value always become columns
     #[arg(long, value_name = "PATTERN")]
     pub labels: Option<String>,
 
-    /// Set the form of the rows; without it, the extension of -o decides, else table
+    /// Set the form of the rows; by default, the extension of -o selects the form, otherwise table
     #[arg(long, value_enum, value_name = "FORM")]
     pub format: Option<Form>,
 

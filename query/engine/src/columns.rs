@@ -34,8 +34,8 @@ pub(crate) fn lake_fields(table: Table) -> Vec<Field> {
     fields
 }
 
-/// Returns a type for the values of both types, without loss: whole numbers stay numbers, and
-/// different types become text.
+/// Returns a type that can hold the values of both types without loss. Whole numbers stay numbers,
+/// and different types become text.
 pub(crate) fn joined(one: &DataType, other: &DataType) -> DataType {
     let decimal = Kind::Decimal.data_type();
     let is_whole = |data_type: &DataType| data_type.is_integer() || *data_type == decimal;

@@ -1,5 +1,5 @@
-//! Findings about the traces of a query: failures, damage and warnings. Each trace has them once,
-//! however many times the engine reads it.
+//! Findings about the traces of a query: failures, damage and warnings. Each finding is kept once
+//! per trace, however many times the engine reads the trace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ struct Finding {
 }
 
 impl Findings {
-    /// Records that a trace cannot be read.
+    /// Stores the failure of a trace that cannot be read.
     pub(crate) fn fail(&self, path: &Path, failure: &Failure) {
         self.set(path, failure.outcome(), vec![format!("error: {failure}")]);
     }
 
-    /// Records damage, warnings and losses of a trace that was read.
+    /// Stores the damage, the warnings and the losses of a trace that was read.
     pub(crate) fn note(&self, path: &Path, trace: &Trace) {
         let shown = shown_path(path);
         let diagnostics = trace.diagnostics.iter();
@@ -65,7 +65,8 @@ impl Findings {
         self.set(path, outcome, messages);
     }
 
-    /// Records rows that a table lacks because an analysis has a limit.
+    /// Adds to the count of rows that were left out of a table because an analysis reached its
+    /// limit.
     pub(crate) fn left_out(&self, path: &Path, table: &str, rows: u64) {
         let rows = counted(rows, "row");
         let message = format!(

@@ -14,7 +14,7 @@
 //! | `ingest` | adds traces to a lake |
 //! | `sources`, `findings` | open traces, and what is wrong with them |
 //! | `output` | rows as text, Arrow and Parquet |
-//! | `ready` | ready queries, from the files in `queries/` |
+//! | `ready` | predefined queries, from the files in `queries/` |
 //! | `prompt` | the interactive prompt |
 //! | `run` | runs a command line |
 //! | `failure` | failures and exit statuses |

@@ -26,7 +26,7 @@ impl Default for Wanted {
 
 const ALL: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 
-/// A range that contains no ticks of an event.
+/// A range that contains the ticks of no event, because no event has negative ticks.
 const NONE: RangeInclusive<i64> = i64::MIN..=-1;
 
 impl Wanted {

@@ -1,6 +1,6 @@
 //! Predefined queries: the files in `queries/`. The head comment of each file describes it.
 
-/// A ready query.
+/// A predefined query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadyQuery {
     /// Name for `--run`.

@@ -76,8 +76,8 @@ impl PartitionStream for Part {
 }
 
 impl Scan {
-    /// Reads the rows of one trace. A trace that cannot be read is a finding, and the other traces
-    /// are read.
+    /// Reads the rows of one trace. If the trace cannot be read, adds a finding, and the other
+    /// traces are still read.
     pub(crate) fn read(
         &self,
         file: &Arc<TraceFile>,

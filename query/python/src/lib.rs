@@ -6,7 +6,8 @@
 //! | `table` | the class `Table`, which passes its rows to other libraries |
 //! | `error` | the exception `tracewell.Error` |
 //!
-//! `tracewell.pyi` has the types for editors and type checkers; a test compares both.
+//! `tracewell.pyi` contains the types for editors and type checkers. A test compares it with this
+//! module.
 #![forbid(unsafe_code)]
 
 mod error;

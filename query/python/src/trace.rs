@@ -110,8 +110,9 @@ impl PyTrace {
 
     /// One row per event, with a column `arg_NAME` for each argument.
     ///
-    /// Only the columns of `columns` are made, and only events whose ticks are in `ticks`, from the
-    /// first to the last, and whose id is in `ids`. `limit` is the maximum number of rows.
+    /// Makes only the columns in `columns`. Makes rows only for events with ticks in the range
+    /// `ticks`, including both ends, and with an id in `ids`. `limit` is the maximum number of
+    /// rows.
     #[pyo3(signature = (columns=None, *, ticks=None, ids=None, limit=None))]
     fn events(
         &self,

@@ -70,7 +70,7 @@ pub(crate) const SPANS: &[Column] = &[
         "detail",
         Word,
         "",
-        "the context that runs, the object that is waited for, or the holder",
+        "the running context, the object that is waited for, or the holder",
     ),
 ];
 
@@ -111,7 +111,12 @@ pub(crate) const JOBS: &[Column] = &[
     DURATION_NS,
     Column::new("execution_ticks", U64, "ticks", "time for which the job ran"),
     Column::new("blocking_ticks", U64, "ticks", "time in which other tasks ran on its behalf"),
-    Column::new("interference_ticks", U64, "ticks", "time in which other tasks ran for themselves"),
+    Column::new(
+        "interference_ticks",
+        U64,
+        "ticks",
+        "time in which other tasks ran on their own behalf",
+    ),
     Column::new("interrupt_ticks", U64, "ticks", "time in which interrupts were served"),
     Column::new("preemptions", U64, "", "number of preemptions of the task"),
     Column::new("missed", Bool, "", "true if an event reports that the job missed its deadline"),
@@ -141,7 +146,7 @@ pub(crate) const WAITS: &[Column] = &[
 pub(crate) const LOSSES: &[Column] = &[
     Column::new("seq", U64, "", "number of the event after the gap"),
     Column::new("events", U64, "", "number of missing events; null if it is unknown"),
-    Column::new("cause", Word, "", "reason for which they are missing"),
+    Column::new("cause", Word, "", "reason why they are missing"),
     Column::new("byte_offset", U64, "bytes", "position in the source"),
 ];
 

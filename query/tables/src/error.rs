@@ -36,7 +36,7 @@ pub enum Error {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// The rows do not form a batch, which is a fault of this crate.
+    /// The rows do not form a batch; this can only be caused by a bug in this crate.
     #[error("cannot make a batch of rows: {0}")]
     Arrow(#[from] ArrowError),
 }

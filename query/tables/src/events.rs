@@ -105,7 +105,7 @@ fn word(meaning: Meaning) -> String {
     word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Appends the values of a column, which is not a column of arguments.
+/// Appends the values of a column that contains no arguments of events.
 fn append_column(
     values: &mut Values,
     column: usize,

@@ -77,7 +77,7 @@ impl Sink for Both {
     }
 }
 
-/// The rows, with the clock's rate if it has only one.
+/// The rows, and the rate of the clock if the clock has only one rate.
 struct FigureRows<'a, 'b> {
     rows: &'a mut Rows<'b>,
     rate: Option<Rate>,

@@ -62,7 +62,7 @@ impl Request {
 pub struct Summary {
     /// Number of rows in all batches.
     pub rows: u64,
-    /// Number of rows that the table lacks, because an analysis has a limit for its memory.
+    /// Number of rows left out of the table because an analysis reached its memory limit.
     pub left_out: u64,
 }
 

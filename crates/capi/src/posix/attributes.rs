@@ -338,7 +338,7 @@ pub extern "C" fn posix_trace_attr_getmaxsystemeventsize(
     get(attr, size, |_| Attributes::max_system_event_size())
 }
 
-/// Stores the maximum size of a record of a user event with a given size of data.
+/// Stores the maximum size of the record of a user event that has a given amount of data.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getmaxusereventsize(
     attr: Object<'_>,

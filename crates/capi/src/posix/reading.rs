@@ -60,7 +60,7 @@ impl Wanted<'_> {
 }
 
 fn copy_words(words: &[u64], to: &mut [u8]) {
-    // The last part may be shorter than a word, because the caller's buffer may have any length.
+    // The last part may be shorter than a word, because the caller's buffer can have any length.
     for (piece, word) in to.chunks_mut(8).zip(words) {
         piece.copy_from_slice(&word.to_le_bytes()[..piece.len()]);
     }

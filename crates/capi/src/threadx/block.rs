@@ -173,8 +173,8 @@ impl<T: Target + 'static> Recorder for Ring<T> {
     }
 }
 
-/// Notifies C code of a wrap. C gets a temporary control block, because a call is using the real
-/// control block.
+/// Notifies C code of a wrap. The function in C gets a temporary control block, because a recording
+/// call is using the real one.
 fn notify_wrap<T: Target + 'static>(ring: &mut Ring<T>) {
     let Some(Notify { function, context }) = ring.clock().notify else { return };
     let mut storage = MaybeUninit::<tw_threadx>::uninit();

@@ -90,7 +90,8 @@ fn the_c_interface_returns_the_outcome_of_each_call() {
     run(Command::new(&program).arg(&path));
     let mut lines = Lines::default();
     let trace = Input::open(&path, Settings::default()).unwrap().read(&mut lines).unwrap();
-    // Some of the twenty records fit. The last record was written after the others were sent.
+    // Some of the twenty records fit. The last record was written after the other records were
+    // sent.
     let ids: Vec<_> = lines.1.iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
     assert_eq!(ids[..2], ["TCFG", "EN"], "{:?}", lines.1);
     assert_eq!(ids.last(), Some(&"EX"));

@@ -38,7 +38,7 @@ pub(crate) struct Project {
     section: Section,
 }
 
-/// The configuration files that have been read, by folder of the traces.
+/// The configuration files that have been read, keyed by the folder of the traces.
 #[derive(Debug, Default)]
 pub(crate) struct Configs(HashMap<PathBuf, Found>);
 
@@ -111,8 +111,9 @@ impl Project {
         files.chain([self.path.as_path()])
     }
 
-    /// Adds each setting of the input that the command line does not contain. Reads the files with
-    /// names, the schema files and the symbols. Returns a description of each added setting.
+    /// Adds each setting of the input that the command line does not contain. Reads the files that
+    /// contain names, the schema files and the symbols. Returns a description of each added
+    /// setting.
     pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<Vec<String>, Failure> {
         let mut added = Vec::new();
         if settings.format.is_none()
@@ -127,7 +128,8 @@ impl Project {
             }
         }
         settings.defaults.options.clone_from(&self.section.options);
-        // Files with names on the command line replace those in the configuration.
+        // If the command line names files for `--names`, the configuration's files of names are not
+        // used.
         if settings.names.is_empty() {
             for (format, path, place) in &self.section.names {
                 let Some(flag) = format.names else { continue };

@@ -23,20 +23,21 @@ pub(super) struct Content {
 /// A group of settings. A later group overrides an earlier one, value by value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Section {
-    /// The format of the traces, and its place in the file.
+    /// The format of the traces, and the position of this setting in the configuration file.
     pub(super) format: Option<(&'static Format, String)>,
     /// The rules that `check` uses.
     pub(super) rules: Option<PathBuf>,
     /// The templates that `report` uses.
     pub(super) templates: Option<Vec<PathBuf>>,
-    /// Schema files, and their places in the file.
+    /// Schema files, each with its position in the configuration file.
     pub(super) schemas: Vec<(PathBuf, String)>,
     /// The ELF file of the program that recorded the traces, and the place of this setting in the
     /// configuration file.
     pub(super) elf: Option<(PathBuf, String)>,
     /// Options of formats.
     pub(super) options: Vec<DefaultOption>,
-    /// Files with names for each format, and their places in the configuration file.
+    /// The files that contain names for each format, each with its position in the configuration
+    /// file.
     pub(super) names: Vec<(&'static Format, PathBuf, String)>,
 }
 
@@ -251,7 +252,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns a range of the text as a span; the limit on the length of the text ensures that it fits.
+/// Returns a range of the text as a span; the limit on the length of the text ensures that the
+/// range fits into a span.
 fn span(range: Range<usize>) -> Span {
     let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
     Span { start: offset(range.start), end: offset(range.end) }

@@ -55,8 +55,8 @@ pub(super) fn show(lines: &[String]) {
     }
 }
 
-/// Returns the control codes that move the cursor from the end of the last of `lines` lines to the
-/// start of the first line.
+/// Returns the control codes that move the cursor from the end of the last line up to the start of
+/// the first. `lines` is the number of lines.
 fn start_of(lines: usize) -> String {
     match lines {
         0 | 1 => "\r".to_owned(),
@@ -64,7 +64,7 @@ fn start_of(lines: usize) -> String {
     }
 }
 
-/// Returns the characters that replace the last `before` lines on a terminal with `lines`. The
+/// Returns the characters that make a terminal replace its last `before` lines with `lines`. The
 /// terminal has `width` columns. No line reaches the last column, where terminals wrap.
 fn drawing(lines: &[String], width: Option<usize>, before: usize) -> String {
     let width = width.unwrap_or(usize::MAX).saturating_sub(1);

@@ -72,7 +72,8 @@ fn replaces_lines(kind: Option<OsString>) -> bool {
 }
 
 /// Returns true if standard output is a file or `/dev/null`, so that nothing written to it can
-/// appear on a terminal. A pipe does not count, because its reader may print on the terminal.
+/// appear on a terminal. For a pipe, returns false, because the reader of the pipe could print on
+/// the terminal.
 #[cfg(unix)]
 pub(crate) fn has_separate_output() -> bool {
     use std::os::fd::AsFd;
@@ -112,11 +113,11 @@ fn reading(advance: Advance, size: Option<u64>, elapsed: Duration) -> String {
 }
 
 fn percent(part: u64, whole: u64) -> u64 {
-    // Compute in 128 bits, because sizes times 100 may exceed 64 bits.
+    // Compute in 128 bits, because sizes times 100 can exceed 64 bits.
     (100 * u128::from(part) / u128::from(whole.max(1))) as u64
 }
 
-/// Returns an amount of data in a unit in which it has few digits: `12.3 MB`.
+/// Returns an amount of data as text, in a unit that keeps the number short: `12.3 MB`.
 pub(crate) fn data(bytes: u64) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
     match units.into_iter().find(|(scale, _)| bytes >= *scale) {

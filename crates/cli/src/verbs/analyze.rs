@@ -84,8 +84,8 @@ pub(crate) struct Analyze {
 
     /// Explain a response or wait: which contexts ran, held an object, or woke another context
     ///
-    /// An event is a number, a time is 1.5ms or tick:12345. worst:TASK is the longest response or
-    /// wait of a task.
+    /// Write an event as its number, and a time as 1.5ms or tick:12345. worst:TASK is the longest
+    /// response or wait of a task.
     #[arg(long, value_name = "EVENT|TIME|worst:TASK")]
     why: Option<Question>,
 
@@ -93,15 +93,15 @@ pub(crate) struct Analyze {
     #[arg(long, value_name = "A,B", value_parser = pair)]
     ipoints: Vec<(Mark, Mark)>,
 
-    /// Set a task's period, for its jitter, such as tau1=10ms
+    /// Set the period of a task, from which its jitter is computed, for example tau1=10ms
     #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
     period: Vec<(String, u64)>,
 
-    /// Set a task's deadline, counted from release, such as tau1=8ms
+    /// Set the deadline of a task, counted from its release, for example tau1=8ms
     #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
     deadline: Vec<(String, u64)>,
 
-    /// Treat time in which tracing was stopped or filtered as unknown
+    /// Count as unknown the time in which tracing was stopped or filtered
     #[arg(long)]
     holes: bool,
 

@@ -38,7 +38,7 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "NAME", value_parser = Suggested::exports())]
     format: Option<String>,
 
-    /// Set an option of the output format, such as order=big; see `tracewell formats`
+    /// Set an option of the output format, for example order=big; see `tracewell formats`
     #[arg(short = 'T', value_name = "KEY=VALUE", hide_possible_values = true)]
     #[arg(value_parser = Suggested::export_options())]
     format_options: Vec<String>,
@@ -103,7 +103,7 @@ impl Convert {
     }
 }
 
-/// Refuses an option with which earlier versions selected events, and names its replacement.
+/// Refuses an option that selected events in earlier versions, and names its replacement.
 fn refuse_selection(option: &str) -> Result<(), Failure> {
     let Some((key, value)) = option.split_once('=') else { return Ok(()) };
     let new = match key.trim() {

@@ -112,7 +112,7 @@ impl Events {
         })
     }
 
-    /// Writes the events of all files, and their losses to `losses`.
+    /// Writes the events of all files, and writes the losses of these files to `losses`.
     fn write(&self, lines: &Lines, mut losses: Option<&mut dyn Write>) -> Outcome {
         let path = self.output.as_deref();
         let inputs = self.input.inputs(&self.files);
@@ -191,7 +191,7 @@ struct Lines {
     selection: Selection,
     format: EventFormat,
     columns: Option<Columns>,
-    /// The form of times, if it is chosen.
+    /// The form of times, if an option chooses it.
     times: Option<TimeForm>,
 }
 

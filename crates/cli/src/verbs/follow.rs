@@ -144,13 +144,13 @@ pub(super) fn follow<'a>(
     Ok(outcome)
 }
 
-/// Time between two looks at the files of a folder.
+/// Time between two checks of the files in a folder.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Number of times that files may grow without a new event before a note says why.
+/// Number of times that the files can grow without a new event before a note states the reason.
 const MAX_HELD: u32 = 10;
 
-/// Returns the trace at a path if it consists of several files in a folder.
+/// If the trace at a path consists of several files in a folder, returns this trace.
 pub(super) fn folder(file: &Path, settings: &Settings) -> Result<Option<Growing>, Failure> {
     match is_stdin(file) || !file.exists() {
         true => Ok(None),
@@ -171,7 +171,7 @@ pub(super) fn follow_folder(
     let mut held = 0;
     let read = loop {
         let before = growing.trace().events;
-        // Look at the flag first, so that the last look at the files is after the signal.
+        // Check the flag first, so that the last check of the files happens after the signal.
         let is_last = stop.load(Ordering::Relaxed);
         let state = match is_last {
             true => growing.end(sink).map(Some),

@@ -108,8 +108,8 @@ fn render_unfilled<'a>(heading: &str, paragraphs: impl Iterator<Item = &'a str>,
 
 const PROGRAM: &str = "tracewell";
 
-/// Returns the exit statuses of a command, by the name of its page. docs/command-line.md lists them
-/// in one table, and docs/trcrpt.md lists those of trcrpt.
+/// Returns the exit statuses of the command whose manual page has this name. docs/command-line.md
+/// lists them in one table, and docs/trcrpt.md lists those of trcrpt.
 fn exit_statuses(page: &str) -> &'static [(&'static str, &'static str)] {
     const SUCCESS: (&str, &str) = ("0", "Success.");
     const USAGE: (&str, &str) = ("2", "Wrong usage.");

@@ -104,8 +104,8 @@ pub(crate) fn for_each_file(
     made
 }
 
-/// Reads an input into a sink that applies a selection. If the selection contains names, the input
-/// knows all names of a file at the first event.
+/// Reads an input into a sink that applies a selection. If the selection contains names, all names
+/// of a file are known before its first event is returned.
 pub(crate) fn read_selected(
     input: &mut Input,
     sink: &mut dyn Sink,

@@ -96,7 +96,7 @@ struct TemplatedArgs {
     #[arg(long, value_enum, value_name = "FORM")]
     time: Option<TimeStyle>,
 
-    /// Choose the columns of the layout trcrpt, such as exec=on,pid=on
+    /// Choose the columns of the trcrpt layout, for example exec=on,pid=on
     ///
     /// The columns are exec, pid, tid, svc, cpuid and ids (on or off); timestamp (0 elapsed and
     /// delta, 1 short, 2 microseconds, 3 none, 4 time of day); 2line, hist (counts only), pagesize,
@@ -252,7 +252,7 @@ impl Report {
     }
 
     /// Returns the template files: those of `-t`; without `-t`, those of the configuration file if
-    /// the layout may be trcrpt.
+    /// the layout can be trcrpt.
     fn templates(&self) -> Result<Vec<PathBuf>, Failure> {
         let args = &self.templated;
         let is_lines = match args.layout {

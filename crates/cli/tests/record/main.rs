@@ -90,7 +90,7 @@ fn traced(program: &mut Command, wanted: &str) {
     program.env(TRACED, wanted).stdout(Stdio::null());
 }
 
-/// The numbers that the data of the traced program's events contain.
+/// The numbers in the data of the traced program's events.
 fn readings(folder: &Path, file: &str) -> Vec<u64> {
     let mut command = tracewell();
     let output = command.current_dir(folder).args(["events", "--event", "reading", file]).output();

@@ -1,6 +1,6 @@
-//! Ensures that signals end the programs that tests start. If a test runs in the background or
-//! under `nohup`, it ignores some signals, and so do the programs that it starts: such a signal
-//! would never end them.
+//! Makes sure that a program started by a test ends when it receives a signal. If a test runs in
+//! the background or under `nohup`, it ignores some signals, and so do the programs that it starts:
+//! such a signal would never end them.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGHUP, SIGINT};
 use signal_hook::flag;
 
 /// Ensures that SIGINT and SIGHUP end the programs that this test starts from now on, even if the
-/// test itself ignores these signals. If the test does not ignore a signal, the signal keeps its
+/// test itself ignores these signals. A signal that the test does not ignore still has its usual
 /// effect on the test.
 pub(crate) fn end_programs() {
     static REGISTERED: Once = Once::new();

@@ -23,7 +23,7 @@ pub(crate) fn tracewell(arguments: &[&str]) -> Command {
 /// A terminal with a number of columns.
 pub(crate) struct Terminal {
     screen: File,
-    /// The side of the terminal that programs use as their standard streams.
+    /// The side of the terminal to which the standard streams of programs are connected.
     line: File,
 }
 

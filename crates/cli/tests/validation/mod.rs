@@ -12,7 +12,7 @@ pub(crate) fn schema_path(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/schemas/{kind}.json"))
 }
 
-/// Parses a document of this kind and compares it with its schema.
+/// Parses a document of this kind and checks it against its schema.
 ///
 /// # Panics
 /// If the text is not JSON or differs from the schema.

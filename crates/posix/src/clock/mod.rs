@@ -69,7 +69,7 @@ pub(crate) struct Comparison {
     counter: Cell<u64>,
     time: Cell<u64>,
     tick: Cell<u64>,
-    /// Number of ticks for which the comparison may be used.
+    /// Number of ticks for which the comparison can be used.
     good_for: Cell<u64>,
     /// The same period in nanoseconds; 0 means [`MAX_PERIOD`].
     period: Cell<u64>,
@@ -134,7 +134,7 @@ impl Comparison {
         Some(time)
     }
 
-    /// Returns the period for which the new comparison may be used. If the last comparison
+    /// Returns the period for which the new comparison can be used. If the last comparison
     /// predicted the time well, the period is longer than the last period, otherwise shorter.
     fn next_period(&self, counter: u64, time: u64) -> u64 {
         let period = if self.period.get() == 0 { MAX_PERIOD } else { self.period.get() };

@@ -64,22 +64,22 @@ pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
 
 type Words = &'static [AtomicU64];
 
-/// The page shared by all processes without an area, once it is mapped. It is the page of the user
-/// who runs the process at the first call, even if the process changes its user later.
+/// The page that all processes share if they have no area, once this page is mapped. It is the page
+/// of the user who runs the process at the first call, even if the process changes its user later.
 static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// A process's area, or its substitute.
 pub(super) enum Found {
     /// The process's own area and its name space.
     Own(Words, Option<Words>),
-    /// The page shared by all processes without an area, and the page's generation before the
+    /// The page that all processes share if they have no area, and the page's generation before the
     /// search for the area.
     All(Words, u64),
     /// The registry does not exist.
     Nothing,
 }
 
-/// Returns true if `area` is the page shared by all processes without an area.
+/// Returns true if `area` is the page that all processes share if they have no area.
 pub(super) fn is_page_of_all(area: *mut AtomicU64) -> bool {
     ptr::eq(area, ALL.load(Acquire))
 }

@@ -42,7 +42,7 @@ pub enum FilterChange {
 const MAX_RESTARTS: usize = 1 << 20;
 
 /// Minimum time in nanoseconds between a system event and the user events before and after it.
-/// A processor may read its counter too early, and a thread's clock has an error. This time exceeds
+/// A processor can read its counter too early, and a thread's clock has an error. This time exceeds
 /// both of these errors.
 const APART: u64 = 3000;
 
@@ -251,8 +251,8 @@ impl Stream {
         None
     }
 
-    /// Restarts a full stream that is empty if the filter suppresses its stop record. Without that
-    /// record, no reader would cause the restart.
+    /// Restarts a stream that became full and is now empty, if the filter suppresses its stop
+    /// record. Without that record, no reader would cause the restart.
     fn settle(&self, inner: &mut ControllerState) {
         let hidden = self.filter().contains(wire::STOP) == Some(true);
         if hidden && self.state() == State::Full && inner.reader.is_empty(&self.pool()) {

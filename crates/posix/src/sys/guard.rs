@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((words[WORDS - 1].load(Relaxed), words[WORDS / 2 - 1].load(Relaxed)), (8, 7));
     }
 
-    /// Runs in a separate process, because SIGBUS may end it.
+    /// Runs in a separate process, because SIGBUS may end the process.
     #[test]
     fn a_guarded_mapping_survives_a_truncation_and_another_one_does_not() {
         const ROLE: &str = "TRACEWELL_TEST_GUARDED";

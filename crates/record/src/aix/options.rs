@@ -63,7 +63,7 @@ impl Default for Machine<'_> {
     }
 }
 
-/// The use of the buffers.
+/// How the buffers are used.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Mode {
     /// Two buffers: one is filled while the other is drained. While both are full, entries are
@@ -120,7 +120,7 @@ impl EventList<'_> {
     }
 }
 
-/// The behaviour if the log may be too small for the next buffer.
+/// The action of the recorder if the log may be too small for the next buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum LogFull {
     /// The log wraps: it continues at its start.
@@ -137,9 +137,9 @@ pub struct Options<'m> {
     pub generic: bool,
     /// Record nothing until `trcon` is called (`-d`).
     pub deferred: bool,
-    /// The use of the buffers.
+    /// How the buffers are used.
     pub mode: Mode,
-    /// The caller's events to record.
+    /// Which of the caller's events to record.
     pub events: EventList<'m>,
     /// Maximum length of the log in bytes, including the file header (`-L`); `None` for no limit.
     pub log_size: Option<u64>,

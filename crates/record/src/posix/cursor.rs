@@ -77,12 +77,12 @@ pub struct Cursor {
     opened: Cell<u64>,
     /// Timestamp of the last record in the packet. The next record must not be earlier.
     pub(super) last: Cell<u64>,
-    /// The packet that was shared last, with the order number of its opening; 0 if the last record
-    /// went into an exclusive packet.
+    /// The packet that was shared last, with the order number that it got when it was opened; 0 if
+    /// the last record went into an exclusive packet.
     pub(super) shared: Cell<(u32, u64)>,
     /// The packet that this writer owns or may own, plus 1; 0 if there is none.
     held: Cell<u32>,
-    /// Order number of the opening of the exclusive packet; 0 if there is none.
+    /// Order number that the exclusive packet got when it was opened; 0 if there is none.
     pub(super) exclusive: Cell<u64>,
 }
 
@@ -123,8 +123,8 @@ impl Cursor {
         self.last.get()
     }
 
-    /// Returns the current packet and the order number of its opening, which is 0 if there is no
-    /// packet.
+    /// Returns the current packet and the order number that it got when it was opened. The number
+    /// is 0 if there is no packet.
     pub(super) fn packet(&self) -> (usize, u64) {
         (self.packet.get() as usize, self.opened.get())
     }
@@ -149,8 +149,8 @@ impl Cursor {
         self.end.set(start + geometry.packet_words as usize);
     }
 
-    /// Leaves the packet and returns it with the order number of its opening, or `None` if the
-    /// cursor was in no packet.
+    /// Leaves the packet and returns it with the order number that it got when it was opened, or
+    /// returns `None` if the cursor was in no packet.
     pub(super) fn leave(&self) -> Option<(usize, u64)> {
         let opened = self.opened.get();
         self.drop_packet();
@@ -162,18 +162,19 @@ impl Cursor {
         self.next.get() + words <= self.end.get()
     }
 
-    /// Returns the packet that was shared last, with the order number of its opening.
+    /// Returns the packet that was shared last, with the order number that it got when it was
+    /// opened.
     pub(super) fn shared(&self) -> Option<(usize, u64)> {
         let (packet, opened) = self.shared.get();
         (opened != 0).then_some((packet as usize, opened))
     }
 
-    /// Stores that this writer owns a packet, or is about to own it.
+    /// Stores the fact that this writer owns a packet, or is about to own it.
     pub(super) fn hold(&self, packet: usize) {
         self.held.set(packet as u32 + 1);
     }
 
-    /// Stores that this writer owns no packet.
+    /// Stores the fact that this writer owns no packet.
     pub(super) fn release(&self) {
         self.held.set(0);
     }
@@ -228,10 +229,11 @@ impl Cursor {
             return;
         };
         last.store(stamp, Ordering::Relaxed);
-        // Store the order number of the opening with the count, so that the next owner recognises
-        // an old count.
+        // Store the order number that the packet got when it was opened together with the count, so
+        // that the next owner recognises an old count.
         let used = join((end - self.start.get()) as u32, self.opened.get() as u32);
-        // Release: a reader that loads this with acquire sees the words stored before it.
+        // Release: a reader that loads this value with acquire sees all words stored before the
+        // release store.
         committed.store(used, Ordering::Release);
     }
 }

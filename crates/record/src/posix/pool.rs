@@ -15,11 +15,11 @@
 //! | latest closed timestamp | a writer that closes | relaxed (6) | a writer that opens |
 //!
 //! 1. The new owner sees what the previous owner stored.
-//! 2. The word contains the order number of the opening, so that it cannot be mistaken for the
-//!    count of another opening.
+//! 2. The word contains the order number that the packet got when it was opened, so that the word
+//!    cannot be mistaken for the count of another opening.
 //! 3. Acquire before the copy; after the copy, an acquire fence followed by a relaxed load.
-//! 4. A thread that sees the order number of an opening also sees the packets that the opener
-//!    closed before it. The reader loads the number before its pass.
+//! 4. A thread that sees the order number of an opened packet also sees, as closed, the packets
+//!    that the opener had closed before. The reader loads the number before its pass.
 //! 5. The fence is sequentially consistent. A writer that moves to another packet executes such a
 //!    fence before it loads the cutoff.
 //! 6. The value is only as accurate as the clocks.
@@ -39,7 +39,8 @@ pub const IMMORTAL_OWNER: u64 = u64::MAX;
 pub(super) const OPEN: u64 = 1;
 /// Tag of the state of a closed packet.
 pub(super) const CLOSED: u64 = 2;
-/// Mask for the tag in a state; the other bits are the order number of the opening.
+/// Mask for the tag in a state; the other bits are the order number that the packet got when it was
+/// opened.
 pub(super) const TAG: u64 = 3;
 
 /// The packets in the memory of a stream. See [`Cursor`](super::Cursor) for an example.
@@ -86,7 +87,8 @@ impl<'a> Pool<'a> {
         &self.words[Self::at(index)]
     }
 
-    /// Returns the index of a word in `words`. A model contains only the words that packets need.
+    /// Returns the index of a word in `words`. A model contains only the words that are needed for
+    /// packets.
     #[inline(always)]
     fn at(index: usize) -> usize {
         #[cfg(all(loom, test))]
@@ -185,8 +187,8 @@ impl<'a> Pool<'a> {
         self.word(at::ORDER).fetch_add(1, Ordering::AcqRel).wrapping_add(1)
     }
 
-    /// Splits the state of a packet into the order number of its opening and a flag that is true if
-    /// the packet is closed. Returns `None` for a free packet.
+    /// Splits the state of a packet into the order number that the packet got when it was opened,
+    /// and a flag that is true if the packet is closed. Returns `None` for a free packet.
     #[cfg(feature = "std")]
     pub(super) fn occupied(state: u64) -> Option<(u64, bool)> {
         match state & TAG {

@@ -55,9 +55,9 @@ const MAX_PASSES: usize = 8;
 /// The reading progress in a packet. Positions are in words from the packet's start.
 #[derive(Clone, Copy, Default, Debug)]
 struct Source {
-    /// Order number of the packet's opening.
+    /// Order number that the packet got when it was opened.
     opened: u64,
-    /// Order number of the packet's closing; 0 while it is open.
+    /// Position of this packet in the order in which packets were closed; 0 while it is open.
     closed: u64,
     /// Position of the next record.
     at: usize,
@@ -98,7 +98,7 @@ pub struct Reader {
     /// whose timestamp is not the packet's key is obsolete.
     next: BinaryHeap<Reverse<(u64, u32)>>,
     /// Among the closed packets with records: the packet that was closed first, and the order
-    /// number of its closing.
+    /// number that it got then.
     first_closed: Option<(u64, u32)>,
     /// The reader leaves records later than this for the next double pass.
     cutoff: u64,
@@ -225,8 +225,7 @@ impl Reader {
             self.next.pop();
             return None;
         }
-        // All records of packets that were closed before the opening of this packet must come
-        // first.
+        // All records of packets that were closed before this packet was opened must come first.
         match self.first_closed {
             Some((closed, first)) if closed < source.opened => Some(first as usize),
             _ => Some(packet as usize),
@@ -357,8 +356,8 @@ impl Reader {
         (!gone).then_some(record)
     }
 
-    /// Frees a closed packet that was read completely, unless it got more records between the last
-    /// pass and its closing.
+    /// Frees a closed packet that was read completely, unless records were added between the last
+    /// pass and the time when the packet was closed.
     fn end_of_closed(&mut self, pool: &Pool<'_>, packet: usize, opened: u64) {
         // Acquire: pairs with the release store that closed the packet, which follows the last
         // records.

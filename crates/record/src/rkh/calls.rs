@@ -121,8 +121,8 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
     /// Records a failed assertion (`RKH_TR_FWK_ASSERT`) by the line and the name of the module
     /// without `.c`.
     ///
-    /// The group and event filters apply: from 2.4.4 on, they suppress assertions until the program
-    /// opens them. Send the bytes before the program stops.
+    /// From 2.4.4 on, the group and event filters also apply to assertions: assertions are
+    /// suppressed until the program opens the filters. Send the bytes before the program stops.
     pub fn assertion(&mut self, module: &[u8], line: u16) -> Outcome {
         let Some(event) = self.options.table.assertion else {
             return Outcome::Refused(Refusal::NotInDialect);

@@ -39,7 +39,7 @@ pub struct Options {
     pub max_pools: u8,
 }
 
-/// The filters that are compiled in. Without `events`, the others have no effect.
+/// The filters that are compiled in. Without `events`, the other filters have no effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FilterKinds {
     /// The filters for groups and events (`RKH_CFG_TRC_RTFIL_EN`).

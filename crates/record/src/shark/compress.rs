@@ -18,7 +18,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(ChunkHeader::SIZE + area_for(packed_size(self.compressible(number)?)))
     }
 
-    /// Packs a chunk's records into `memory` and returns its previous memory (`compress_chunk`).
+    /// Packs a chunk's records into `memory`, and returns the memory that the chunk used before
+    /// (`compress_chunk`).
     ///
     /// The chunk keeps its number and gets `new_flags` with COMPR and without FREE. If the chunk is
     /// sent, the receiver gets the same records as without compression. The chunk's image has the

@@ -72,7 +72,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         self.filter
     }
 
-    /// Returns the number of the chunk that records, if one is selected.
+    /// Returns the number of the chunk that is recording, if one is selected.
     pub fn current(&self) -> Option<u8> {
         self.current
     }

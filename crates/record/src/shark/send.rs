@@ -24,7 +24,7 @@ pub trait Sender {
 /// The records of a chunk that is being sent. [`Trace::end_send`] returns them to the chunk.
 ///
 /// If this value is dropped instead, the chunk remains BUSY and without memory forever.
-#[must_use = "the chunk stays busy until end_send takes this back"]
+#[must_use = "the chunk stays busy until end_send returns its memory"]
 pub struct Dump<'m> {
     number: u8,
     compressed: bool,

@@ -128,7 +128,7 @@ macro_rules! fields {
             type Words = [u64; $count];
             const KINDS: &'static [FieldKind] = &[$($name::KIND),*];
             #[inline]
-            #[expect(non_snake_case, reason = "type names double as variable names")]
+            #[expect(non_snake_case, reason = "the type names are also the names of variables")]
             #[allow(clippy::unused_unit, reason = "for the empty tuple")]
             fn words(self) -> [u64; $count] {
                 let ($($name,)*) = self;

@@ -19,10 +19,10 @@ use super::{DefineError, Family, Stream};
 /// lists them, with their arguments. The kernel gives its tasks and objects numbers below 2^32.
 /// Mutex 3 and queue 3 are different objects.
 ///
-/// An event belongs to a core of the kernel: 0 to 31. The context of the event is the task that
-/// runs on this core, or the interrupt in progress. A thread that is not a core, such as a thread
-/// that wakes a task from outside, records its events with the core [`Kernel::OUTSIDE`]. The
-/// context of these events is the thread.
+/// An event belongs to a core of the kernel: 0 to 31. The context of the event is the task that is
+/// running on this core, or the interrupt in progress. A thread that does not act as a core, such
+/// as a thread that wakes a task from outside, records its events with the core
+/// [`Kernel::OUTSIDE`]. The context of these events is the thread.
 ///
 /// ```
 /// use tracewell_record::stream::{Kernel, Log, Stream, StreamOptions, Take};
@@ -49,7 +49,7 @@ pub struct Kernel<S> {
 }
 
 impl<S: Deref<Target = Stream>> Kernel<S> {
-    /// The core number of events from a thread that is not a core of the kernel.
+    /// The core number of events from a thread that does not act as a core of the kernel.
     pub const OUTSIDE: u8 = kernel::OUTSIDE;
 
     /// Records into a stream, which the caller passes as a reference or as a pointer such as `Arc`.
@@ -88,8 +88,9 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
     }
 
     /// Stores the name of a task or object, with its value and priority
-    /// ([`tracewell_wire::target::definition`]). Cuts the name after 140 bytes. Names survive, even
-    /// if the stream overwrites its events. A stream has room for about 1900 different names.
+    /// ([`tracewell_wire::target::definition`]). Cuts the name after 140 bytes. Names are kept,
+    /// even if the stream overwrites events that use them. A stream has room for about 1900
+    /// different names.
     ///
     /// # Errors
     /// Returns an error if the stream has no room for another event type.

@@ -94,7 +94,7 @@ impl LaneReader {
         self.floor = self.floor.max(floor);
     }
 
-    /// Returns the next records, at most those of one packet, or `None` if all were read.
+    /// Returns the next records, never from more than one packet, or `None` if all were read.
     pub fn next(&mut self, image: &Image<'_>) -> Option<PacketPart<'_>> {
         // Each iteration advances by one packet or catches up with the writer. The limit stops a
         // reader that a fast writer overtakes repeatedly.

@@ -189,7 +189,8 @@ impl Writer {
     fn commit(&self, image: &Image<'_>, step: u64) {
         let committed = self.committed.get().wrapping_add(step);
         self.committed.set(committed);
-        // Release: a reader that loads this value with acquire sees the words stored before it.
+        // Release: a reader that loads this value with acquire sees all words stored before this
+        // store.
         image.head(self.lane.get(), lane::COMMITTED).store(committed, Ordering::Release);
     }
 

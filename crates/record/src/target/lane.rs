@@ -16,7 +16,7 @@ pub(super) struct Lane {
     events: u32,
     /// Time of the last event in ticks.
     pub(super) time: u64,
-    /// The counter at the last event.
+    /// Value of the counter at the last event.
     pub(super) last: u32,
     /// Number of the next packet to read.
     pub(super) read: u32,

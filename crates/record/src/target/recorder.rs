@@ -22,8 +22,8 @@ const REPEAT: u16 = 64;
 pub struct Options<'a> {
     /// Number of cores: 1 to 4.
     pub cores: u8,
-    /// Bytes of a slot, which contains one packet: a multiple of 4, from 64 to 4096. If packets are
-    /// small, a damaged packet loses fewer events, but headers need more of the memory.
+    /// Size of a slot in bytes, a multiple of 4 from 64 to 4096. A slot contains one packet. If
+    /// packets are small, a damaged packet loses fewer events, but headers need more of the memory.
     pub slot: u16,
     /// Number of entries in the table of definitions: one for each name of at most 20 bytes.
     pub entries: u16,
@@ -246,8 +246,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         self.event(core, ids::VALUE, [channel, stored as u32]);
     }
 
-    /// Records a text of the application. Cuts it if it does not fit into a packet or has more than
-    /// 64 bytes.
+    /// Records a text of the application. Truncates the text to 64 bytes, or to fewer bytes if it
+    /// does not fit into a packet otherwise.
     pub fn text(&mut self, core: u8, channel: u32, text: &str) {
         self.block(core, ids::TEXT, channel, |bytes, length| {
             let most = bytes.len().min(length + MAX_BLOCK) - length;
@@ -464,7 +464,7 @@ fn next_number(memory: &mut [u8], control: &Control, core: u8) -> u32 {
     let range = control.slots_at(core)..control.slots_at(core + 1);
     let slots = memory.get(range).unwrap_or_default().chunks(usize::from(control.slot));
     let numbers = slots.filter_map(|slot| match Lookup::at(slot) {
-        // In damaged memory, a slot may contain a packet of another core.
+        // In damaged memory, a slot can contain a packet of another core.
         Lookup::Packet(Packet { header, .. }) if header.core == core => {
             Some(header.number.wrapping_add(1))
         }

@@ -4,9 +4,9 @@ use core::fmt;
 
 /// The reason why a trace service did nothing.
 ///
-/// The kernel's third code, `TX_FEATURE_NOT_ENABLED` (0xFF), has no counterpart here. A kernel that
-/// was built without tracing returns it from all services, but a program without tracing has no
-/// [`Trace`](super::Trace).
+/// The kernel's third code, `TX_FEATURE_NOT_ENABLED` (0xFF), has no counterpart here. All services
+/// of a kernel that was built without tracing return this code, but a program without tracing has
+/// no [`Trace`](super::Trace).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// `TX_SIZE_ERROR`: the memory is too small for the header, the registry and one event.

@@ -124,8 +124,8 @@ static void call(uint8_t op, const uint32_t *words, uint32_t count, const char *
 
 /*
  * Runs a script that Script::encode() has made. Writes to `to` a byte for each start (1 if the recorder
- * refused the memory), the length and the bytes of each read, and the memory at the end. Returns the
- * length of this output, of which `to` has at most `size` bytes.
+ * refused the memory), the length and the bytes of each read, and the memory at the end. Writes at most
+ * `size` bytes of this output, but returns its whole length.
  */
 uint32_t harness_run(const uint8_t *script, uint32_t length, uint8_t *to, uint32_t size)
 {

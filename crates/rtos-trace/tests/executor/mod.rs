@@ -1,5 +1,5 @@
-//! The real executor of embassy with two tasks, on threads of this machine. The tasks write a log
-//! of their own, with which the tests compare traces.
+//! The real executor of embassy with two tasks, on threads of this machine. The tasks also write
+//! their own log, and the tests compare traces with it.
 
 use std::pin::Pin;
 use std::sync::mpsc::{Sender, channel};

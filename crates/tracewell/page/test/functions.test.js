@@ -129,7 +129,7 @@ test("the axis and the list have the same unit, which fits the length of the pag
     }
 });
 
-test("a reader reports no more progress after it was ended", () => {
+test("a reader reports no progress after the page has ended it", () => {
     /** @type {any} */
     let worker;
     const { Worker } = globalThis;

@@ -278,7 +278,7 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     await page.waitForFunction(hasAll, all, { timeout: 120_000 });
     assert.match(await page.textContent("#count"), /zoom in to list/);
     await keep(page, "large");
-    // Show the second last copy of the example, which contains the same waits.
+    // Show the last copy but one of the example, which contains the same waits.
     const from = 1998 * length + 4_155_000;
     await page.evaluate((hash) => { location.hash = hash; }, `t=${from}-${from + 197_000}`);
     await page.waitForFunction(() => /^\d+ events/.test(document.getElementById("count").textContent));
@@ -292,14 +292,14 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     context.diagnostic(`${count} events: ${times}, heap ${Math.round(heap / 1e6)} MB`);
     assert.ok(heap < 300e6);
     await page.keyboard.press("f");
-    // The next server finds the summary of the first, which stores it after the first picture.
+    // The first server stores a summary after its first picture; wait for it, because the next server needs it.
     while (!existsSync(join(temporary("cache"), "tracewell"))
         || !readdirSync(join(temporary("cache"), "tracewell")).some((name) => name.endsWith(".summary"))) {
         await new Promise((resolve) => { setTimeout(resolve, 100); });
     }
     const again = await served("-O", "rate=100MHz", file);
     const second = await openedAt(again);
-    assert.ok(await second.page.evaluate(hasAll, all), "the first picture has all events");
+    assert.ok(await second.page.evaluate(hasAll, all), "the first picture shows all events");
     await second.page.evaluate((hash) => { location.hash = hash; }, `t=${from}-${from + 197_000}`);
     await second.page.waitForFunction(() => /^\d+ events/.test(document.getElementById("count").textContent));
     assert.equal(await second.page.textContent("#count"), listed);

@@ -120,7 +120,7 @@ test("arrows of all files are sorted by their ends", () => {
     const all = model([content("x", [0, 10, 20], {}, arrow(1, 15)), content("y", [0, 4, 8], {}, arrow(2, 5))], []);
     assert.deepEqual([...all.arrow.until], [5, 15]);
     assert.deepEqual([[...all.arrow.by], [...all.arrow.context]], [[3, 1], [3, 1]]);
-    // The ends are event 1 of each file, stored plus 1.
+    // Each arrow ends at event 1 of its file. The column contains the number of the event plus 1.
     assert.deepEqual([...all.arrow.untilSeq].map((seq) => all.events.at[seq - 1]), [4, 10]);
 });
 

@@ -63,7 +63,7 @@ impl Sample {
         sum.sum::<f64>() / self.count.max(1) as f64
     }
 
-    /// Returns the quantile for a fraction in millionths, or 0 if there are no values. The quantile
+    /// Returns a quantile, or 0 if there are no values. The fraction is in millionths. The quantile
     /// is the lowest value such that at least this fraction of all values does not exceed it.
     pub fn part(&self, millionths: u32) -> u64 {
         let rank = (u128::from(self.count) * u128::from(millionths)).div_ceil(1_000_000).max(1);
@@ -85,7 +85,7 @@ impl Sample {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
     /// The Kolmogorov–Smirnov distance, from 0 to 1: the largest difference between the
-    /// distribution functions of both sides.
+    /// distribution functions of the two sides.
     pub distance: f64,
     /// Cliff's delta, from -1 to 1: the probability that a new value is larger than an old one,
     /// minus the probability that it is smaller.

@@ -19,7 +19,7 @@ use super::position::Position;
 /// Number of values for which a distribution is exact.
 pub const MAX_EXACT: usize = 1024;
 
-/// Number of bits after the highest set bit that are the same in all numbers of a bucket.
+/// All numbers of a bucket agree in their highest set bit and in this many bits after it.
 const PRECISION: u32 = 7;
 
 /// Number of longest durations whose positions are stored.
@@ -204,7 +204,7 @@ impl Distribution {
     }
 
     /// Returns the buckets with values, in ascending order. If the distribution is exact, each
-    /// different value has a bucket.
+    /// distinct value has its own bucket.
     pub fn buckets(&self) -> Vec<Bucket> {
         match &self.values {
             Values::Exact(values) => {
@@ -283,7 +283,7 @@ fn limits(index: usize) -> (u64, u64) {
     (from, from + ((1 << shift) - 1))
 }
 
-/// A fraction of all values, in millionths: the fraction 0.5 stands for the median.
+/// A quantile, as a fraction of all values in millionths. For example, 500,000 is the median.
 ///
 /// ```
 /// use tracewell::analysis::Quantile;

@@ -34,7 +34,7 @@ pub enum Measure {
     Lateness,
     /// Time from the event that makes a task ready until the task has the processor.
     WakeUp,
-    /// Time from the request for an object until the task that had to wait continues.
+    /// Duration of a wait for an object, from the request until the task continues.
     Wait,
     /// All waits of one task for mutexes, together.
     MutexWait,

@@ -16,8 +16,8 @@ pub(super) struct PerId<T> {
     schema: Weak<Schema>,
     /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
-    /// The entries. The first entry is for ids without room in `index`: it belongs to the last of
-    /// these ids that was looked up.
+    /// The entries. The first entry is for ids without room in `index`: it belongs to the one of
+    /// these ids that was looked up most recently.
     entries: Vec<T>,
 }
 

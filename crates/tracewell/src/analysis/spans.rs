@@ -112,7 +112,7 @@ pub struct Spans {
 
 impl Sink for Spans {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        // Only event types of call sites begin spans.
+        // Only event types that belong to call sites begin spans.
         if !trace.schema.has_call_sites() {
             return Flow::Continue(());
         }
@@ -378,7 +378,7 @@ mod tests {
         spanned.lose();
         assert!(spanned.spans.open.is_empty());
         spanned.lose();
-        // The ends of cut spans are known. Further spans replace the spans that have no end.
+        // One cut span ends. New spans replace the other cut spans, which have not ended.
         spanned.end(0..1);
         spanned.begin(MAX..2 * MAX);
         assert_eq!((spanned.spans.open.len(), spanned.spans.cut.len()), (MAX_OPEN, 0));

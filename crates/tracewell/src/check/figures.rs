@@ -31,7 +31,7 @@ pub enum Measure {
     Execution,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
-    /// Time from the request of an object until the task that had to wait continues.
+    /// Duration of a wait for an object, from the request until the task continues.
     Wait,
     /// Time from lock to unlock of a mutex.
     Held,
@@ -229,7 +229,7 @@ impl Name {
         }
     }
 
-    /// Returns the name as in the rule, without quotation marks.
+    /// Returns the name as it appears in the rule, without quotation marks.
     pub fn as_str(&self) -> &str {
         let (Text::Exactly(written) | Text::Like(written)) = &self.0;
         written
@@ -348,8 +348,8 @@ pub struct Value {
     pub subject: Option<String>,
     /// The value. Times are in ticks.
     pub quantity: Quantity,
-    /// The same time in nanoseconds; `None` for other values, and if the clock's rate is unknown or
-    /// changes.
+    /// The value in nanoseconds if it is a time; `None` for other values, and if the clock's rate
+    /// is unknown or changes.
     pub nanoseconds: Option<u64>,
     /// The worst single value and its position, if the analysis stores them.
     pub worst: Option<Worst>,

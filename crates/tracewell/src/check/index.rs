@@ -127,7 +127,7 @@ impl<'r> Index<'r> {
         }
     }
 
-    /// Makes a statement process the first event at or after this tick.
+    /// Lets a statement handle the first event at or after this tick.
     pub(super) fn set_alarm(&mut self, part: Part, ticks: u64) {
         self.alarms.push(Reverse((ticks, part)));
     }

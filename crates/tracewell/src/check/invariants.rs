@@ -39,7 +39,8 @@ pub(super) struct Watch<'r> {
     matched: u64,
     /// True if the `from` event occurred.
     began: bool,
-    /// The events that almost matched the pattern on which the result of the statement depends.
+    /// The events that almost matched the decisive pattern: the one that determines the result of
+    /// the statement.
     missed: Missed,
 }
 
@@ -258,8 +259,8 @@ impl<'r> Watch<'r> {
         Ok(())
     }
 
-    /// Adds a trigger that waits for its answer, unless an older trigger with the same values
-    /// waits.
+    /// Adds a trigger that is still waiting for its answer. Does nothing if an older trigger with
+    /// the same values is already waiting.
     fn wait(&mut self, bindings: Vec<Option<Value>>, event: Event<'_>) -> Result<(), Broken> {
         if self.waiting.iter().any(|waiting| waiting.bindings == bindings) {
             return Ok(());

@@ -81,7 +81,7 @@ impl<'r> Check<'r> {
     }
 
     /// Returns the verdict after all events were read. `trace` is the result of reading them.
-    /// Thresholds are open, except for those of the number of missing events.
+    /// Thresholds stay undecided, except those on the number of missing events.
     pub fn verdict(self, trace: &Trace) -> Verdict {
         self.verdict_with(trace, &NoFigures, None)
     }
@@ -152,7 +152,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// Lets a part of a rule process an event.
+    /// Passes an event to one part of a rule.
     fn part(&mut self, part: Part, event: Event<'_>) {
         let Some(run) = self.runs.get_mut(part.rule as usize) else { return };
         match part.of {
@@ -254,8 +254,8 @@ impl<'r> RuleRun<'r> {
         self.step(matcher, event)
     }
 
-    /// Returns true if an event can have an effect although no step names it. Such events may be
-    /// context after the last accepted event, or make a step impossible.
+    /// Returns true if an event can have an effect although no step names it. Such an event may
+    /// serve as context after the last accepted event, or may make a step impossible.
     fn is_awake(&self) -> bool {
         !self.over && (!self.shared.gap || self.later.len() < BEFORE || self.rule.steps.risks.time)
     }
@@ -412,8 +412,8 @@ impl<'r> RuleRun<'r> {
         failures
     }
 
-    /// Returns the results of all thresholds. A failed threshold also has its failure, unless the
-    /// failure was reported while the trace was read.
+    /// Returns the results of all thresholds. A failed threshold also contains the details of its
+    /// failure, unless these were already reported while the trace was read.
     fn thresholds(&self, known: Known<'_>) -> Vec<(RuleResult, Option<Failure>)> {
         let thresholds = self.rule.thresholds.iter().zip(&self.broken_thresholds);
         let decided = thresholds.map(|(threshold, was_reported)| {

@@ -23,8 +23,8 @@ use crate::source::Span;
 pub struct Rules {
     /// The unnamed rule of the file, followed by the named rules.
     pub(super) rules: Vec<Rule>,
-    /// The shapes: names, each with the fields that conditions use. Patterns of the same shape
-    /// share a plan for each event id.
+    /// The shapes. Each consists of a name of events and the fields that conditions use. Patterns
+    /// of the same shape share a plan for each event id.
     pub(super) shapes: Vec<Shape>,
     /// True if a limit is given in seconds.
     pub(super) timed: bool,
@@ -180,7 +180,7 @@ pub(super) enum InvariantKind {
     },
 }
 
-/// Alternatives, one of which an event must match.
+/// Alternatives. An event must match one of them.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) alternatives: Vec<EventPattern>,

@@ -1,5 +1,5 @@
 //! Warns about a name in rules if no event of the trace's format has this name, and about a name in
-//! conditions if nothing in the trace has this name.
+//! conditions if no context, object or event of the trace has this name.
 
 use super::shapes::is_named;
 use super::syntax::{Invariant, InvariantKind, Pattern, Rules};

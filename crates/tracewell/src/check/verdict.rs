@@ -33,8 +33,9 @@ pub struct Verdict {
     pub lost: Option<u64>,
     /// Warnings about names in the rules that no event of the trace's format has.
     pub warnings: Vec<Finding>,
-    /// Warnings about names in conditions that nothing in the trace has. [`Verdict::strict`] does
-    /// not turn them into failures, because a run need not contain every context and every object.
+    /// Warnings about names in conditions if no context, object or event of the trace has these
+    /// names. [`Verdict::strict`] does not turn them into failures, because a run need not contain
+    /// every context and every object.
     pub absent: Vec<Finding>,
 }
 
@@ -44,14 +45,14 @@ impl Verdict {
         self.failures.is_empty()
     }
 
-    /// Returns the number of rules that the trace does not decide. A verdict with such rules may
-    /// have passed. [`Verdict::strict`] turns such rules into failures.
+    /// Returns the number of rules that the trace does not decide. A verdict can pass although it
+    /// contains such rules. [`Verdict::strict`] turns such rules into failures.
     pub fn undecided(&self) -> usize {
         self.rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Open).count()
     }
 
-    /// Returns a stricter verdict. In this verdict, a rule that the trace does not decide is a
-    /// failure, and so is a name that no event of the trace's format has.
+    /// Returns a stricter verdict, which counts two more things as failures: a rule that the trace
+    /// does not decide, and a name that no event of the trace's format has.
     #[must_use]
     pub fn strict(mut self) -> Self {
         for result in &mut self.rules {
@@ -264,7 +265,7 @@ pub struct Failure {
     pub at: Option<Line>,
     /// An event that almost matched.
     pub near: Option<NearMiss>,
-    /// The events around `at`. If `at` is `None`, the events after `since`.
+    /// The events around `at`, or the events after `since` if `at` is `None`.
     pub context: Vec<Line>,
     /// Number of events still to be added to `context`.
     pub(super) more: usize,

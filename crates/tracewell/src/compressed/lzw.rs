@@ -102,7 +102,7 @@ struct Decompressor<'a> {
     codes: Codes<'a>,
     most: u32,
     clears: bool,
-    /// One string per code, stored as the code of its prefix and its last byte.
+    /// One string per code, stored as two values: the code of its prefix, and its last byte.
     table: Vec<(u32, u8)>,
     out: Vec<u8>,
 }

@@ -6,9 +6,9 @@
 //! writer leaves the last slot unused, which shows that no event was overwritten.
 //!
 //! The words of a ThreadX source stay the same, except for their byte order and width. For other
-//! dialects, a context becomes a thread address, an interrupt or initialization. The first four
-//! arguments become the information words, and ticks become timestamps of the source's counter,
-//! truncated to 32 bits.
+//! dialects, the context word contains a thread address, or stands for an interrupt or for
+//! initialization. The first four arguments become the information words, and ticks become
+//! timestamps of the source's counter, truncated to 32 bits.
 
 use std::io::{self, Write};
 

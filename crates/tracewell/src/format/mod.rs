@@ -83,8 +83,7 @@ pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
 pub struct Note {
     /// The text of the note, for diagnostics.
     pub message: String,
-    /// A property of the source that replaces the recorded one, if the recorded one is no longer
-    /// true.
+    /// The present value of a property of the source, if the recorded value is no longer true.
     pub fact: Option<Fact>,
 }
 
@@ -199,9 +198,9 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the format does not have one of the options or the value of an option is
-    /// invalid. Also returns an error if there are name files that the format cannot read, a schema
-    /// file that does not fit the format's schema, or several input files that it cannot join.
+    /// Returns an error if the format lacks any of the options, or if an option's value is invalid.
+    /// Also returns an error if there are name files that the format cannot read, a schema file
+    /// that does not fit the format's schema, or several input files that it cannot join.
     pub fn decoder(&self, settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
         let decoder = self.decoder_with(&settings.of_format(self.name));
         decoder.map_err(|error| settings.placed(self.name, error))

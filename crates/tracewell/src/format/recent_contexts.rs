@@ -23,7 +23,8 @@ impl Default for RecentContexts {
 }
 
 impl RecentContexts {
-    /// Returns the position of a key. The function spreads addresses, whose low bits are all equal.
+    /// Returns the position of a key. Distributes addresses evenly, although their low bits are
+    /// equal.
     #[inline]
     const fn position(key: u64) -> usize {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize

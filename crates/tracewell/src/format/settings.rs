@@ -122,7 +122,7 @@ pub struct NamesFile {
 
 impl Settings {
     /// Returns the settings for a format, with the defaults for settings that the user did not
-    /// give. The result contains only those defaults that it uses.
+    /// give. The result contains only the defaults that the settings do not override.
     pub(super) fn of_format(&self, format: &str) -> Self {
         let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
         let Self { threads, defaults, .. } = self;

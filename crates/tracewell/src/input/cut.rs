@@ -147,7 +147,8 @@ fn pass_on(
             handler(signal, info, context);
         }
         handler => {
-            // SAFETY: the same without SA_SIGINFO.
+            // SAFETY: `sigaction` returned this address without SA_SIGINFO, so the handler takes
+            // only the signal's number.
             let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
             handler(signal);
         }

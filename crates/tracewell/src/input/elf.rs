@@ -30,7 +30,7 @@ pub enum ElfError {
     /// The file has no symbol that names an address.
     #[error("expected symbols, found none: give the file as the linker wrote it, not stripped")]
     NoSymbols,
-    /// A structure of the file is outside of it, or contradicts itself.
+    /// A structure extends past the end of the file, or its fields contradict each other.
     #[error("at byte {offset}: cannot read {part} of this ELF file")]
     Damaged {
         /// Offset of the structure in bytes.
@@ -44,9 +44,9 @@ pub enum ElfError {
 /// compilers can describe names of any length in a few bytes.
 const MAX_READABLE: usize = 1024;
 
-/// Maximum total length of all names as the file stores them, and of the readable names, relative
-/// to the length of the file. Names can share bytes of the file, so a small damaged file could
-/// otherwise take hours, or fill the memory.
+/// Maximum total length of the names in the file, as a multiple of the file's length. The same
+/// maximum applies to the readable names. Names can share bytes of the file, so a small damaged
+/// file could otherwise take hours, or fill the memory.
 const MAX_NAMES: usize = 4;
 
 /// Reads the symbols of a program from the bytes of its ELF file. `path` is for later messages.
@@ -133,7 +133,8 @@ fn definitions<Elf: FileHeader<Endian = Endianness>>(
     let mut symbols = Vec::new();
     for entry in entries.iter().filter(|entry| has_address(*entry, endian)) {
         let name = entry.name(endian, entries.strings()).ok()?;
-        // Names without a symbol count too: the search for their ends takes time.
+        // Names that do not become symbols count too, because the search for their ends also takes
+        // time.
         limit = limit.checked_sub(name.len())?;
         let is_local_label =
             entry.st_type() == elf::STT_NOTYPE && entry.st_bind() == elf::STB_LOCAL;

@@ -84,8 +84,8 @@ pub fn paths(path: &Path, settings: &Settings) -> Vec<PathBuf> {
     }
 }
 
-/// Returns true if the first bytes of a file certainly have a format other than this one, or if the
-/// path is not a readable regular file.
+/// Returns true if the first bytes of a file certainly belong to a format other than this one, or
+/// if the path is not a readable regular file.
 fn is_certain(path: &Path, format: &Format) -> bool {
     if !path.metadata().is_ok_and(|data| data.is_file()) {
         return true;

@@ -3,8 +3,8 @@
 //! Each reading takes a snapshot of the files. The decoder merges the streams of a snapshot, so two
 //! rules keep the snapshot consistent although the files change during the reading:
 //!
-//! * A recorder completes a file of a stream before it begins the next file. So files that have
-//!   bytes are read a second time, after all others: then they are complete if a later file exists.
+//! * A recorder completes a file of a stream before it begins the next file. So files with bytes
+//!   are read again after all others. After that, a file is complete if a later file exists.
 //! * A recorder can rename folders, so that a file is found neither at its old nor at its new path.
 //!   So a snapshot without a known file is used only if the file is still missing the next time.
 
@@ -49,11 +49,11 @@ pub struct Growing {
     settings: Settings,
     reading: Reading,
     files: Vec<Seen>,
-    /// True if a known file was missing in the last snapshot.
+    /// True if a known file was missing in the latest snapshot.
     is_missing: bool,
 }
 
-/// A file of the last snapshot.
+/// A file of the latest snapshot.
 #[derive(Clone, Debug)]
 struct Seen {
     path: PathBuf,
@@ -133,8 +133,8 @@ impl Growing {
         state.map_err(|error| InputError::read(&self.path, error))
     }
 
-    /// Reads the files that have changed. Returns false if none has, or if the files are being
-    /// renamed.
+    /// Reads the files that have changed. Returns false if no file has changed, or if the files are
+    /// being renamed.
     fn snapshot(&mut self) -> Result<bool, InputError> {
         let found = match self.format.folder.map(|find| find(&self.path)) {
             Some(Ok(Some(found))) => found.files,
@@ -189,7 +189,8 @@ fn version(path: &Path) -> io::Result<Version> {
     Ok((metadata.len(), metadata.modified().ok()))
 }
 
-/// Reads a file. Its version is not newer than its bytes, so a change is never missed.
+/// Reads a file. The version is read before the bytes: if the file changes in between, the next
+/// call sees another version.
 fn read(path: &Path) -> io::Result<Seen> {
     let version = version(path)?;
     let file = TraceFile::new(path.to_owned(), Arc::new(bytes(path)?));

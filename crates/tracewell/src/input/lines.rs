@@ -24,8 +24,8 @@ const MAX_RUNS: usize = 2;
 /// Reads the lines of all units. `section` returns the bytes of a section by its name; a section
 /// that is missing is empty.
 ///
-/// If the debug information is damaged, the list contains the lines before the damage, and reports
-/// the damage.
+/// If the debug information is damaged, the result contains the lines before the damage, and the
+/// reason why the other lines are missing.
 pub(super) fn read<'a>(is_big_endian: bool, section: impl Fn(&str) -> &'a [u8]) -> Lines {
     let endian = if is_big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
     let load = |id: SectionId| Ok(EndianSlice::new(section(id.name()), endian));

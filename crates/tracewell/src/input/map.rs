@@ -29,8 +29,8 @@ pub struct Mapping {
     #[cfg(unix)]
     guard: Guard,
     map: Mmap,
-    /// The file, to notice if it becomes shorter; `None` if the mapping does not keep the file
-    /// open.
+    /// The file, kept to detect that it becomes shorter; `None` if the mapping does not keep the
+    /// file open.
     file: Option<File>,
 }
 
@@ -90,7 +90,8 @@ impl Bytes {
         is_shorter.then_some(length)
     }
 
-    /// Returns true if a reader noticed that the file was shorter for some time.
+    /// Returns true if the process read bytes that were no longer in the file, even if the file is
+    /// long enough again.
     #[cfg(unix)]
     fn was_cut(&self) -> bool {
         matches!(self, Self::Mapped(Mapping { guard, .. }) if guard.was_cut())

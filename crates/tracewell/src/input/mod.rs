@@ -76,7 +76,7 @@ pub struct Input {
     members: Members,
 }
 
-/// Maximum number of files that a note counts, each with the trace of one processor.
+/// Maximum number of files of other processors that a hint counts.
 const MAX_PARTS: usize = 1024;
 
 impl Input {

@@ -84,7 +84,8 @@ impl Window {
             match decoder.decode_to(input, &mut out)? {
                 Progress::Done => return Ok(true),
                 Progress::More { consumed, wanted } => {
-                    // Decoders consume most of the window, so few bytes move.
+                    // Decoders consume most of the window; therefore only a few bytes must be
+                    // moved.
                     self.bytes.drain(..consumed.min(self.bytes.len()));
                     self.offset += consumed as u64;
                     // Pass at least one new byte next time. Otherwise a decoder that consumes

@@ -99,9 +99,9 @@ impl Counter {
         if masked <= self.last { masked } else { masked % self.last.wrapping_add(1) }
     }
 
-    /// Returns the ticks from one timestamp to the next, modulo the modulus. If the real number of
-    /// ticks is not below the modulus, the result is too small by a multiple of the modulus. Both
-    /// timestamps come from [`Counter::stamp`].
+    /// Returns the ticks from one timestamp to the next, modulo the counter's modulus. If the real
+    /// number of ticks is not below the modulus, the result is too small by a multiple of the
+    /// modulus. Both timestamps come from [`Counter::stamp`].
     #[inline]
     pub const fn elapsed(&self, earlier: u64, later: u64) -> u64 {
         let (from, to) = match self.direction {
@@ -251,7 +251,7 @@ fn rate(text: &str) -> Option<Rate> {
     }
     let ticks = digits.parse::<u64>().ok()?.checked_mul(10_u64.pow(power))?;
     let seconds = 10_u64.pow(u32::try_from(fraction.len()).ok()?);
-    // Decimal fractions become whole ticks per 10^n seconds, so no rate is rounded.
+    // A rate with decimals is stored as whole ticks per 10^n seconds, so no rate is rounded.
     let divisor = greatest_common_divisor(ticks, seconds);
     Rate::new(ticks.checked_div(divisor)?, seconds / divisor)
 }

@@ -25,8 +25,8 @@ use super::{Sink, Span, Trace};
 /// that window.
 #[derive(Debug, Default)]
 pub struct EventBuffer {
-    /// The added events. The columns are filled only at delivery, because one vector grows with
-    /// fewer instructions than seven.
+    /// The added events. The columns are filled only at delivery, because growing one vector takes
+    /// fewer instructions than growing seven.
     added: Vec<Added>,
     columns: Columns,
     spans: Vec<Span>,
@@ -191,7 +191,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Adds an event. The event's record is the byte range `record` of the source. The caller has
-    /// appended the event's payload to [`EventBuffer::payloads`] since the last event.
+    /// appended the event's payload to [`EventBuffer::payloads`] since the previous event.
     #[inline]
     pub fn decoded(&mut self, event: NewEvent, record: Range<u64>) -> Flow {
         let span = self.place(record, Shape::Decoded)?;
@@ -200,7 +200,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Adds an event. Since the last event, the caller has appended the new event's record to
+    /// Adds an event. Since the previous event, the caller has appended the new event's record to
     /// [`EventBuffer::copies`], and the payload of this record to [`EventBuffer::payloads`].
     /// `offset` is the offset of the record in the source.
     #[inline]

@@ -108,8 +108,8 @@ impl<'a> Event<'a> {
         &self.kind().name
     }
 
-    /// Returns the name that reports show, for example `tx_mutex_get`. For an id without an entry
-    /// of its own, returns the label of its range and the id: `user event 5000`.
+    /// Returns the name used in reports, for example `tx_mutex_get`. For an id without an entry of
+    /// its own, returns the label of its range and the id: `user event 5000`.
     pub fn label(&self) -> Label<'a> {
         // The label of a range does not identify the id.
         let id = (!self.trace.schema.defines(self.row.id)).then_some(self.row.id);

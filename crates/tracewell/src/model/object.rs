@@ -206,9 +206,9 @@ pub struct Objects {
 
 impl Objects {
     /// Adds an object. Its key refers to it after its creation. If this is the first object with
-    /// its key and kind, the key also refers to it before the creation, because
-    /// earlier events can only refer to this object. An object with an unknown creation time does
-    /// not displace another object from its key.
+    /// its key and kind, the key also refers to it before the creation, because earlier events can
+    /// only refer to this object. An object with an unknown creation time does not take over the
+    /// key of another object.
     pub fn add(&mut self, object: Object) -> ObjectId {
         let (key, kind, from) = (object.key, object.kind, object.lifetime.from);
         let id = self.add_unnamed(object);
@@ -362,8 +362,8 @@ impl Objects {
             Some(named) if named.object.is_some() || !self.kinds_share_names => named,
             Some(named) => {
                 let any = of_any();
-                // A name from another kind is valid only as long as no object of the wanted kind
-                // has the key.
+                // The name of an object of another kind is valid only as long as no object of the
+                // wanted kind has the key.
                 let (from, until) = (any.from.max(named.from), any.until.min(named.until));
                 NamedAt { from, until, ..any }
             }
@@ -372,7 +372,7 @@ impl Objects {
 
     /// Returns the number of times that a key was renamed up to a time. If the key has objects of
     /// the given kind, counts only the names of these objects. Two events refer to the same object
-    /// only if this number is equal.
+    /// only if this number is the same for both.
     pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
         // In most traces, no key is ever renamed.
         if !self.has_renamed {

@@ -162,8 +162,8 @@ impl ProgramSpans {
         last.is_some_and(|(last, span)| *last == serial && span.until.is_none())
     }
 
-    /// Removes a span. The span is the first with its number if it has ended, and the last if it is
-    /// open.
+    /// Removes a span. If the span has ended, it is the first one with its number; if it is open,
+    /// the last one.
     fn remove(&mut self, key: Key, serial: u64) {
         let Some(spans) = self.by_number.get_mut(&key) else { return };
         if let Ok(place) = spans.binary_search_by_key(&serial, |(serial, _)| *serial) {

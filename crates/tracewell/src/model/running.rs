@@ -49,13 +49,13 @@ impl From<Option<ContextId>> for MaybeContext {
     }
 }
 
-/// A choice of the scheduler. It contains the context that runs. Some implementations contain
+/// A choice made by the scheduler. It contains the context that runs. Some implementations contain
 /// further data.
 pub trait Choice: Copy + PartialEq + Default {
     /// Returns the choice of a task that runs on its own behalf.
     fn of(task: MaybeContext) -> Self;
 
-    /// Returns the context that runs. The default value of the type contains no context.
+    /// Returns the context that is running. The default value of the type contains no context.
     fn runs(self) -> MaybeContext;
 }
 
@@ -100,8 +100,8 @@ pub struct Running<C> {
     pub(crate) now: C,
     /// The last choice within the interrupt that is being served.
     pub(crate) chosen: C,
-    /// Number of interrupts that are being served. The type is wide enough even if every event
-    /// begins an interrupt.
+    /// Number of interrupts that are being served. Every event may begin an interrupt, so the
+    /// number has as many bits as the number of events.
     pub(crate) depth: u64,
     /// True if the trace records the scheduler's choices.
     pub(crate) choices_recorded: bool,
@@ -259,7 +259,7 @@ mod tests {
         running.exit(Some(A));
         assert_eq!(running.task(), Some(A));
         running.exit(Some(B));
-        assert_eq!(running.task(), Some(A), "an end without a beginning changes nothing known");
+        assert_eq!(running.task(), Some(A), "an end without a beginning keeps a known context");
         running.choose(behalf(A, C));
         running.enter();
         running.exit(Some(A));

@@ -7,7 +7,7 @@
 
 use super::{Batch, Columns, ContextId, Trace};
 
-/// The state after an event, on which the line for the next event may depend.
+/// The state after an event. The line for the next event may depend on this state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Before {
     /// Ticks of the event.
@@ -16,7 +16,7 @@ pub struct Before {
     pub context: ContextId,
 }
 
-/// Consecutive events in slices, each of which can be decoded by any thread.
+/// Consecutive events in slices. Any thread can decode any slice.
 ///
 /// From the first to the last of these events, no name, context or other fact of the trace changes,
 /// and no events are missing.

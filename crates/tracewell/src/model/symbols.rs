@@ -172,7 +172,8 @@ fn range_of(ranges: &[Range], address: u64) -> Option<&Range> {
     ranges.get(next.checked_sub(1)?).filter(|range| address <= range.to)
 }
 
-/// Divides the addresses of sorted symbols of known size into ranges that do not overlap.
+/// Divides the address space of sorted symbols, whose sizes are known, into ranges that do not
+/// overlap.
 fn sized_ranges(symbols: &[Symbol]) -> Vec<Range> {
     let mut ranges = Vec::new();
     // The symbols that contain the address `from`, with their last addresses. The last one has

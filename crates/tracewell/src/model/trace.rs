@@ -152,8 +152,8 @@ impl PayloadLayout {
     }
 }
 
-/// Finds the recorded bytes of an event's arguments, for dialects whose payloads contain decoded
-/// values instead.
+/// For dialects whose payloads contain decoded values: finds the bytes of an event's arguments as
+/// they were recorded.
 pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
     /// Appends the bytes of the arguments of a record. `record` contains the bytes of the source.
     fn append(&self, record: &[u8], out: &mut Vec<u8>);

@@ -1,4 +1,4 @@
-//! Decoded payloads, each of which is a row of values and the bytes of these values.
+//! Decoded payloads. Each is a row of values and the bytes of these values.
 //!
 //! Some dialects pack their records: settings determine sizes, bytes are escaped, or strings
 //! precede other arguments. The decoders of such dialects write each event's arguments in this form

@@ -114,8 +114,8 @@ pub struct Report<W> {
 #[derive(Debug)]
 struct ContextCell {
     text: Literal,
-    /// Priority of the last event, and the cells of context and priority for it; `None` if they are
-    /// too long.
+    /// Priority of the latest event, and the cells of context and priority for it; `None` if they
+    /// are too long.
     kept_for: Option<Priority>,
     kept: Option<WideText>,
 }

@@ -47,7 +47,8 @@ impl Cell {
         }
     }
 
-    /// Returns the figure of a cell that is marked as rare. Returns any other cell unchanged.
+    /// Returns the figure of a cell, if the figure is marked as rare. Returns any other cell
+    /// unchanged.
     fn plain(&self) -> &Self {
         match self {
             Self::Rare(figure) => figure,

@@ -26,7 +26,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Parses a time or a date. A date of ISO 8601 without a difference from UTC is a date of
+    /// Parses a time or a date. A date of ISO 8601 without a difference from UTC is a date in
     /// `zone`.
     ///
     /// ```

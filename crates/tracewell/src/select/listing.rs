@@ -69,8 +69,8 @@ impl<W: Write> Listing<W> {
         self.lines.block(lines)
     }
 
-    /// Continues after the line of an event that ends with a line feed, if the list is whole.
-    /// Breaks if writing fails.
+    /// Writes the buffer if it is full, after the line of an event. The line must end with a line
+    /// feed, and the list must be whole. Breaks if writing fails.
     #[inline(always)]
     pub(crate) fn after_line(&mut self) -> Flow {
         Stop::on_error(self.lines.write_if_full())
@@ -88,7 +88,8 @@ impl<W: Write> Listing<W> {
         self.end_any(start, true)
     }
 
-    /// Ends a line between events, such as the mark of a loss. It does not count as an event.
+    /// Ends a line that is not an event but stands between events, such as a loss mark. It does not
+    /// count as an event.
     pub fn end_mark(&mut self, start: usize) -> Flow {
         self.end_any(start, false)
     }

@@ -31,8 +31,8 @@ fn is_id(wanted: &str, schema: &Schema, id: u32) -> bool {
     }
 }
 
-/// An index of the event names that a user wrote. The index numbers these names. A lookup by event
-/// id returns the numbers of the few names that may match.
+/// An index of the event names that a user wrote. Each of these names has a number in the index. A
+/// lookup by event id returns the numbers of the few names that may match.
 #[derive(Debug, Default)]
 pub(crate) struct EventNames {
     by_name: HashMap<String, Vec<u32>, RandomState>,

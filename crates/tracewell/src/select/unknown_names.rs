@@ -101,7 +101,7 @@ impl Selection {
 }
 
 impl Selection {
-    /// Returns a warning if no event of a schema has some of the ids in AIX's notation. Programs
+    /// Returns a warning about the ids in AIX's notation that no event of a schema has. Programs
     /// for AIX may record any id.
     fn unknown_ids(&self, schema: &Schema, of: &str) -> Option<String> {
         let ids = self.ids.iter().chain(&self.without_ids).filter_map(IdOrName::id);

@@ -1,4 +1,4 @@
-//! Finds names in conditions that nothing in a trace has: misspelt contexts, objects, events and
+//! Finds unknown names in conditions: misspelt names of contexts, objects and events, and misspelt
 //! words of enumerations.
 //!
 //! Values of other fields are not checked: a trace may contain any text and any number.

@@ -31,7 +31,7 @@ impl Environment {
         }
     }
 
-    /// Returns the number of bits in a word, which is the value of `$HOOKENV`.
+    /// Returns the word size in bits; this is the value of `$HOOKENV`.
     pub const fn bits(self) -> u8 {
         8 * self.word() as u8
     }

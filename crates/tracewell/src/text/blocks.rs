@@ -117,8 +117,8 @@ pub(super) trait Blocks {
 
 /// Returns the digits of a number of 9 to 20 digits, and their number.
 ///
-/// The function returns a block instead of appending it. If it took the space, the compiler would
-/// have to keep the position in memory.
+/// The function returns a block instead of appending it. If the space were an argument, the
+/// compiler would have to keep the position in memory.
 #[inline(never)]
 fn long_decimal(value: u64) -> ([u8; BLOCK], usize) {
     let parts = [value / (NINE_DIGITS * NINE_DIGITS), value / NINE_DIGITS, value];

@@ -170,7 +170,7 @@ pub enum DateError {
         /// The text.
         found: String,
     },
-    /// The date cannot be counted in nanoseconds since 1970 with 64 bits.
+    /// The date, in nanoseconds since 1970, does not fit in 64 bits.
     #[error("expected a date from 1970 to 2554, found '{found}'")]
     OutOfRange {
         /// The text.
@@ -292,7 +292,7 @@ mod tests {
         DateAndTime(seconds).to_string()
     }
 
-    /// A zone by its rules, so that tests need no database.
+    /// A zone that is given by its rules, so that tests need no database.
     fn berlin() -> Zone {
         Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
     }

@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes the texts `0`, `1`, … on this many threads.
+    /// Builds the strings `0`, `1`, … in parallel, on this number of threads.
     fn numbers(count: usize, threads: usize) -> String {
         let mut all = Vec::new();
         let make = |(): &mut (), number: usize, text: &mut TextBuffer| {

@@ -40,8 +40,8 @@ impl Default for KeptTexts {
     }
 }
 
-/// The empty table. Each number is in its own slot only, so a number that belongs to another slot
-/// marks an empty slot.
+/// The empty table. A number is stored only in its own slot, so a slot with the number of another
+/// slot is empty.
 const EMPTY: [Slot; SLOTS] = {
     let mut slots = [Slot { number: 0, length: 0, text: [b' '; MAX_KEPT] }; SLOTS];
     slots[slot_of(0)].number = 1;

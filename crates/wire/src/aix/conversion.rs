@@ -18,7 +18,7 @@ use super::{Entry, EntryError, HookType, ids};
 pub struct TimeConversion {
     /// Factor of the ticks.
     pub multiplier: u64,
-    /// Divisor of the product. A file may contain 0, which [`Self::nanoseconds`] treats as 1.
+    /// Divisor of the product. A file can contain 0, which [`Self::nanoseconds`] treats as 1.
     pub divisor: u64,
 }
 

@@ -1,9 +1,10 @@
 //! Hook ids that a recorder uses: the ids of the trace facility itself, and the ids from which a
 //! report derives process names and processors.
 //!
-//! IBM documents the ids, their meaning, and the ids that reports need; ids below 010 belong to the
-//! trace facility. IBM documents the data words of [`TRACE_UTILITY`] only. The other layouts below
-//! are our decision, and our recorder writes them. Templates contain the names of all other hooks.
+//! IBM documents the ids, their meaning, and the ids that are needed for reports; ids below 010
+//! belong to the trace facility. IBM documents the data words of [`TRACE_UTILITY`] only. The other
+//! layouts below are our decision, and our recorder writes them. Templates contain the names of all
+//! other hooks.
 
 use super::HookId;
 

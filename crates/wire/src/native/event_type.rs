@@ -20,8 +20,8 @@ use core::fmt;
 /// Event type for entering a span. A span is a unit of work that a thread begins or resumes. The
 /// number identifies the span. Readers treat the event as a call.
 pub const SPAN_ENTER: &str = "span/enter(span:u64)";
-/// Event type for leaving a span, which may be finished or not. Readers treat the event as the
-/// return from the call.
+/// Event type for leaving a span, whether the span is finished or not. Readers treat the event as
+/// the return from the call.
 pub const SPAN_EXIT: &str = "span/exit(span:u64)";
 /// Event type for the end of a span. No later event refers to this span.
 pub const SPAN_CLOSE: &str = "span/close(span:u64)";

@@ -178,8 +178,8 @@ impl Committed {
         self.0 & (Self::EVENT - 1)
     }
 
-    /// Returns the number of events since `earlier`, a full event count. The result is correct for
-    /// fewer than 2^20 events.
+    /// Returns the number of events since `earlier`, which is a complete event count and not modulo
+    /// 2^20. The result is correct for fewer than 2^20 events.
     #[inline]
     pub const fn events_since(self, earlier: u64) -> u64 {
         // The word holds only the low 20 bits, so the difference is correct modulo 2^20.
@@ -381,7 +381,7 @@ impl ImageHeader {
             self.geometry.types() as u64,
             self.geometry.heads() as u64,
             self.geometry.data() as u64,
-            // Words 9 to 13 are the clock, stored below.
+            // Words 9 to 13 describe the clock; the code below stores them.
             0,
             0,
             0,

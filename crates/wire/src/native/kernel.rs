@@ -9,8 +9,8 @@
 //! kernel/queue_send(core:u64,queue:u64,messages:u64)
 //! ```
 //!
-//! Cores have the numbers 0 to 31. A larger number means that the event comes from a thread that is
-//! not a core of the kernel ([`OUTSIDE`]).
+//! Cores have the numbers 0 to 31. A larger number means that the event comes from a thread that
+//! does not act as a core of the kernel ([`OUTSIDE`]).
 //!
 //! Names of tasks and objects are event types of the family `kernel.definition` without fields. A
 //! stream never overwrites its event types, so names survive. The name of the event type consists
@@ -39,7 +39,7 @@ pub const DEFINITION_FAMILY: &str = "kernel.definition";
 /// First field of the event types for events.
 pub const CORE_FIELD: &str = "core";
 
-/// The core number of events from a thread that is not a core of the kernel.
+/// The core number of events from a thread that does not act as a core of the kernel.
 pub const OUTSIDE: u8 = 255;
 
 /// Number of the family of the first group ([`group`]). The numbers of the other groups follow. The
@@ -57,7 +57,7 @@ pub const fn family_of(id: u8) -> u16 {
     }
 }
 
-/// Returns the core of an event, or `None` if the thread is not a core.
+/// Returns the core of an event, or `None` if its thread does not act as a core.
 pub fn core_of(field: u64) -> Option<u8> {
     u8::try_from(field).ok().filter(|core| *core < MAX_CORES)
 }

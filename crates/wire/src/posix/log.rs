@@ -165,14 +165,17 @@ impl LogHeader {
         words
     }
 
-    /// Decodes a body. Returns `None` if the body is too short, has a later version, or has an
-    /// unknown policy.
+    /// Decodes a body. Returns `None` if the body is too short, has a later version or an unknown
+    /// policy, or states sizes that no recorder writes.
     pub fn read(body: &[u8]) -> Option<Self> {
         let at = |index| word(body, index);
         let (version, kind) = split(at(0)?);
         let (slot_bytes, slots) = split(at(8)?);
         // The limit on slots keeps a damaged header from making readers allocate gigabytes.
         (version <= VERSION && slots as usize <= 1 << 24).then_some(())?;
+        // Programs compute the sizes of records from the maximum data size.
+        let max_data = at(2)?;
+        (max_data <= super::DATA_MAX as u64).then_some(())?;
         let text = |from: usize| {
             let mut words = [0; Self::TEXT];
             for (index, to) in words.iter_mut().enumerate() {
@@ -187,7 +190,7 @@ impl LogHeader {
             stream_policy: StreamPolicy::of_code(at(1)? as u32)?,
             log_policy: LogPolicy::of_code(kind & 0xFF)?,
             inherited: kind >> 8 & 1 == 1,
-            max_data: at(2)?,
+            max_data,
             stream_size: at(3)?,
             log_size: at(4)?,
             created: at(5)?,
@@ -326,6 +329,11 @@ mod tests {
         assert_eq!(Kind::of_code(kind), Some(Kind::Header));
         assert_eq!(LogHeader::read(body), Some(header));
         assert_eq!(LogHeader::read(&body[..body.len() - 8]), None);
+        for (max_data, is_read) in [(65_536, true), (65_537, false), (u64::MAX, false)] {
+            let mut body = [0; LogHeader::WORDS * WORD];
+            put_words(&mut body, &LogHeader { max_data, ..header }.words()).unwrap();
+            assert_eq!(LogHeader::read(&body).is_some(), is_read, "{max_data}");
+        }
     }
 
     #[test]

@@ -21,7 +21,8 @@
 //! | 26 | events lost |
 //! | 27 | number of displaced packets |
 //! | 28 | 1 if a packet was displaced since the last record was read |
-//! | 29, 30 | packet displaced last: order number of its closing, timestamp of its last record |
+//! | 29, 30 | packet displaced last: the order number that it got when it was closed, the timestamp
+//! of its last record |
 //! | 31 | the latest timestamp in any closed packet |
 //! | 32, 33 | 1 if readers wait; the word on which they sleep |
 //! | 34 | the word on which the flushing thread sleeps |
@@ -40,7 +41,7 @@
 //! | 1 | number of words of complete records |
 //! | 2 | the packet's writer ([`owner`]); 0 if none |
 //! | 3 | timestamp of the last record, the latest in the packet |
-//! | 4 | order number of its closing |
+//! | 4 | the order number that the packet got when it was closed |
 
 use super::set::EventSet;
 use super::{StreamPolicy, record_words};
@@ -73,7 +74,8 @@ pub mod at {
     pub const DISPLACED: usize = 27;
     /// Position of the word that is 1 if a packet was displaced since the last record was read.
     pub const LOOP_FULL: usize = 28;
-    /// Position of the order number that the most recently displaced packet got when it was closed.
+    /// Position of a word about the packet displaced last: the order number that it got when it was
+    /// closed.
     pub const GONE_ORDER: usize = 29;
     /// Position of the timestamp of that packet's last record.
     pub const GONE_STAMP: usize = 30;

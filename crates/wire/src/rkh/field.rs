@@ -29,7 +29,7 @@ pub enum FieldType {
     QueueCount,
     /// A number of timer ticks.
     TimerTicks,
-    /// An event id, with the size of record ids.
+    /// An event id, encoded in as many bytes as a record id.
     EventId,
     /// The number of the record's own id within its group. Occupies no bytes.
     Number,

@@ -14,7 +14,7 @@ pub enum Unstuffed {
     TooLong,
 }
 
-/// Removes the escapes from the bytes between two flags. Any byte may follow an escape.
+/// Removes the escapes from the bytes between two flags. Any byte can follow an escape.
 ///
 /// ```
 /// use tracewell_wire::rkh::{Unstuffed, unstuff};

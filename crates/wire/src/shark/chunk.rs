@@ -35,7 +35,7 @@ pub struct ChunkHeader {
     pub flags: u8,
     /// Size of the normal area in bytes.
     pub size: u32,
-    /// Size of the emergency area, which follows it, in bytes.
+    /// Size in bytes of the emergency area, which follows the normal area.
     pub emergency_size: u32,
     /// Address of the recording head.
     pub head: u32,

@@ -6,7 +6,7 @@ use super::{Fault, MAX_PAYLOAD, TextOrder, number, text};
 /// The properties of a stream that its packets do not contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Form {
-    /// The order of bytes in the counts of long texts.
+    /// The byte order of the lengths of long strings.
     pub texts: TextOrder,
     /// True if the ids contain the number of the core, as Espressif's tools wrote them from 2020 to
     /// 2024. The number is bit 6 of an id of one byte, or bit 6 of the second byte of an id of two
@@ -177,7 +177,7 @@ fn read_id(bytes: &[u8], form: Form) -> Result<(u32, u8, usize), Fault> {
 pub struct Parameters<'a> {
     /// The parameters that have not been read.
     pub rest: &'a [u8],
-    /// The order of bytes in the counts of long texts.
+    /// The byte order of the lengths of long strings.
     pub order: TextOrder,
 }
 

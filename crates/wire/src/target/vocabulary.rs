@@ -10,7 +10,7 @@ use crate::native::FieldKind;
 pub struct Described {
     /// The id; [`ids`](super::ids) lists them.
     pub id: u8,
-    /// The name that reports show, such as `queue_send`.
+    /// The name used in reports, such as `queue_send`.
     pub name: &'static str,
     /// Names and kinds of the arguments.
     pub arguments: &'static [(&'static str, FieldKind)],

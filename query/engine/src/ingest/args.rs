@@ -12,7 +12,7 @@ use tracewell_tables::Table;
   tracewell ingest --label firmware=1.2 dump.trx -o s3://traces/lake
   tracewell query \"SELECT firmware, count(*) FROM traces GROUP BY firmware\" lake
 
-A trace whose bytes the lake has already is not added again. Each commit adds up to 64 traces;
+A trace whose bytes the lake already contains is not added again. Each commit adds up to 64 traces;
 a stopped run keeps its commits, and the next run adds the rest.
 
 Exit status: 0 success, 2 wrong usage, 3 a trace is unreadable or damaged (its readable part
@@ -22,8 +22,8 @@ pub struct IngestArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<String>,
 
-    /// Add to this lake: a folder, which is made if it does not exist, or s3://BUCKET/PREFIX; the
-    /// environment has the keys, as AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL and so on
+    /// Add to this lake: a folder, which is made if it does not exist, or s3://BUCKET/PREFIX with
+    /// the keys in environment variables such as AWS_ACCESS_KEY_ID, AWS_REGION and AWS_ENDPOINT_URL
     #[arg(short, long, value_name = "LAKE")]
     pub output: String,
 
@@ -31,12 +31,12 @@ pub struct IngestArgs {
     #[arg(long, value_name = "NAME")]
     pub format_in: Option<String>,
 
-    /// Set what the traces do not record, such as rate=100MHz; see `tracewell formats`
+    /// Set a fact that the traces do not contain, for example rate=100MHz; see `tracewell formats`
     #[arg(short = 'O', value_name = "KEY=VALUE")]
     pub options: Vec<String>,
 
-    /// Make labels from the ends of paths, such as {firmware}/{device}.trx; folders named
-    /// key=value are labels anyway
+    /// Make labels from the ends of paths, such as {firmware}/{device}.trx; folders named key=value
+    /// always become labels
     #[arg(long, value_name = "PATTERN")]
     pub labels: Option<String>,
 
@@ -48,7 +48,7 @@ pub struct IngestArgs {
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     pub partition: Vec<String>,
 
-    /// Write only these tables; default is all
+    /// Write only these tables; the default is all tables
     #[arg(long, value_name = "TABLE", value_delimiter = ',')]
     pub tables: Vec<Table>,
 

@@ -143,7 +143,7 @@ impl Batch<'_> {
     }
 }
 
-/// Opens traces and reads their hashes. A trace that cannot be read is a finding.
+/// Opens traces and reads their hashes. If a trace cannot be read, adds a finding.
 fn hashed(traces: Vec<Arc<TraceFile>>, sources: &Sources) -> Result<Vec<Hashed>, Failure> {
     let opened = in_parallel(&traces, |trace| {
         let Some(source) = sources.open(trace)? else { return Ok(None) };

@@ -117,7 +117,7 @@ fn failed(source: &Source, failure: &RuleFailure) -> TestCaseStatus {
     status
 }
 
-/// Returns a case that states its place in the rules.
+/// Returns a test case with the position of its rule in the rules file.
 fn case(source: &Source, name: &str, span: Span, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
     let line = source.position(span.start).line;
@@ -132,7 +132,7 @@ fn case(source: &Source, name: &str, span: Span, status: TestCaseStatus) -> Test
 fn is_of(failure: &RuleFailure, result: &RuleResult) -> bool {
     let (inner, outer) = (failure.span, result.span);
     match result.kind {
-        // A name that no event has gets its own case.
+        // A name in the rules that belongs to no event gets its own case.
         _ if failure.kind == FailureKind::Unknown => false,
         // The span of a failure is that of one step. The steps of a rule need not be consecutive
         // lines: other statements may stand between them.

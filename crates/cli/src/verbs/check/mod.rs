@@ -89,7 +89,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     baseline: Option<PathBuf>,
 
-    /// With --baseline: allow figures to be worse by at most this part of the earlier value, such
+    /// With --baseline: allow figures to be worse by at most this share of the earlier value, such
     /// as 5%
     #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "0%")]
     tolerance: Share,
@@ -102,7 +102,7 @@ pub(crate) struct Check {
     #[arg(short, long, conflicts_with = "write")]
     follow: bool,
 
-    /// Write a new file RULES that this trace passes, instead of reading it
+    /// Write a new file RULES with rules that this trace passes, instead of checking traces
     #[arg(short, long)]
     write: bool,
 
@@ -166,7 +166,7 @@ impl Check {
                 "check needs rules and a trace: name a rules file before the trace, or set 'rules' in \
                  tracewell.toml",
             )),
-            // The error of the rules file says that it is not text.
+            // The error for the rules file then says that it is not text.
             None => Ok(()),
         }
     }
@@ -332,8 +332,8 @@ impl Check {
         selection: Selection,
         out: &mut dyn Write,
     ) -> Result<Trace, Failure> {
-        // Read all events and contexts: statements in the written rules select from them, so that
-        // the whole trace passes the rules.
+        // Read all events and contexts, not only the selected ones: the written rules repeat the
+        // selection, and the whole trace must pass them.
         let Selection { events, contexts, .. } = selection.clone();
         input.select(Selection { events: Vec::new(), contexts: Vec::new(), ..selection });
         let name = input.path().file_name().unwrap_or(input.path().as_os_str());
@@ -356,8 +356,8 @@ impl Check {
 }
 
 /// Returns a path relative to the current folder if it is in this folder, otherwise the path
-/// itself. So the results name a rules file in the same form, whether the configuration file or an
-/// argument names it.
+/// itself. So a rules file has the same name in the results, whether an argument or the
+/// configuration file specified it.
 fn relative(path: &Path) -> PathBuf {
     let folder = env::current_dir().unwrap_or_default();
     path.strip_prefix(folder).unwrap_or(path).to_owned()

@@ -18,9 +18,9 @@ use crate::output;
 pub(super) enum Files<'a> {
     /// The bytes are not stored.
     None,
-    /// The only source goes to standard output.
+    /// There is one source, and its bytes go to standard output.
     Stdout,
-    /// The only source goes to this file.
+    /// There is one source, and its bytes go to this file.
     One(&'a Path),
     /// Each source gets a file in this folder.
     Folder(&'a Path),
@@ -148,7 +148,7 @@ impl Place {
     }
 }
 
-/// The file that stores the bytes. It is renamed to its target at the first write or flush; the
+/// The file that stores the bytes. It is renamed to its final path at the first write or flush; the
 /// collector flushes after any event, such as a connection.
 struct Bytes {
     file: File,
@@ -180,7 +180,7 @@ fn arrivals_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Returns the names of the sources, numbered if they are equal.
+/// Returns the names of the sources. Appends numbers to equal names.
 pub(super) fn names(sources: &[Source]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for source in sources {

@@ -50,7 +50,7 @@ impl Collect {
     }
 }
 
-/// Returns the tag that names the source in each line.
+/// Returns the tag of a source, which is printed in each of its lines.
 pub(super) fn tag(form: Form, name: &str, names: &[String]) -> Tag {
     let column = |separator: char| Tag {
         before: format!("{name}{separator}"),

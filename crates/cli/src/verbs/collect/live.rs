@@ -26,14 +26,14 @@ impl Lines {
         Self { names: names.to_vec(), gauges, rates }
     }
 
-    /// Returns the lines at a time since the start.
+    /// Returns the lines to show; `time` is the time since the start.
     pub(super) fn at(&mut self, time: Duration) -> Vec<String> {
         let sources: Vec<_> = self.gauges.iter().map(|gauge| gauge.progress()).collect();
         lines(&self.names, &sources, &mut self.rates, time)
     }
 }
 
-/// Returns the lines for the sources at a time since the start.
+/// Returns the lines to show for the sources; `time` is the time since the start.
 fn lines(
     names: &[String],
     sources: &[Progress],

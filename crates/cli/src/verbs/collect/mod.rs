@@ -255,7 +255,8 @@ impl Collect {
         following::follow_folder(path, growing, args, selection, stop, sink).map(Some)
     }
 
-    /// Returns true if progress lines can appear, and cannot share a terminal with events or bytes.
+    /// Returns true if progress lines can appear, and no events or bytes can appear on the same
+    /// terminal.
     fn shows_progress(&self) -> bool {
         let prints = self.follow || self.is_stdout();
         progress::is_possible() && (!prints || progress::has_separate_output())

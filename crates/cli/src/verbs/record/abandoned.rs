@@ -1,5 +1,6 @@
-//! Finds files with a temporary name that a killed `tracewell record` left. Removes files without
-//! events. Keeps files with events, and prints a note with their names.
+//! Finds files with a temporary name that a killed `tracewell record` left behind. Removes files
+//! without events. Keeps files that contain events, and prints a note with the names of these
+//! files.
 //!
 //! A file is abandoned if the process in its name has ended and no process holds the lock of the
 //! file. The lock protects recordings of processes in other containers, whose ids are unknown here.

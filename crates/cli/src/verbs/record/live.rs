@@ -35,7 +35,7 @@ impl<'s> Line<'s> {
         Self { stream, log, log_start: None, rate: Rate::default() }
     }
 
-    /// Returns the line at a time since the start.
+    /// Returns the line to show; `time` is the time since the start.
     pub(super) fn at(&mut self, time: Duration) -> String {
         let counts = self.stream.map(|stream| {
             let image = stream.image();

@@ -48,13 +48,13 @@ use crate::progress;
 
 /// Run a program, or attach to a process, and save its events
 ///
-/// Works for programs that call posix_trace_event, and for programs that use Tracewell's recorder,
-/// which find their stream through the environment variable TRACEWELL_STREAM. Events are written
-/// while the program runs; the rest is saved when it ends or crashes. The program never waits for
-/// the file: events that do not fit into the stream are lost, and the loss is marked. If a program
-/// uses both interfaces, there are two files; the file for posix_trace_event has `.posix` appended
-/// to its name. An earlier recording is replaced at the first event, so a run without events does
-/// not replace it.
+/// Works for programs that call posix_trace_event, and for programs that use Tracewell's recorder.
+/// The recorder finds its stream through the environment variable TRACEWELL_STREAM. Events are
+/// written while the program runs; the rest is saved when it ends or crashes. The program never
+/// waits for the file: events that do not fit into the stream are lost, and the loss is marked. If
+/// a program uses both interfaces, there are two files; the file for posix_trace_event has `.posix`
+/// appended to its name. An earlier recording is replaced at the first event, so a run without
+/// events does not replace it.
 ///
 /// With --pid, it controls the trace of a running process that calls posix_trace_event, until that
 /// process ends, or a signal or --seconds ends the recording.
@@ -117,8 +117,8 @@ impl Record {
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
         let mut trace = PosixTrace::begin(process, draft)?;
         let mut failures = Failures::default();
-        // The rename would replace no earlier recording, so rename the log now. Others can then
-        // read it while it grows.
+        // The rename would replace no earlier recording, so rename the log now. Other programs can
+        // then read it while it grows.
         if !trace.draft.replaces() {
             failures.note(trace.draft.commit_or_keep());
         }

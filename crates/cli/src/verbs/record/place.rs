@@ -26,7 +26,7 @@ pub(super) struct Place {
 }
 
 impl Recording {
-    /// Creates the log of a stream, which is drained into `file`.
+    /// Creates the log of a stream. The log drains the stream into `file`.
     pub(super) fn new(draft: Draft, file: File, stream: &Arc<Stream>) -> Self {
         let mut place = Place { draft, failures: Failures::default() };
         // If there is no earlier recording, rename the file immediately.

@@ -43,7 +43,7 @@ impl Passed {
         });
         let status = child.wait();
         handle.close();
-        // Ignore a panic of that thread, because its message has been printed.
+        // Ignore a panic of that thread, because the panic message has already been printed.
         let _ = passing.join();
         status
     }

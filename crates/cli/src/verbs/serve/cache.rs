@@ -23,14 +23,14 @@ use tracewell::export::page::LargePage;
 /// Maximum number of bytes of all summaries together.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// Extension of the files with summaries.
+/// Extension of the files that contain summaries.
 const EXTENSION: &str = "summary";
 
 /// Extension of files that are being written.
 const PARTIAL: &str = "partial";
 
-/// Age above which a file with the extension [`PARTIAL`] counts as left behind by a program that
-/// ended early.
+/// Age above which a file with the extension [`PARTIAL`] counts as abandoned: the program that was
+/// writing it must have ended.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
 /// A folder with summaries.
@@ -41,7 +41,7 @@ pub(super) struct Cache {
     most: u64,
 }
 
-/// The state of the files to which a summary belongs, and the name of the summary.
+/// The name of a summary, and the state that it describes: files, options and program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     name: String,
@@ -49,9 +49,9 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Returns the key for files that are read with these options. The first `traces` of the files
-    /// are the trace. Returns `None` if one of these is not a regular file, or the state of a file
-    /// is unknown.
+    /// Returns the key for files that are read with these options. The first `traces` files are the
+    /// trace. Returns `None` if one of these is not a regular file, or if the state of any file is
+    /// unknown.
     pub(super) fn new(files: &[PathBuf], traces: usize, options: &Value) -> Option<Self> {
         let state = |(index, path): (usize, &PathBuf)| {
             let path_text = fs::canonicalize(path).ok()?.into_os_string().into_string().ok()?;
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a small page. Views of it do not depend on its number of events.
+    /// Returns the page of a small trace. The views of a large trace have the same form.
     fn page() -> LargePage {
         let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scheduling.trx");
         let mut builder = tracewell::export::page::ServedBuilder::with_views();

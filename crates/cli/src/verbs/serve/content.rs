@@ -25,7 +25,7 @@ use crate::args::InputArgs;
 use crate::config::Configs;
 use crate::outcome::{Failure, Outcome, note, report_diagnostics};
 
-/// The files of the command line, and how to read them.
+/// The files named on the command line, and how to read them.
 #[derive(Debug)]
 pub(super) struct Traces {
     files: Vec<PathBuf>,
@@ -129,8 +129,8 @@ struct Waiting {
     answer: SyncSender<SoFar>,
 }
 
-/// The payload of a view, and its edition. The error is the request itself, if the trace has been
-/// read or has no view of the events so far.
+/// The payload of a view, and its edition. If the trace has been read, or has no view of the events
+/// so far, the error returns the request to the caller.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
 /// The trace while the server runs.
@@ -141,7 +141,7 @@ pub(super) struct Content {
     is_one_of_several: bool,
     cache: Option<Cache>,
     state: Mutex<State>,
-    /// True if `waiting` may have requests.
+    /// True if `waiting` can contain requests.
     is_asked: AtomicBool,
     /// True if the trace being read probably has too many events for one payload.
     seems_large: AtomicBool,
@@ -161,8 +161,8 @@ const MIN_PAUSE: u32 = 4;
 /// Time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Time after which the first reading answers requests with the events so far. Most traces have
-/// been read by then, so their page never shows only a part.
+/// Time after which requests are answered with the events so far, if the trace is still being read
+/// for the first time. Most traces have been read by then, so their page never shows only a part.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Minimum time between two editions with the events so far. If reading takes long, the minimum is
@@ -205,7 +205,7 @@ impl Content {
         self.changes.count();
     }
 
-    /// Returns the payload of the page and its edition. Waits until the trace has been read for the
+    /// Returns the page's payload and its edition. Waits until the trace has been read for the
     /// first time.
     ///
     /// # Errors
@@ -218,8 +218,8 @@ impl Content {
         state.page.clone().map(|page| (page, state.progress.edition)).ok_or_else(failure)
     }
 
-    /// Returns the payload of the page if the trace has been read, otherwise that of the events so
-    /// far, and its edition.
+    /// Returns the page's payload and its edition. Until the trace has been read, this payload
+    /// contains the events so far.
     ///
     /// # Errors
     /// Returns the message of the failure if the trace cannot be shown.
@@ -421,8 +421,9 @@ impl Content {
         }
     }
 
-    /// Reads the trace once. Stores its summary if `key` is its key in the cache. Returns true if
-    /// the content can change although the size and modification time of the file do not.
+    /// Reads the trace once. If the trace has a `key` in the cache, stores its summary there.
+    /// Returns true if the content can change although the size and modification time of the file
+    /// do not.
     fn read_once(
         self: &Arc<Self>,
         verbose: bool,
@@ -544,9 +545,9 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Returns true if a trace probably has far more events than one payload can have. `advance`
-/// contains the numbers of bytes and events that have been read, and `size` is the number of all
-/// bytes.
+/// Returns true if a trace probably contains far more events than one payload can contain.
+/// `advance` contains the numbers of bytes and events that have been read, and `size` is the number
+/// of all bytes.
 fn seems_large(advance: Advance, size: Option<u64>) -> bool {
     let Advance { events, bytes } = advance;
     let Some(size) = size.filter(|_| bytes > 0 && events >= MAX_EVENTS / 100) else { return false };

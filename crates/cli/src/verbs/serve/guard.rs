@@ -3,15 +3,15 @@
 //! Only the user who started the server may use it. Any page in the user's browser can send
 //! requests to a local address, and any program on the computer can connect to a local port. So the
 //! path of a request must contain the secret, which only the printed address contains. The `Host`
-//! of a request must be the address of this server or `localhost`. This refuses DNS rebinding:
-//! requests of another site whose name resolves to this address. If a page sends a request, the
+//! of a request must be the address of this server or `localhost`. This prevents DNS rebinding:
+//! requests from another site whose name resolves to this address. If a page sends a request, the
 //! page must come from this server.
 
 use std::net::{IpAddr, SocketAddr};
 
 use super::http::{FORBIDDEN, Request, Response};
 
-/// The secret of the printed address.
+/// The secret in the printed address.
 #[derive(Debug)]
 pub(super) struct Guard {
     token: String,
@@ -34,7 +34,7 @@ impl Guard {
     }
 
     /// Returns the part of a request's path after the secret, or the response that refuses the
-    /// request. `local` is the server's address of this connection.
+    /// request. `local` is the address of the server at which the connection arrived.
     pub(super) fn admit<'r>(
         &self,
         request: &'r Request,

@@ -18,7 +18,7 @@ pub(super) struct Limits {
     pub(super) head_time: Duration,
     /// Time within which a client must read each [`PART`] of a response.
     pub(super) part_time: Duration,
-    /// Maximum number of connections at the same time.
+    /// Maximum number of simultaneous connections.
     pub(super) connections: usize,
 }
 
@@ -87,8 +87,8 @@ pub(super) struct Response {
     body: Arc<Vec<u8>>,
 }
 
-/// The content security policy of all responses except the page: a browser loads and executes
-/// nothing for them.
+/// The content security policy of all responses except the page: the browser must load and execute
+/// nothing.
 const NOTHING: &str = "default-src 'none'";
 
 impl Response {

@@ -1,5 +1,5 @@
-//! The file with the marks of the user, `FILE.marks.txt` next to the trace. It is the only file
-//! that the server writes, apart from the private file of `redirect`.
+//! The file with the marks of the user, `FILE.marks.txt` next to the trace. The server writes no
+//! other files, except the summaries of `cache` and the private file of `redirect`.
 //!
 //! The first line of the file is [`HEAD`]; the page interprets the other lines. The server replaces
 //! a file only if the file has this first line, and its content has not changed since the page read
@@ -113,7 +113,8 @@ impl MarkFile {
     }
 }
 
-/// Returns the content of a marks file as text, or an error message if it is not such content.
+/// Returns the content of a marks file as text. Returns an error message if the bytes are not a
+/// marks file.
 fn marks(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("a marks file has at most {MAX_BYTES} bytes"));

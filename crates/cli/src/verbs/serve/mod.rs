@@ -13,8 +13,8 @@
 //! | `cache` | the summaries of large traces, in the user's folder for caches |
 //! | `shown` | all shown traces, and their progress |
 //!
-//! For requests, the server opens only the files of the command line and the marks file. It
-//! never opens a path from a request.
+//! To answer requests, the server opens only the files named on the command line and the marks
+//! file. It never opens a path from a request.
 
 mod cache;
 mod content;
@@ -105,7 +105,7 @@ pub(crate) struct Serve {
     input: InputArgs,
 }
 
-/// Interval at which the server checks if the signal that ends it has arrived.
+/// Interval at which the server checks whether a signal has arrived.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Serve {
@@ -172,8 +172,8 @@ impl Serve {
     }
 }
 
-/// Returns an address of this computer to which a server with this local address answers. A server
-/// at `0.0.0.0` or `::` answers to all addresses of the computer.
+/// Given the local address of a server, returns an address at which this computer can reach the
+/// server. A server at `0.0.0.0` or `::` answers to all addresses of the computer.
 fn reachable(local: SocketAddr) -> SocketAddr {
     match local.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => (Ipv4Addr::LOCALHOST, local.port()).into(),

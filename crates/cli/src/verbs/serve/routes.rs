@@ -276,7 +276,8 @@ fn with_marks(marks: Result<Marks, MarkError>) -> Result<Response, Response> {
     }
 }
 
-/// Passes on only the events after the event whose number is the parameter `after` of a request.
+/// Passes on only the events after a given event. The parameter `after` of a request contains the
+/// number of this event.
 struct After<S> {
     sink: S,
     /// Number of the first event to pass on.

@@ -28,8 +28,8 @@ pub(crate) struct Check {
     #[arg(long)]
     strict: bool,
 
-    /// Set the format of the traces that the templates are for; the default is AIX if the templates
-    /// have only ids, without names of events
+    /// Set the format of the traces to which the templates apply; the default is AIX if the
+    /// templates have only ids, without names of events
     #[arg(long = "for", value_name = "FORMAT", value_parser = Suggested::formats().try_map(system))]
     system: Option<System>,
 }

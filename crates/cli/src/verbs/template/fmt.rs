@@ -44,7 +44,7 @@ impl Fmt {
         // change.
         let errors = findings.iter().filter(|finding| finding.is_error);
         let wrong = sources::report(&source, errors);
-        // The tree of a file with errors is incomplete, so writing it would delete text.
+        // If a file has errors, its tree is incomplete, and writing the tree would delete text.
         if wrong > Outcome::Done {
             return Ok(wrong);
         }

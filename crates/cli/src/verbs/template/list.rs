@@ -74,7 +74,7 @@ pub(in crate::verbs) fn files(paths: &[PathBuf], form: Form) -> Result<Outcome, 
                 }
                 Form::Trcrpt => format!("{} {title}", key.to_lowercase()),
             };
-            // If there is no label, the line would end with spaces.
+            // Without a label, the line would end with spaces.
             text.push_str(line.trim_end());
             text.push('\n');
         }

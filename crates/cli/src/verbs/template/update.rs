@@ -109,8 +109,8 @@ impl Update {
             let undo = with_suffix(&path.with_extension(""), ".undo");
             Inputs::of([&file.name, path]).refuse(&undo)?;
             // Write the undo file first. If the second step fails, the undo file describes a change
-            // that was not made, which is harmless. In the reverse order, a change without an undo
-            // file could remain.
+            // that was not made, which is harmless. If the order were reversed, a change without an
+            // undo file could remain.
             store::replace(&undo, applied.undo.as_bytes(), &mut |_, step| written(&undo, step))
                 .map_err(store_failure)?;
             file.replace(applied.text.as_bytes(), &mut |_, step| written(&file.name, step))
@@ -120,7 +120,8 @@ impl Update {
     }
 }
 
-/// Returns `NAME.trc` with a suffix before the dot. A name that already ends in `.trc` stays.
+/// Returns `NAME.trc` with a suffix before the dot. A name that already ends in `.trc` is not
+/// changed.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     if suffix.is_empty() && path.extension().is_some_and(|extension| extension == "trc") {

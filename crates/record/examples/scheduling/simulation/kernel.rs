@@ -29,7 +29,7 @@ const REGISTRY_SLOTS: usize = 16;
 /// Number of the kernel's own thread, which resumes sleepers and calls timers.
 const TIMER_THREAD: usize = 0;
 
-/// Thread states, with the values that events contain.
+/// Thread states, with the values that represent them in events.
 pub(crate) mod state {
     pub(crate) const READY: u64 = 0;
     pub(crate) const SUSPENDED: u64 = 3;

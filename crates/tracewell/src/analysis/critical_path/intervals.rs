@@ -33,8 +33,8 @@ impl Interval {
     }
 }
 
-/// Returns the response or wait that a question asks for. The longest one of a task must end within
-/// `range`, in ticks.
+/// Returns the response or wait that a question asks for. If the question asks for the longest one
+/// of a task, only those that end within `range` (in ticks) are candidates.
 pub(super) fn find(
     trace: &Trace,
     tracks: &Tracks,
@@ -116,9 +116,9 @@ fn requests(lock: &LockTrack) -> impl Iterator<Item = Interval> + '_ {
 fn blocked<'a>(tracks: &'a Tracks, context: ContextId) -> impl Iterator<Item = Interval> + 'a {
     let changes = tracks.context(context).map_or(&[][..], |row| row.changes());
     let mut began = None;
-    // `requests` returns all waits for mutexes and semaphores. A context that is blocked by a
-    // request outside of these waits already has the object, and lost the processor for another
-    // reason.
+    // `requests` returns all waits for mutexes and semaphores. If a context is blocked and its
+    // request is not among these waits, the context already has the object and lost the processor
+    // for another reason.
     let is_request =
         |reason: &Reason| matches!(reason.request, Some(Meaning::Lock | Meaning::Wait));
     changes.iter().filter_map(move |change| match change.state {

@@ -109,7 +109,7 @@ impl Walk<'_> {
     }
 
     /// Returns the core for which a context waited: the core that it got at the end of the time. If
-    /// there is none, the core that it had before; otherwise the first core.
+    /// it got none, returns the core that it had before, or else the first core.
     fn core(&self, context: ContextId, piece: Piece<State>) -> Option<&Row<Occupant>> {
         let cores = &self.tracks.cores;
         let runs = |row: &&Row<Occupant>, at: Position| match at_position(row, at) {
@@ -220,7 +220,7 @@ fn at_position<S: Copy + PartialEq>(row: &Row<S>, at: Position) -> Option<S> {
     Some(row.changes().get(after.checked_sub(1)?)?.state)
 }
 
-/// Divides a time into intervals, in each of which a row has one state.
+/// Divides a time into intervals in which a row has a single state.
 fn pieces<S: Copy + PartialEq>(tracks: &Tracks, row: Option<&Row<S>>, time: Time) -> Vec<Piece<S>> {
     let mut pieces = Vec::new();
     let mut at = time.from;

@@ -158,7 +158,8 @@ impl Passing {
     /// Drops items that were taken without a visible event.
     fn trim(&mut self, sight: &Sight<'_>) {
         let used = sight.number(sight.details().used).and_then(|used| usize::try_from(used).ok());
-        // Items are taken from the front, so the invisible gets took the oldest items.
+        // Items are taken from the front, so the get operations that are not in the trace took the
+        // oldest items.
         let most = used.unwrap_or(MAX_LEFT).min(MAX_LEFT);
         let unseen = self.left.len().saturating_sub(most);
         self.left.drain(..unseen);

@@ -102,7 +102,7 @@ impl Transitions {
         self.same_hash.clear();
     }
 
-    /// Returns all transitions, in the order in which they first ended.
+    /// Returns all transitions, in the order of their first ends.
     pub(super) fn finish(self) -> Vec<Transition> {
         self.list
     }

@@ -1,5 +1,5 @@
-//! Measures priority inversion: while a task waits for a mutex, a less urgent task runs that does
-//! not own the mutex.
+//! Measures priority inversion: while a task waits for a mutex, a less urgent task runs without
+//! owning the mutex.
 //!
 //! Urgency is measured by deadlines or by priorities. The caller supplies deadlines
 //! ([`super::Expected`]). Some systems record priorities with each event; a smaller number is more

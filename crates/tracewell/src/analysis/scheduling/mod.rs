@@ -387,7 +387,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, cpu, step.ticks);
     }
 
-    /// Charges the time up to the previous event that a short way did not charge.
+    /// Charges the time that short ways have left uncharged, up to the previous event.
     fn settle(&mut self, trace: &Trace) {
         if self.cores.len() == 1 {
             self.charge_until(trace, 0, self.gaps.before.ticks);

@@ -12,8 +12,9 @@
 //! | `sample` | a list of entries, of which it keeps a sample if there are too many |
 //! | `stored` | the summary as bytes |
 //!
-//! The changes of rows leave the builder of tracks while the trace is read. So the builder's limit
-//! [`super::tracks::MAX_ENTRIES`] applies to pending entries and not to the whole trace.
+//! While the trace is read, the track builder already hands over the changes of its rows. So the
+//! builder's limit [`super::tracks::MAX_ENTRIES`] applies to pending entries and not to the whole
+//! trace.
 //!
 //! [`Summary::tracks`] returns the tracks at a resolution, in ticks. It combines neighbouring short
 //! states into parts of at most this length. Each state occurs once in a part, with the sum of its
@@ -104,8 +105,9 @@ impl SummaryBuilder {
         Summary { rest: self.tracks.finish(trace), parts: self.parts }
     }
 
-    /// Passes the summary of the events so far to `show`, and returns its result. The summary is as
-    /// it would be if the trace ended here. `trace` is the trace after the last of these events.
+    /// Passes the summary of the events so far to `show`, and returns the result of `show`. The
+    /// summary is as it would be if the trace ended here. `trace` is the trace after the last of
+    /// these events.
     pub fn so_far<R>(&mut self, trace: &Trace, show: impl FnOnce(&Summary) -> R) -> R {
         self.tracks.settle(&mut self.parts);
         let rest = self.tracks.clone().finish(trace);
@@ -133,8 +135,8 @@ impl Sink for SummaryBuilder {
 /// The summary of a trace.
 #[derive(Debug)]
 pub struct Summary {
-    /// The parts of tracks that do not become larger with the trace, and the trace's jobs, findings
-    /// and gaps. It holds only the latest change of each row, because the next event could still
+    /// The parts of tracks that do not grow with the trace, and the trace's jobs, findings and
+    /// gaps. It holds only the latest change of each row, because the next event could still
     /// replace this change.
     rest: Tracks,
     parts: Parts,
@@ -146,8 +148,9 @@ impl Summary {
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
     /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
-    /// within this number of ticks, only one per context remains. With 0, the rows are exact. If a
-    /// range ends before it begins, it is treated as a range of one tick at its beginning.
+    /// within this number of ticks, only one per context remains. At resolution 0, the rows are
+    /// exact. If a range ends before it begins, it is treated as a range of one tick at its
+    /// beginning.
     ///
     /// The tracks have neither figures (see [`Self::figures`]) nor findings, because a large trace
     /// has many.
@@ -231,7 +234,7 @@ fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool
     from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
 
-/// The parts of tracks that become larger with the trace.
+/// Those parts of a track that grow with the length of the trace.
 #[derive(Clone, Debug, Default)]
 struct Parts {
     cores: Vec<SummaryRow<Occupant>>,

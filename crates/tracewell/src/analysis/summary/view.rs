@@ -14,8 +14,8 @@ use crate::analysis::tracks::{Change, Position, Row};
 
 impl<S: Copy + Eq + Hash + Classed> SummaryRow<S> {
     /// Returns the part of the row that overlaps a range, at a resolution; see
-    /// [`super::Summary::tracks`]. `last` is a further change after those of the row, if there is
-    /// one.
+    /// [`super::Summary::tracks`]. `last` is the change that follows the changes of the row, if
+    /// there is one.
     ///
     /// # Errors
     /// Returns an error if the pool cannot be read or is damaged.
@@ -182,7 +182,7 @@ impl<S: Copy + Eq + Hash + Classed> View<'_, S> {
         self.sum.add(self.row.classes[state as usize], state, ticks);
     }
 
-    /// Adds a state that lasts to another change.
+    /// Adds a state that begins at `at` and ends at `end`.
     fn span(&mut self, at: Position, end: Position, state: u32) {
         if self.is_outside(at, end, state) {
             return;

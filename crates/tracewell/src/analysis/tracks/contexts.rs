@@ -58,8 +58,8 @@ impl Contexts {
         }))
     }
 
-    /// Stores the request of a context. `None` means that the previous request was granted, as an
-    /// event shows.
+    /// Stores the request of a context. `None` means that, according to an event, the previous
+    /// request was granted.
     pub(super) fn asks(&mut self, id: ContextId, asked: Option<Reason>) {
         self.at(id).asked = asked;
     }
@@ -107,7 +107,7 @@ impl Contexts {
         }
     }
 
-    /// Handles a choice of the scheduler by which a context loses the processor although it could
+    /// Handles a choice of the scheduler that takes the processor from a context which could
     /// continue.
     pub(super) fn preempted(&mut self, id: ContextId) {
         let context = self.at(id);
@@ -116,7 +116,7 @@ impl Contexts {
         }
     }
 
-    /// Handles an event with which a context loses the processor for an unknown reason. If an
+    /// Handles an event that takes the processor from a context for an unknown reason. If an
     /// earlier event announced the next state, that state applies. Otherwise, the context sleeps if
     /// it last requested to sleep. If it requested something else, it counts as preempted.
     pub(super) fn switched_out(&mut self, id: ContextId) {

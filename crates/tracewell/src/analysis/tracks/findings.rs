@@ -12,7 +12,7 @@ use crate::model::ContextId;
 /// Kind of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FindingKind {
-    /// While a context waited for a mutex, less urgent contexts ran that did not hold the mutex.
+    /// While a context waited for a mutex, less urgent contexts ran without holding the mutex.
     PriorityInversion {
         /// Ticks of the inversion.
         ticks: u64,

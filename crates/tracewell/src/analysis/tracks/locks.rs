@@ -19,9 +19,8 @@ pub struct LockTrack {
     pub is_mutex: bool,
     /// Its holder over time; empty for a semaphore.
     pub holder: Row<Holder>,
-    /// Waits for it, in the order of their ends. If the trace does not contain the end of a wait,
-    /// the position of the wait depends on the next event that must come later: a gap, the next
-    /// wait of its task, or the end of the trace.
+    /// Waits for it, in the order of their ends. A wait whose end is not in the trace is added at
+    /// the first sign that it is over: a gap, the next wait of its task, or the end of the trace.
     pub waits: Vec<WaitSpan>,
 }
 

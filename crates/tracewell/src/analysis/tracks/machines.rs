@@ -17,8 +17,8 @@ pub struct LevelTrack {
     pub object: Named,
     /// True if the levels are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
-    /// The levels in events; `None` if the level is unknown because events are missing. An event
-    /// contains the level before the effect of this event.
+    /// The levels that events contain; `None` if the level is unknown because events are missing.
+    /// An event contains the level from before its own effect.
     pub row: Row<Option<u64>>,
 }
 

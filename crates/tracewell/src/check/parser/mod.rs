@@ -231,8 +231,8 @@ impl Parser<'_> {
         let known = self.scope.variables.len();
         let pattern = self.pattern()?;
         if self.scope.variables.len() > known {
-            // Remove the variable, because a later pattern would refer to a value that is never
-            // set.
+            // Remove the variable, because otherwise a later pattern could refer to a value that is
+            // never set.
             self.scope.variables.truncate(known);
             return Err(self.tokens.error(pattern.span, "variables are not allowed here"));
         }

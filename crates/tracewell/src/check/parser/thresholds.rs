@@ -119,7 +119,8 @@ impl Parser<'_> {
         Ok(Name(name))
     }
 
-    /// Parses a name without wildcards, for a figure whose values are derived for only this name.
+    /// Parses a name without wildcards. It is used for figures that are derived only for the given
+    /// name.
     fn exact_name(&mut self) -> Result<Name> {
         let span = self.tokens.span();
         let name = self.name()?;

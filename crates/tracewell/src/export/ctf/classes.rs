@@ -35,7 +35,7 @@ pub(super) const MAX_CLASSES: usize = 1 << 16;
 /// Maximum number of unnamed words that get separate fields.
 const MAX_WORDS: usize = 8;
 
-/// The first id for the further classes of an event id.
+/// The first id for additional classes: those after the first class of each event id.
 const FIRST_FREE_ID: u32 = 1 << 31;
 
 /// The type of a field.
@@ -70,8 +70,8 @@ pub(super) enum Items {
     Signed,
     Hex,
     Text,
-    /// The items have different types. Each is a structure of a number that selects a type, and a
-    /// value of this type.
+    /// The items have different types. Each item is a structure with two members: a number that
+    /// selects a type, and a value of this type.
     Mixed,
 }
 

@@ -14,7 +14,7 @@
 //! | `kernel` | additional events that imitate a Linux kernel |
 //!
 //! The metadata is written last, when all event classes and names are known. Memory holds at most
-//! about 64 MiB of packets, and the index entries, event classes and contexts.
+//! about 64 MiB of packets, in addition to the index entries, event classes and contexts.
 
 mod bytes;
 mod classes;
@@ -133,7 +133,7 @@ fn read_kernel(
 }
 
 /// Reads the input and writes its streams. If the rate of the clock became known after the first
-/// event, reads the input again with this rate, unless it is a stream.
+/// event, reads the input again with this rate, unless the input is a stream.
 fn read(input: &mut Input, folder: &Path, uuid: [u8; 16]) -> Result<(Trace, Writer), ExportError> {
     let (mut trace, writer) = read_with(input, folder, uuid, None)?;
     if writer.stamps().fits(&trace.clock) {

@@ -22,8 +22,8 @@ pub(super) fn identifiers<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
     names.map(&mut unique).collect()
 }
 
-/// Returns the identifier of the length of a sequence. It differs from `_NAME_length`, which LTTng
-/// uses, because a converted LTTng trace can have such a field.
+/// Returns the identifier of the field that contains the length of a sequence. It differs from
+/// `_NAME_length`, which LTTng uses, because a converted LTTng trace can have such a field.
 pub(super) fn length_of(name: &str) -> String {
     format!("_{name}__length")
 }

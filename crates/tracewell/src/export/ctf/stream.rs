@@ -35,7 +35,7 @@ const INDEX_ENTRY: u32 = 72;
 /// Id of the only stream class.
 const CLASS: u32 = 0;
 
-/// Bytes of the stamps, the sizes and the counters of a packet.
+/// Number of bytes that the stamps, the sizes and the counters of a packet occupy.
 const COUNTERS: usize = 48;
 
 /// Offset of the stamps in a packet.
@@ -63,7 +63,7 @@ pub(super) struct Stream {
     written: u64,
     /// Stamp of the beginning of the open packet.
     begin: u64,
-    /// Stamp of the last event, or end of the last packet.
+    /// Stamp of the latest event, or of the end of the latest packet.
     end: u64,
     /// Sequence number of the next packet.
     number: u64,
@@ -89,7 +89,7 @@ impl Stream {
         }
     }
 
-    /// Returns the stamp of the last event or packet end. Later stamps must not be smaller.
+    /// Returns the stamp of the latest event or packet end. Later stamps must not be smaller.
     pub(super) const fn end(&self) -> u64 {
         self.end
     }

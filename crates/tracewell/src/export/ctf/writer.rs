@@ -36,7 +36,7 @@ pub(super) struct Writer {
     stamps: Stamps,
     /// True if `stamps` belongs to the clock of the trace.
     is_timed: bool,
-    /// The largest stamp so far, and the core of the last event.
+    /// The largest stamp so far, and the core of the latest event.
     last: (u64, u16),
     /// Losses since the last event: the numbers of events, if known.
     losses: Vec<Option<u64>>,
@@ -46,8 +46,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Creates the sink. If `clock` is `None`, it uses the clock that the trace has at its first
-    /// event.
+    /// Creates the sink. If `clock` is `None`, the sink uses the clock that the trace has at its
+    /// first event.
     pub(super) fn new(folder: &Path, uuid: [u8; 16], clock: Option<Clock>) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -111,8 +111,8 @@ impl Writer {
         Ok(self.imitated(event, place, id, |out| put_arguments(out, event))?)
     }
 
-    /// Writes an event with the context of the event `of`. `place` is the core and the time in
-    /// ticks of the new event. `put` appends its arguments.
+    /// Writes an event in the context that recorded the event `of`. `place` is the core and the
+    /// time in ticks of the new event. `put` appends its arguments.
     pub(super) fn imitated(
         &mut self,
         of: Event<'_>,

@@ -1,5 +1,5 @@
 //! Writes losses to a separate output, so that the table of events contains only events. Also
-//! writes a loss as a cell of this table.
+//! formats the cell that describes a loss in the table of events.
 
 use std::io::Write;
 

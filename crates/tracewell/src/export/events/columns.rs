@@ -159,7 +159,7 @@ pub struct ArgumentNames {
     selector: Selector,
     names: Vec<String>,
     known: HashSet<String>,
-    /// The number of arguments of each event id that have been collected.
+    /// For each event id, the number of arguments that have been collected.
     collected: PerEvent<usize>,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct KeptLines {
     keys: LineKeys,
     seq: IncrementalRight<2>,
     events: KeptEvents,
-    /// A preemption threshold and an interrupted thread.
+    /// The kept texts for the preemption threshold and for the interrupted thread.
     details: [KeptTexts; 2],
     describer: LineDescriber,
     /// The texts are valid for payloads with this layout.

@@ -219,9 +219,9 @@ impl<W: Write> EventWriter<W> {
         Self { cells: Some(Cells::new(columns)), ..self }
     }
 
-    /// Adds the field `time` after `time_ns`. Depending on `form`, it is the number of seconds
-    /// since the first event or since the previous written event, with nine decimals, or the date,
-    /// which is a string in JSON. A chosen column `time` has the same form.
+    /// Adds the field `time` after `time_ns`. `form` selects its content: seconds since the first
+    /// event or since the previous written event, with nine decimals, or the date, which is a
+    /// string in JSON. A chosen column `time` has the same form.
     ///
     /// ```
     /// use tracewell::export::events::{EventFormat, EventWriter};

@@ -25,7 +25,7 @@ pub(super) struct EventPlan {
 pub(super) struct ContextPlan {
     /// Key and name.
     pub(super) text: Literal,
-    /// Core and priority of the last event, and the text of core, context and priority for it;
+    /// Core and priority of the latest event, and the text of core, context and priority for it;
     /// `None` if the text is too long.
     pub(super) kept_for: Option<(u16, Priority)>,
     pub(super) kept: Option<WideText>,

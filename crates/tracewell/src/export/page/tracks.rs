@@ -151,7 +151,7 @@ impl Shown<'_> {
     }
 }
 
-/// Returns two numbers: the code of a context's state, and its detail, which is the context on
+/// Returns two numbers: the code of a context's state, and a detail. The detail is the context on
 /// whose behalf it runs, or the reason why it is blocked.
 fn coded(state: State) -> (u64, u64) {
     match state {
@@ -168,8 +168,8 @@ fn coded(state: State) -> (u64, u64) {
     }
 }
 
-/// Returns two numbers: the code of a core's activity, and its detail, which is the context, or the
-/// number of the interrupt plus 1.
+/// Returns two numbers: the code of a core's activity, and a detail. The detail is the context, or
+/// the number of the interrupt plus 1.
 fn occupant(state: Occupant) -> (u64, u64) {
     match state {
         Occupant::Unknown => (0, 0),

@@ -133,7 +133,7 @@ impl Pass {
         }
     }
 
-    /// Returns the context after an event of a thread.
+    /// Returns the context that applies after an event recorded by a thread.
     fn after_thread(&self, events: &[Event], k: usize) -> u32 {
         let event = events[k];
         let [first, second, _, fourth] = event.info;

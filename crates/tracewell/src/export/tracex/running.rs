@@ -33,8 +33,8 @@ pub(super) fn inserted(trace: &Trace, up: bool) -> Vec<Event> {
             && event.next != event.context
             && event.next != follower.context
         {
-            // The priority is the priority in the thread's last event, or in its first event if it
-            // has not run yet.
+            // The thread's last event contains the priority. If the thread has not run yet, its
+            // first event contains it.
             let urgency = latest.get(&event.next).or_else(|| first.get(&event.next));
             list.push(running(trace, event, follower, up, urgency.copied()));
         }

@@ -1,9 +1,9 @@
 //! Counts context switches, preemptions, time slices and interrupts.
 //!
 //! Known mistakes of TraceX are reproduced. Each change from a thread to idle counts as a switch.
-//! A resume before any known thread counts as a preemption. Each event of an interrupt without
-//! enter and exit counts as an interrupt. Time slices are compared with a variable that is never
-//! updated, so their number is nearly always 0.
+//! A resume before any known thread counts as a preemption. If an interrupt has no enter and exit
+//! events, each of its events counts as an interrupt. Time slices are compared with a variable that
+//! is never updated, so their number is nearly always 0.
 
 use tracewell_wire::threadx::ids;
 

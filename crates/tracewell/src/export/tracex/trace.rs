@@ -88,7 +88,8 @@ pub struct Event {
     /// Index of the event that ends a deterministic priority inversion that starts here; 0 if none
     /// starts here.
     pub inversion_end: usize,
-    /// The same for a nondeterministic inversion.
+    /// Index of the event that ends a nondeterministic inversion that starts here; 0 if none starts
+    /// here.
     pub bad_inversion_end: usize,
     /// True if TraceX inserted it.
     pub inserted: bool,

@@ -47,7 +47,8 @@ impl Timeline {
         Ok(Self { trace, tracks, range, ids, selection })
     }
 
-    /// Returns the selection of the input, without a number of last events.
+    /// Returns the selection of the input, in which the number of events to skip replaces
+    /// [`Selection::tail`].
     pub(in crate::export) fn selection(&self) -> &Selection {
         &self.selection
     }

@@ -34,7 +34,7 @@ pub struct Metadata {
     pub clocks: Vec<Clock>,
     /// Layout of the header of all packets; `None` if packets have no header.
     pub packet_header: Option<Arc<Structure>>,
-    /// The classes of data streams, with different ids.
+    /// The classes of data streams. No two of them have the same id.
     pub streams: Vec<StreamClass>,
 }
 
@@ -83,7 +83,7 @@ pub struct StreamClass {
     pub event_header: Option<Arc<Structure>>,
     /// Layout of the context that all events of the stream have.
     pub common_context: Option<Arc<Structure>>,
-    /// The classes of events, with different ids.
+    /// The classes of events. No two of them have the same id.
     pub events: Vec<EventClass>,
 }
 

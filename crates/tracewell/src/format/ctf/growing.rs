@@ -99,8 +99,8 @@ impl Kept {
         Ok(if last || flow.is_break() { Progress::Done } else { more })
     }
 
-    /// Reads metadata files that are new or that have grown. Returns the index of the layout of
-    /// each file.
+    /// Reads metadata files that are new or that have grown. For each file, returns the index of
+    /// its layout.
     fn read_layouts(
         &mut self,
         files: &[TraceFile],

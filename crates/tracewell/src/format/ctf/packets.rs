@@ -56,8 +56,8 @@ impl Packet<'_> {
         self.numbers.packet_size.or(self.numbers.content_size).is_some()
     }
 
-    /// Returns the packet within these bytes of its file. There may be more bytes than when the
-    /// packet was read.
+    /// Returns the packet within these bytes of its file. The file may have grown since the packet
+    /// was read.
     pub(super) fn within(self, file: &[u8]) -> Packet<'_> {
         let rest = file.get(self.offset as usize..).unwrap_or_default();
         let (size, end) = match self.has_size() {

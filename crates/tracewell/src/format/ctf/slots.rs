@@ -58,7 +58,7 @@ impl PlainEvent {
     }
 }
 
-/// Replaces each run of fields whose members are all numbers with slots by a run of
+/// If all fields of a run are numbers that have slots, replaces the run by a run of
 /// [`SlotNumber`]s.
 pub(super) fn of_events(mut program: Program) -> Program {
     let Program { ops, fields, fixed, slots, .. } = &mut program;

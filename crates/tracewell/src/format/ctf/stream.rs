@@ -15,9 +15,9 @@ use super::packets::{self, Packet};
 use super::position::{Bits, Fault, FaultKind};
 use super::program::{NO_VALUE, Nothing, Output, State};
 
-/// Maximum step back of a stamp, in cycles, that counts as a change of order and not as a wrap or a
-/// reset. At 1 GHz, this is 1 ms. In Zephyr, an interrupt can write its event before the event that
-/// it interrupted.
+/// If a stamp is smaller than the previous one by at most this number of cycles, the events are out
+/// of order. A larger difference is a wrap or a reset. At 1 GHz, this number of cycles lasts 1 ms.
+/// In Zephyr, an interrupt can write its event before the event that it interrupted.
 const MAX_REORDERED: u64 = 1_000_000;
 
 /// Number of cycles after which a stamp of 32 bits wraps.
@@ -191,8 +191,9 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the stream, but reading from other copies of its files. `part` is the index of the
-    /// current file. Up to the current position, the bytes of all files must be the same as before.
+    /// Returns the stream, which from now on reads from other copies of its files. `part` is the
+    /// index of the current file. Up to the current position, the bytes of all files must be the
+    /// same as before.
     pub(super) fn onto<'b>(
         self,
         parts: Vec<Part<'b>>,
@@ -241,7 +242,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the stream, with this way to read its files.
+    /// Returns the stream, which from now on reads its files in this way.
     pub(super) fn of_growing_files(self, growing: Option<Growing>) -> Self {
         Self { growing, ..self }
     }

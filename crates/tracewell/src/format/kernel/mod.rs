@@ -7,8 +7,8 @@
 //! | `tasks` | the state of each task, as far as events need it |
 //! | `state` | assigns events to contexts, and derives events from the state of the tasks |
 //!
-//! [`tracewell_wire::target::ids`] lists the recorded events. The dialects find these events in
-//! their bytes, and write the rows.
+//! [`tracewell_wire::target::ids`] lists the recorded events. Each dialect finds these events in
+//! its bytes and writes their rows.
 
 mod names;
 mod state;

@@ -119,8 +119,9 @@ impl Kernel {
         trace: &mut Trace,
     ) -> Option<Row> {
         // The context of an event that begins an interrupt is this interrupt. The context of the
-        // start event is the time before the first task. The context of a switch is the task that
-        // loses the core, so the state changes only after this.
+        // start event stands for the time before the first task. The context of a switch is the
+        // task that loses the core, so this event changes the state only after its context is
+        // known.
         let (context, priority) = match place {
             Place::Outside(context) => (context, None),
             Place::Core(core) => {

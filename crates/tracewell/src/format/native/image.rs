@@ -145,8 +145,8 @@ impl<'a> Image<'a> {
             return None;
         }
         let mut start = PacketHeader::WORDS;
-        // Read consumed records too, because they change the time base and the number of the first
-        // event.
+        // Also read records that were already consumed, because they change the time base and the
+        // number of the first event.
         while (start as u64) < consumed.saturating_sub(packet).min(used) {
             let head = RecordHeader::unpack(word(bytes, start)?);
             match head.id {
@@ -160,8 +160,8 @@ impl<'a> Image<'a> {
         Some(RecordRun { header, records, after_damage: false })
     }
 
-    /// Counts the lost events that no packet reports. Returns two numbers: the events that were
-    /// lost after the last packets of the lanes, and the events that were lost before they reached
+    /// Counts the lost events that no packet reports. Returns two numbers of events: those that
+    /// were lost after the last packets of the lanes, and those that were lost before they reached
     /// a lane.
     pub(super) fn lost(&self) -> (u64, u64) {
         let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));

@@ -88,7 +88,7 @@ impl KernelEvents {
         if self.are_recorded() { ContextKind::Unknown } else { ContextKind::Thread }
     }
 
-    /// Returns the context of a thread in a stream that also has a kernel's events.
+    /// For a stream that also contains kernel events: returns the context of a thread.
     pub(super) fn outside(&mut self, thread: ContextId, trace: &mut Trace) -> ContextId {
         if !self.are_recorded() {
             return thread;

@@ -2,10 +2,9 @@
 //!
 //! First the lane headers are copied, then the lanes, and then each lane's word `oldest` again. If
 //! a header marks a record as committed, the record was stored before the lanes were copied. If a
-//! writer overwrote words during the copy, the new value of `oldest` is after these words. Event
-//! types are copied last, because the type of a committed record was defined before the record.
-//! Copies are made with read calls, not from a mapping, so that the copied data cannot change
-//! during decoding.
+//! writer overwrote words during the copy, `oldest` has moved past these words. Event types are
+//! copied last, because the type of a committed record was defined before the record. Copies are
+//! made with read calls, not from a mapping, so that the copied data cannot change during decoding.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -30,8 +30,8 @@ impl Chunk<'_, '_> {
             }
         }
         state.timeline.configure(&state.settings);
-        // A restarted target usually has the same settings. Do not compute the plans again: this
-        // takes as long as decoding a thousand frames.
+        // A restarted target usually has the same settings. Do not compute the plans again, because
+        // this would take as long as decoding a thousand frames.
         if before != (dialect, state.settings) {
             state.plan(trace);
         }

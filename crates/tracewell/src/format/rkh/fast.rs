@@ -90,7 +90,7 @@ struct FastState<'s, 'b, S> {
 struct Position {
     cursor: Cursor,
     number: u8,
-    /// The recorded timestamp of the last event, and the same time in ticks of the trace.
+    /// The recorded timestamp of the previous event, and the same time in ticks of the trace.
     stamp: u32,
     ticks: u64,
     /// The context of the next event, unless its record names the active object of a step.
@@ -174,7 +174,7 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
         let Some([head, arguments @ ..]): Option<&mut [[u8; 8]; FIXED_ROW]> = row else {
             return Some(Next::Slow(cut));
         };
-        // Write all words, even if the row is shorter, because the next row overwrites the rest.
+        // Write all words, although the row may be shorter: the next row overwrites the rest.
         *head = plan.head.to_le_bytes();
         *arguments = self.scan.simd().gather(&plan.gather, frame).map(u64::to_le_bytes);
         let (known, object) = self.symbols.seen(plan.object(frame));

@@ -1,8 +1,8 @@
 //! Infers missing settings by searching for the settings with which most frames can be decoded.
 //!
 //! A recording that begins in the middle of a stream contains no configuration record. However,
-//! each frame has an id and a length, and only with some settings do events with this id have this
-//! length. For every dialect and every form of header, the search changes one size at a time, as
+//! each frame has an id and a length, and an event with this id has this length only under some
+//! settings. For every dialect and every form of header, the search changes one size at a time, as
 //! long as this increases the number of frames that fit. The search accepts the best settings if
 //! they explain nearly every frame and some frames of each event, and if no other settings explain
 //! as many frames. Settings that affect no frame keep their defaults.
@@ -197,7 +197,8 @@ type Reading = (usize, bool, Option<String>, Vec<Option<u8>>);
 /// The arguments of each event of a dialect.
 type Fields = Vec<Option<Vec<Field>>>;
 
-/// Returns the arguments of a dialect's events by code, parsed once per process.
+/// Returns a table from event code to arguments for a dialect. The table is parsed once per
+/// process.
 fn fields(dialect: Dialect) -> &'static Fields {
     static FIELDS: [OnceLock<Fields>; Dialect::ALL.len()] =
         [const { OnceLock::new() }; Dialect::ALL.len()];

@@ -125,7 +125,7 @@ impl Chunk<'_, '_> {
         }
     }
 
-    /// Stores the name of an object from the last event, whose row begins at byte `row`.
+    /// Stores the name of an object from the newest event, whose row begins at byte `row`.
     #[cold]
     fn name(&mut self, symbol: &SymbolPlan, row: usize) -> Flow {
         let row = self.state.pending.rows.bytes().get(row..).unwrap_or_default().to_vec();

@@ -4,15 +4,15 @@
 //! may begin with any number. A restarted target sends its configuration record and counts from 0,
 //! which is not a loss.
 //!
-//! Only events set the last number and the last timestamp. A frame with a valid checksum that is
-//! not an event may consist of parts of two frames. If such a frame has the expected number, it
-//! counts as one frame. The number of the next event then shows whether this was right.
+//! Only events set the previous number and the previous timestamp. A frame with a valid checksum
+//! that is not an event may consist of parts of two frames. If such a frame has the expected
+//! number, it counts as one frame. The number of the next event then shows whether this was right.
 
 use tracewell_wire::rkh::Settings;
 
 use crate::model::{Counter, Direction};
 
-/// The result of the comparison of a frame's number with the number of the last event.
+/// The result of comparing a frame's number with the number of the previous event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
     /// The number follows the previous number, or it is the first number of the stream.
@@ -23,11 +23,11 @@ pub(super) enum Order {
     Gap(u8),
 }
 
-/// The position in the stream: last sequence number, last timestamp, and ticks.
+/// The position in the stream: previous sequence number, previous timestamp, and ticks.
 #[derive(Debug)]
 pub(super) struct Timeline {
     last_number: Option<u8>,
-    /// Number of frames after the last event that are not events but have the expected numbers.
+    /// Number of frames since the previous event that are not events but have the expected numbers.
     skipped: u8,
     pub(super) first_number: Option<u8>,
     /// True if a configuration record has followed the latest numbered frame.
@@ -112,8 +112,8 @@ impl Timeline {
         follows
     }
 
-    /// Returns number and timestamp of the last frame if it was an event. The next frame must then
-    /// have the next number, unless frames were lost.
+    /// Returns number and timestamp of the previous frame if it was an event. The next frame must
+    /// then have the next number, unless frames were lost.
     pub(super) const fn steady(&self) -> Option<(u8, u32)> {
         match (self.last_number, self.last_stamp) {
             (Some(number), Some(stamp)) if !self.configured && self.skipped == 0 => {

@@ -229,9 +229,10 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, diagnostics: &mut
         let first = at + ChunkHeader::SIZE;
         let here = part.end - first;
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
-        // Recorders write whole slots, counted from the start of the normal area. If a remainder is
-        // shorter than a slot, it contains no record: the sizes in the header are not multiples of
-        // a slot, or the area is truncated. The code below reports a truncated area.
+        // Recorders write whole slots, counted from the start of the normal area. A remainder that
+        // is shorter than a slot contains no record. It exists if the sizes in the header are not
+        // multiples of a slot, or if the area is truncated. The code below reports a truncated
+        // area.
         let held = area.min(here);
         let readable = held - held % Record::SIZE;
         if header.is_compressed() {

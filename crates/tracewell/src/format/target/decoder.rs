@@ -1,6 +1,6 @@
 //! Finds packets in arbitrary bytes. The input is a dump of a target's memory that contains a ring,
-//! or the bytes received on a line. A line may begin within a packet, contain other bytes, and lack
-//! bytes.
+//! or the bytes received on a line. The bytes of a line may begin within a packet, other bytes may
+//! be among them, and some bytes may be missing.
 
 use std::sync::Arc;
 
@@ -70,9 +70,9 @@ enum Kind {
     Incomplete,
 }
 
-/// Returns the kind of an input, according to its first bytes. A packet at the start, or two
-/// adjacent packets, indicate a line. A control block indicates a dump. The first of these
-/// determines the kind.
+/// Returns the kind of an input, according to its first bytes. A packet at the start indicates a
+/// line, and so do two adjacent packets. A control block indicates a dump. The indication that
+/// comes first determines the kind.
 fn kind(start: &[u8], last: bool) -> Kind {
     let complete = last || start.len() >= EXAMINED;
     let start = start.get(..EXAMINED).unwrap_or(start);
@@ -304,8 +304,8 @@ impl TargetDecoder {
         self.lanes.finish(&mut self.kernel, out)?;
         if others > 0 {
             let message = format!("{others} slots contain no packet with a valid checksum");
-            // The numbers of later packets show how many events were lost, but nothing shows this
-            // for the newest packets. So the total is unknown.
+            // The number of lost events follows from the numbers of later packets. No packet
+            // follows the newest ones, so the total is unknown.
             return out.damage(message, (None, LossCause::Damaged), start);
         }
         Flow::Continue(())

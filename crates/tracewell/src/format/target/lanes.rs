@@ -55,7 +55,7 @@ struct Lane {
     restarts: u64,
     /// Number of ticks to add to the core's recorded times since its latest restart.
     base: u64,
-    /// The recorded time of its last event.
+    /// The recorded time of its latest event.
     last: u64,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Lanes {
     session: u8,
     /// Number of ticks to add to recorded times after the latest restart.
     base: u64,
-    /// The largest time so far, with the number of ticks in `base` added.
+    /// The largest time so far, plus the ticks in `base`.
     latest: u64,
     /// Offset of damage that no loss reports yet.
     damage: Option<(u64, LossCause)>,
@@ -259,7 +259,7 @@ impl Old {
     /// Reports a packet that the decoder ignores.
     fn report(self, header: &Header, offset: u64, out: &mut Emitter<'_>) {
         let (severity, what) = match self {
-            // The decoder had reported a gap at this place when the packet after it arrived.
+            // The decoder reported a gap here when the packet after the gap arrived.
             Self::Late => (Severity::Damage, "is late: its events count as missing"),
             Self::Repeated => (Severity::Note, "is repeated"),
         };

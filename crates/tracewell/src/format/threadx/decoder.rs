@@ -141,7 +141,7 @@ impl ThreadxDecoder {
         let at = self.offset.unwrap_or(0);
         let here = input.bytes.get(at..).unwrap_or_default();
         if here.len() < MAX_HEADER_LEN && !input.last {
-            // Only the last words of a header show the width of its words.
+            // The width of a header's words can be seen only from its last words.
             return Ok(Start::Wanted(at.saturating_add(MAX_HEADER_LEN)));
         }
         match Header::read(here) {

@@ -70,8 +70,8 @@ impl Ring<'_> {
         if self.used(current) || (current < there && self.used(self.expected - 1)) {
             return Order::Wrapped(current);
         }
-        // The slot to be written next may be damaged, but damage to half of the slots after this
-        // slot is unlikely.
+        // If the slot to be written next looks unused, it may be damaged. So look at the slots
+        // after it: damage to half of them is unlikely.
         let following = current.min(there)..there;
         let used = self.slots.count_used(following.clone());
         if used > following.len() / 2 {

@@ -241,7 +241,7 @@ impl Seam<'_> {
     }
 
     /// Returns true if the ring cannot have wrapped once more between the dumps. This function uses
-    /// the event rate of the faster dump to estimate how many events were recorded between the
+    /// the higher event rate of the two dumps to estimate how many events were recorded between the
     /// dumps. The ring has not wrapped again if this number is less than `missing` plus half a
     /// ring.
     fn no_further_round(&self, missing: u64) -> bool {

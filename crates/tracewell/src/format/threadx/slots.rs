@@ -236,7 +236,7 @@ fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous
 pub(super) struct Ticking {
     pub(super) counter: Counter,
     pub(super) ticks: u64,
-    /// Timestamp of the last event.
+    /// Timestamp of the latest event.
     pub(super) previous: Option<u64>,
 }
 

@@ -63,7 +63,7 @@ pub(super) struct Names {
 #[serde(deny_unknown_fields)]
 pub(super) struct Event {
     pub(super) id: Option<Spanned<u32>>,
-    /// The ids of the event, each of which is valid from the given version on.
+    /// The ids of the event. Each is valid from the given version on.
     pub(super) ids: Option<Spanned<Vec<(String, u32)>>>,
     pub(super) since: Option<String>,
     pub(super) until: Option<String>,

@@ -99,7 +99,8 @@ impl Schema {
         Some(id)
     }
 
-    /// Returns the text that follows a number without a name in the table, such as ` ticks`.
+    /// For a number that has no name in the table, returns the text to print after it, such as `
+    /// ticks`.
     pub fn unit(&self, table: TableId) -> &str {
         self.tables.get(usize::from(table.0)).map_or("", |table| &table.unit)
     }

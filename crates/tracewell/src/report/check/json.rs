@@ -27,8 +27,8 @@ pub struct VerdictRow<'a> {
     pub rules: Vec<RuleRow<'a>>,
     /// The first difference of each rule that failed, in the order of the trace.
     pub failures: Vec<FailureRow<'a>>,
-    /// Names in the rules that no event of the trace's format has, and names in conditions that
-    /// nothing in the trace has.
+    /// Names in the rules that no event of the trace's format has, and names in conditions if
+    /// nothing in the trace has these names.
     pub warnings: Vec<WarningRow<'a>>,
 }
 

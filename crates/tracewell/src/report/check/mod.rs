@@ -162,7 +162,7 @@ fn failure_text(lines: &mut Vec<String>, source: &Source, failure: &Failure, lay
     lines.extend(failure.context.iter().map(|line| shown(mark(line), line)));
     for line in lines.iter_mut().skip(first) {
         let is_at_fault = line.starts_with("  > ");
-        // Arguments continue below the context of the event.
+        // Arguments that do not fit continue on the next line, in the context's column.
         let indent = if line.starts_with("    ") || is_at_fault { 26 } else { 4 };
         let folded = layout.fold(line, indent).into_owned();
         *line = styled(&folded, LOSS, layout.color && is_at_fault);

@@ -14,7 +14,7 @@ use super::slices::{MAX_SLICES, Slices};
 use crate::analysis::{Bucket, Difference, Measure, Sample, corrected, difference};
 use crate::model::Rate;
 
-/// Maximum probability of at least one difference by chance among all comparisons.
+/// Maximum probability that at least one of all reported differences is due to chance.
 const MAX_PROBABILITY: f64 = 0.01;
 
 /// Minimum Kolmogorov–Smirnov distance between the old and the new values.

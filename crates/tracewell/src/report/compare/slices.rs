@@ -10,8 +10,8 @@ use crate::analysis::scheduling::{Moments, Position};
 use crate::analysis::total::{Total, total};
 use crate::model::{ContextId, Loss, OnBehalf, Running};
 
-/// Maximum number of slices. A trace that lasts at least this number of ticks is divided into more
-/// than half of this number of slices.
+/// Maximum number of slices. A trace of at least `MAX_SLICES` ticks has more than `MAX_SLICES / 2`
+/// slices.
 pub(super) const MAX_SLICES: usize = 128;
 
 /// Maximum number of keys. A trace of a real system has fewer event types and contexts.
@@ -107,7 +107,8 @@ impl<K: Ord> Slices<K> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Executed {
     pub(super) slices: Slices<ContextId>,
-    /// The context that each core runs outside of interrupts, and the tick from which on it runs.
+    /// The context that each core runs outside of interrupts, and the tick at which this context
+    /// began to run.
     cores: Vec<Option<(ContextId, u64)>>,
 }
 

@@ -57,7 +57,7 @@ pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout
     put_lines(text, &bounds, &counts, unit, layout);
 }
 
-/// For each bound, returns how many times are in the interval up to the next bound.
+/// For each bound, counts the times from this bound up to the next one.
 fn count(bounds: &[u64], times: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
     let mut counts = vec![0; bounds.len()];
     for (time, count) in times {

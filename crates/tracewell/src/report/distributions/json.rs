@@ -24,7 +24,7 @@ impl DistributionFigures {
     }
 }
 
-/// The distribution of times of one kind that belong to one thing.
+/// The distribution of the times of one kind and one subject.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionRow {

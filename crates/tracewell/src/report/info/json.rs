@@ -25,7 +25,7 @@ pub struct Summary<'a> {
     pub events_read: u64,
     /// Ticks from the first to the last counted event.
     pub span_ticks: u64,
-    /// The same in nanoseconds; null if the clock's rate is unknown.
+    /// Nanoseconds from the first to the last counted event; null if the clock's rate is unknown.
     pub span_ns: Option<u64>,
     /// The dates of the first and the last counted event; null if the trace has no wall clock.
     pub dates: Option<DateRange>,

@@ -27,7 +27,7 @@ pub struct SchedulingFigures<'a> {
     pub events: u64,
     /// Ticks from the first event to the last.
     pub span_ticks: u64,
-    /// The same in nanoseconds; null if the clock's rate is unknown.
+    /// Nanoseconds from the first event to the last; null if the clock's rate is unknown.
     pub span_ns: Option<u64>,
     /// Ticks of all tasks and interrupts on all cores.
     pub charged_ticks: Option<u64>,

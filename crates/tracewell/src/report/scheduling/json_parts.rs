@@ -44,7 +44,7 @@ pub struct SplitRow {
     pub interference_ticks: u64,
     /// Ticks in interrupts.
     pub interrupt_ticks: u64,
-    /// Ticks in which no task executed, or it is unknown which.
+    /// Ticks in which no task executed, or in which the executing task is unknown.
     pub unattributed_ticks: u64,
 }
 

@@ -28,7 +28,7 @@ pub struct JobRow<'a> {
     pub completion_ticks: u64,
     /// Ticks from release to completion.
     pub response_ticks: u64,
-    /// The same in nanoseconds.
+    /// Nanoseconds from release to completion.
     pub response_ns: Option<u64>,
     /// Ticks for which it executed.
     pub execution_ticks: u64,
@@ -40,7 +40,7 @@ pub struct JobRow<'a> {
     pub preempted_by: Option<Vec<ContextTicks<'a>>>,
     /// Ticks in interrupts.
     pub interrupt_ticks: Option<u64>,
-    /// Ticks in which no task executed, or it is unknown which.
+    /// Ticks in which no task executed, or in which the executing task is unknown.
     pub unattributed_ticks: Option<u64>,
     /// Number of preemptions of the task while this was its oldest job.
     pub preemptions: u64,
@@ -101,10 +101,9 @@ pub struct WaitRow<'a> {
     pub until_ticks: u64,
     /// The parts of the wait.
     pub split: Option<SplitRow>,
-    /// Ticks in which another task executed that had a later deadline and did not own the mutex.
+    /// Ticks in which a task with a later deadline executed without owning the mutex.
     pub inverted_ticks: Option<u64>,
-    /// Ticks in which another task executed that had a less urgent priority and did not own the
-    /// mutex.
+    /// Ticks in which a task of less urgent priority executed without owning the mutex.
     pub inverted_by_priority_ticks: Option<u64>,
 }
 

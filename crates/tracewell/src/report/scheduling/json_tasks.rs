@@ -39,7 +39,7 @@ pub struct TaskRow<'a> {
     pub timing: Option<TimingRow>,
     /// Number of times that another task was chosen although this one was ready.
     pub preemptions: Option<u64>,
-    /// The same, after the budget of its server was exhausted.
+    /// Number of losses of the processor because the budget of its server was exhausted.
     pub throttled: Option<u64>,
     /// Number of requests for mutexes.
     pub lock_requests: Option<u64>,
@@ -179,7 +179,7 @@ impl<'a> TaskRow<'a> {
 pub struct Inversions {
     /// Number of requests that waited for an owner of less urgent priority.
     pub count: u64,
-    /// Number of waits during which a less urgent task executed that did not own the mutex.
+    /// Number of waits during which a less urgent task executed without owning the mutex.
     pub unbounded: u64,
     /// The longest such time.
     pub inverted_max_ticks: Option<u64>,
@@ -321,6 +321,6 @@ pub struct TaskPassages<'a> {
     pub name: Option<&'a str>,
     /// The times from mark to mark.
     pub raw: Option<Durations>,
-    /// The same, counting only the task's execution.
+    /// The execution times of the task from mark to mark.
     pub net: Option<Durations>,
 }

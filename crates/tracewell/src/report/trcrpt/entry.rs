@@ -120,7 +120,7 @@ fn begin(entry: &mut Vec<u8>, environment: Environment) {
     entry.resize(environment.word(), 0);
 }
 
-/// Returns an entry of words followed by a text or bytes.
+/// Returns an entry that consists of words and then a string or bytes.
 fn with_tail<'a>(
     id: u16,
     environment: Environment,

@@ -312,7 +312,7 @@ fn wrapped(out: &mut TextBuffer, line: &[u8], used: usize, margin: usize, width:
     let mut used = used;
     let mut count = 1;
     loop {
-        // Each line must contain some text, even if it is narrow.
+        // However narrow the lines are, each of them must contain some text.
         let room = width.saturating_sub(used).max(16);
         if rest.len() <= room {
             out.text(rest);

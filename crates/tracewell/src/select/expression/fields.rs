@@ -209,8 +209,8 @@ fn compares(condition: &Condition, number: Option<i128>, text: &str) -> bool {
     let is = |wanted: &Wanted, comparison: Comparison| match wanted {
         Wanted::Number(wanted, written) => match number {
             Some(value) => comparison.holds(value.cmp(wanted)),
-            // The expression compares with a string that looks like a number, such as a version.
-            // Compare it as written.
+            // The field is text, and the expression compares it with text that looks like a number,
+            // such as a version. Compare the number as it is written.
             None => comparison.holds(text.cmp(written)),
         },
         Wanted::Text(Text::Like(pattern)) => comparison.holds(equality(like(pattern, text))),

@@ -18,7 +18,7 @@ pub(crate) struct Tokens<'a> {
     lexer: Lexer<'a>,
     /// The next token. One token of lookahead is enough.
     token: Token,
-    /// The span of the last token.
+    /// The span of the previous token.
     before: Span,
     findings: Vec<Finding>,
 }
@@ -39,7 +39,7 @@ impl<'a> Tokens<'a> {
         self.token.span
     }
 
-    /// Returns the span of the last token.
+    /// Returns the span of the previous token.
     pub(crate) fn span_before(&self) -> Span {
         self.before
     }

@@ -25,8 +25,8 @@ impl<'a> Scope<'a> {
             }
             scope.assignments(&stanza.body);
             each_definition(&stanza.body, &mut |function| {
-                // Parameters are also macros. If this function calls other functions, they may use
-                // its parameters.
+                // Parameters are also macros. If this function calls other functions, those
+                // functions can also use its parameters.
                 scope.assigned.extend(function.parameters.iter().map(String::as_str));
                 scope.assignments(&function.body);
                 if scope.functions.insert(&function.name, function).is_some() {

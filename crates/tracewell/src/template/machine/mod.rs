@@ -90,7 +90,7 @@ impl Marks {
     }
 }
 
-/// Hook ids of the templates that are used for events without a template.
+/// Hook ids of the templates that are used for events without a template of their own.
 const OF_ID_ZERO: u16 = 0x0040;
 const OF_UNDEFINED: u16 = 0x0070;
 const OF_DEFAULT: u16 = 0x0080;
@@ -259,7 +259,7 @@ impl Machine {
         if state.slots.len() != program.slots.len() {
             state.slots.resize(program.slots.len(), (0, read::Value::default()));
         }
-        // If the last event ended early, the stacks still have entries.
+        // If the previous event ended early, the stacks still have entries.
         state.stack.clear();
         state.loops.clear();
         state.calls.clear();

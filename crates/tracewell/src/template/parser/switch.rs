@@ -11,7 +11,7 @@ use crate::template::syntax::{
 /// The radix of a number.
 #[derive(Clone, Copy, Debug)]
 enum Radix {
-    /// The radix of the code that reads the value of the switch.
+    /// The radix in which the format code reads the value of the switch.
     Fixed(u32),
     /// Decimal if the number has only decimal digits, otherwise hexadecimal.
     Guessed,

@@ -7,7 +7,7 @@
 //! one table.
 //!
 //! RKH documents the filters of each event only for version 3.4. We assume that events of older
-//! dialects have the filters of their 3.4 successors.
+//! dialects have the filters of the events that correspond to them in 3.4.
 
 #[rustfmt::skip]
 mod table;
@@ -15,7 +15,7 @@ mod table;
 use super::{Condition, Dialect, Field, FieldType, SymbolKind};
 pub use table::{V2_0, V2_0Pre, V2_2, V2_3, V2_4_3, V2_4_4, V2_4_5, V3_4};
 
-/// An event that targets record: its code and its arguments.
+/// An event that a target can record: its code and its arguments.
 ///
 /// ```
 /// use tracewell_wire::rkh::events::V3_4;

@@ -1,4 +1,4 @@
-//! Packets of a Perfetto trace: time, interned names, and one message each.
+//! Packets of a Perfetto trace. Each contains a time, interned names, and one message.
 //!
 //! A file is a sequence of packets. The first packet that uses a name defines a number for it.
 //! After a loss, a reader forgets all numbers, so the writer defines them again.

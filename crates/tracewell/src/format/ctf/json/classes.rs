@@ -311,7 +311,7 @@ fn ranges(value: &Value) -> Result<Vec<(i128, i128)>, Fault> {
         {
             Ok((*low, *high))
         }
-        _ => Err(value.expected("two integers of 64 bits that do not fall")),
+        _ => Err(value.expected("two integers of 64 bits in ascending order")),
     };
     ranges.iter().map(range).collect()
 }

@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
         let low = self.number()?;
         let high = if self.eat("...")? { self.number()? } else { low };
         match low > high {
-            true => Err(fault(at, format!("expected a range that rises, found {low} ... {high}"))),
+            true => Err(fault(at, format!("expected an ascending range, found {low} ... {high}"))),
             false => Ok((low, high)),
         }
     }

@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition of [`Simd::look`], byte by byte.
+    /// A reference implementation of [`Simd::look`] that examines one byte at a time.
     fn by_bytes(block: &[u8; BLOCK], before: u8) -> (u64, u64, u8, [u8; BLOCK]) {
         let mask = |byte| {
             let equal = block.iter().enumerate().map(|(index, b)| u64::from(*b == byte) << index);

@@ -1,8 +1,8 @@
 //! Reads the part of TOML in which the schemas of the program are written.
 //!
-//! Each run of the program reads a schema. A general parser would execute 150 instructions
-//! per byte of the schema, more than a report of a small trace in total. This reader executes about
-//! 30 per byte, because it knows only the following:
+//! Each run of the program reads a schema. A general parser would execute 150 instructions per byte
+//! of the schema. The whole schema would then cost more instructions than the report of a small
+//! trace. This reader executes about 30 instructions per byte, because it knows only the following:
 //!
 //! * sections `[[name]]` and `[name.key]`, and lines `key = value`, each at the start of a line,
 //! * strings in quotes without escapes, whole numbers in decimal or with `0x`, `true` and `false`,
