@@ -424,8 +424,8 @@ fn the_events_of_a_ctf_trace_can_act_on_objects() {
                 means = { is = \"lock\", object = \"u32\" }\nargs = [\"u32: mutex\"]\n";
     let input = Input::open(&file("examples/lttng"), settings(&[text])).unwrap();
     let (trace, _) = read(input);
-    let events = trace.schema.events();
-    let event = events.iter().find(|event| event.name == "tw:ints").unwrap();
+    let mut events = trace.schema.events();
+    let event = events.find(|event| event.name == "tw:ints").unwrap();
     let object = event.means.unwrap().object.unwrap();
     assert_eq!(event.args[object].name, "u32");
     let ArgumentKind::Object(Some(kind)) = event.args[object].kind else { panic!("{event:?}") };
