@@ -1,4 +1,5 @@
-//! Measures `serve` with a large trace: the first picture, the summary, views, and the second start.
+//! Measures `serve` with a large trace: the first picture, the summary, views, and the second
+//! start.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -3,9 +3,9 @@
 use super::{ArgumentKind, EventType, Schema, TableId};
 
 impl Schema {
-    /// Adds an entry, for example for an event of the application. If a user's [`Extension`](super::Extension) has an
-    /// entry for the event's name, that entry applies as well. Returns false if the id already has
-    /// an entry or is above 65535.
+    /// Adds an entry, for example for an event of the application. If a user's
+    /// [`Extension`](super::Extension) has an entry for the event's name, that entry applies as
+    /// well. Returns false if the id already has an entry or is above 65535.
     pub fn define(&mut self, event: EventType) -> bool {
         let event = if self.by_name.is_empty() { event } else { self.extended_by_name(event) };
         let has_call_site = event.instrumentation.site.is_some();

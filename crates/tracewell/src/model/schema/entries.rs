@@ -6,9 +6,10 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::EventType;
+use super::file::{Event, File};
 use super::parse::Source;
 use super::plain::Places;
+use super::{EventType, Schema, parse, plain, versions};
 use crate::model::Meaning;
 
 /// Entries in the order of their definitions. Each id has at most one entry.
@@ -122,4 +123,30 @@ impl Entries {
         };
         entry.event.get_or_init(parse)
     }
+}
+
+/// Parses a schema except for its events, and finds these. Returns `None` if the schema has an
+/// error, or if it is not in the part of TOML that [`plain`] reads.
+pub(super) fn quickly(text: &'static str, version: Option<&str>) -> Option<Schema> {
+    let (mut file, sections) = plain::read_without::<File>(text, "event").ok()?;
+    let versions = versions::select(&mut file, version).ok()?;
+    let mut schema = parse::build(file).ok()?;
+    let mut entries = Vec::with_capacity(sections.len());
+    for lines in sections {
+        let head = plain::head(text.get(lines.clone())?, versions.are_listed()).ok()?;
+        if let Some(id) = versions.id(&head).ok()? {
+            entries.push((id, lines));
+        }
+    }
+    if versions.are_listed() {
+        entries.sort_by_key(|(id, _)| *id);
+    }
+    let hiding = plain::Places::of(text, &["hides"]);
+    for (id, lines) in entries.iter().filter(|(_, lines)| hiding.are_in(lines)) {
+        let hides = plain::section::<Event>(text.get(lines.clone())?).ok()?.hides;
+        schema.hides.extend((hides != 0).then_some((*id, hides)));
+    }
+    let kinds = schema.kinds_by_name();
+    schema.entries = Entries::of_source(Source::new(text, versions, kinds), entries.into_iter())?;
+    Some(schema)
 }

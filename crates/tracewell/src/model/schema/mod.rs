@@ -110,7 +110,7 @@ impl Schema {
     /// # Panics
     /// See [`Schema::built_in`].
     pub fn built_in_version(text: &'static str, file: &str, version: Option<&str>) -> Arc<Self> {
-        let schema = parse::quickly(text, version);
+        let schema = entries::quickly(text, version);
         match schema.map_or_else(|| Self::parse_version(text, file, version), Ok) {
             Ok(schema) => Arc::new(schema),
             Err(error) => unreachable!("{error}"),

@@ -7,7 +7,6 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use toml::Spanned;
 
-use super::entries::Entries;
 use super::file::{Event, Fault, File, Holds, Kind, Roles};
 use super::versions::Versions;
 use super::{
@@ -116,6 +115,14 @@ pub(super) struct Source {
 }
 
 impl Source {
+    pub(super) const fn new(
+        text: &'static str,
+        versions: Versions,
+        kinds: BTreeMap<String, ArgumentKind>,
+    ) -> Self {
+        Self { text, versions, kinds }
+    }
+
     /// Returns the whole text.
     pub(super) const fn text(&self) -> &'static str {
         self.text
@@ -136,33 +143,7 @@ impl Source {
     }
 }
 
-/// Parses a schema except for its events, and finds these. Returns `None` if the schema has an
-/// error, or if it is not in the part of TOML that [`plain`] reads.
-pub(super) fn quickly(text: &'static str, version: Option<&str>) -> Option<Schema> {
-    let (mut file, sections) = plain::read_without::<File>(text, "event").ok()?;
-    let versions = versions::select(&mut file, version).ok()?;
-    let mut schema = build(file).ok()?;
-    let mut entries = Vec::with_capacity(sections.len());
-    for lines in sections {
-        let head = plain::head(text.get(lines.clone())?, versions.are_listed()).ok()?;
-        if let Some(id) = versions.id(&head).ok()? {
-            entries.push((id, lines));
-        }
-    }
-    if versions.are_listed() {
-        entries.sort_by_key(|(id, _)| *id);
-    }
-    let hiding = plain::Places::of(text, &["hides"]);
-    for (id, lines) in entries.iter().filter(|(_, lines)| hiding.are_in(lines)) {
-        let hides = plain::section::<Event>(text.get(lines.clone())?).ok()?.hides;
-        schema.hides.extend((hides != 0).then_some((*id, hides)));
-    }
-    let kinds = schema.kinds_by_name();
-    schema.entries = Entries::of_source(Source { text, versions, kinds }, entries.into_iter())?;
-    Some(schema)
-}
-
-fn build(file: File) -> Result<Schema, Fault> {
+pub(super) fn build(file: File) -> Result<Schema, Fault> {
     let mut tables = Vec::new();
     let enums = file.enums.into_iter().map(|table| (table, false));
     let flags = file.flags.into_iter().map(|table| (table, true));
@@ -171,7 +152,7 @@ fn build(file: File) -> Result<Schema, Fault> {
     }
     let kinds: Vec<_> = file.object.iter().map(Kind::build).collect::<Result<_, Fault>>()?;
     let mut schema = Schema {
-        entries: Entries::default(),
+        entries: Default::default(),
         ranges: Vec::new(),
         unknown: range_type(0, "UNKNOWN".into(), "unknown event".into(), "unknown".into()),
         kinds,

@@ -1,4 +1,5 @@
-//! The type of an event: its arguments with their types, its meaning, and the roles of its arguments.
+//! The type of an event: its arguments with their types, its meaning, and the roles of its
+//! arguments.
 
 use super::{Instrumentation, TableId};
 use crate::model::Meaning;

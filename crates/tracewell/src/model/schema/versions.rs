@@ -51,7 +51,8 @@ impl Versions {
         if let Some(version) = version {
             versions.chosen = versions.position(0, version)?;
         }
-        // Each prefix has a version. It applies from this version on, until the next prefix applies.
+        // Each prefix has a version. It applies from this version on, until the next prefix
+        // applies.
         let prefix = versions.latest(0, &file.prefixes)?;
         Ok(Self { prefix: prefix.cloned().unwrap_or_default(), ..versions })
     }
