@@ -86,13 +86,7 @@ impl Cache {
         Some(Self { folder: base.join("tracewell"), most: MAX_BYTES })
     }
 
-    /// Returns a cache in a folder.
-    #[cfg(test)]
-    pub(super) fn in_folder(folder: PathBuf) -> Self {
-        Self { folder, most: MAX_BYTES }
-    }
-
-    pub(super) fn file(&self, key: &Key) -> PathBuf {
+    fn file(&self, key: &Key) -> PathBuf {
         self.folder.join(&key.name).with_extension(EXTENSION)
     }
 
