@@ -29,14 +29,12 @@ mod stored;
 mod view;
 
 use std::fs::File;
-use std::hash::Hash;
 use std::io;
 use std::ops::Range;
 
-use self::level::Classed;
 use self::pool::Pool;
 pub(crate) use self::pool::checksum;
-use self::row::SummaryRow;
+use self::row::{RowState, SummaryRow};
 use self::sample::Sample;
 pub(crate) use self::sample::{Extent, distinct};
 use super::machines;
@@ -191,6 +189,7 @@ impl Summary {
             figures: Figures::default(),
             levels: Vec::new(),
             machines: Vec::new(),
+            spans: Vec::new(),
             machine_figures: machines::Figures::default(),
         })
     }
@@ -215,7 +214,7 @@ impl Summary {
 }
 
 /// Returns rows at a resolution. `last` contains the latest change of each row.
-fn rows<S: Copy + Eq + Hash + Classed>(
+fn rows<S: RowState>(
     parts: &[SummaryRow<S>],
     last: &[Row<S>],
     range: &Range<u64>,
@@ -289,6 +288,7 @@ impl Settled for Parts {
 
 #[cfg(test)]
 mod tests {
+    use super::level::Classed;
     use super::*;
     use crate::model::Columns;
 

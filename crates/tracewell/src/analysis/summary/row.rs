@@ -14,7 +14,7 @@ use super::encoded::{START, put};
 use super::level::{Classed, Level, Sum};
 use super::pool::{Pool, Record};
 use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
-use crate::analysis::tracks::{Change, Position};
+use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 
 /// Number of changes in a block. In tests, blocks and segments are small, so that short rows have
 /// several.
@@ -26,6 +26,54 @@ pub(super) const FAN: usize = 8;
 /// Number of blocks in a segment: a power of `FAN`.
 pub(super) const SEGMENT: usize = if cfg!(test) { FAN } else { FAN * FAN * FAN };
 
+/// Number of places in which a row remembers the numbers of states; a power of two.
+const PLACES: usize = 64;
+
+/// A state of a row.
+pub(super) trait RowState: Copy + Eq + Hash + Classed {
+    /// Returns a number that usually differs between the states of a row.
+    fn hint(self) -> usize;
+}
+
+impl RowState for State {
+    fn hint(self) -> usize {
+        match self {
+            Self::Unknown => 0,
+            // A context usually runs for itself.
+            Self::Running(_) => 1,
+            Self::Interrupted => 2,
+            Self::Preempted => 3,
+            Self::Ready => 4,
+            Self::Sleeping => 5,
+            Self::Done => 6,
+            Self::Off => 7,
+            Self::Deleted => 8,
+            Self::Blocked(reason) => 9 + reason as usize,
+        }
+    }
+}
+
+impl RowState for Occupant {
+    fn hint(self) -> usize {
+        match self {
+            Self::Unknown => 0,
+            Self::Idle => 1,
+            Self::Interrupt { depth, .. } => 2 + usize::from(depth & 3),
+            Self::Task { runs, .. } => 6 + runs.index(),
+        }
+    }
+}
+
+impl RowState for Holder {
+    fn hint(self) -> usize {
+        match self {
+            Self::Unknown => 0,
+            Self::Free => 1,
+            Self::Context(context) => 2 + context.index(),
+        }
+    }
+}
+
 /// A row of a summary. States are numbered in the order of their first occurrence.
 #[derive(Clone, Debug)]
 pub(super) struct SummaryRow<S> {
@@ -34,6 +82,8 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
+    /// The numbers of recent states by their hints. Most look-ups need no hash table.
+    recent: [u32; PLACES],
     pub(super) sealed: Vec<Sealed>,
     /// The blocks after the sealed segments.
     pub(super) segment: Segment,
@@ -104,6 +154,7 @@ impl<S> Default for SummaryRow<S> {
             classes: Vec::new(),
             number_of: HashMap::default(),
             class_of: HashMap::default(),
+            recent: [0; PLACES],
             sealed: Vec::new(),
             segment: Segment::default(),
             levels: Vec::new(),
@@ -112,7 +163,7 @@ impl<S> Default for SummaryRow<S> {
     }
 }
 
-impl<S: Stored + Copy + Eq + Hash + Classed> Stored for SummaryRow<S> {
+impl<S: Stored + RowState> Stored for SummaryRow<S> {
     fn put(&self, out: &mut Vec<u8>) {
         let Self { states, sealed, segment, levels, open, .. } = self;
         states.put(out);
@@ -140,7 +191,7 @@ impl<S: Stored + Copy + Eq + Hash + Classed> Stored for SummaryRow<S> {
     }
 }
 
-impl<S: Copy + Eq + Hash + Classed> SummaryRow<S> {
+impl<S: RowState> SummaryRow<S> {
     /// Returns true if all indices are valid.
     fn is_sound(&self) -> bool {
         let Self { states, segment, levels, open, .. } = self;
@@ -168,14 +219,18 @@ impl<S: Copy + Eq + Hash + Classed> SummaryRow<S> {
     }
 
     /// Returns the number of a state.
-    fn number(&mut self, state: S) -> u32 {
-        let Self { states, classes, class_of, .. } = self;
-        *self.number_of.entry(state).or_insert_with(|| {
-            let next = states.len() as u32;
-            states.push(state);
-            classes.push(*class_of.entry(state.class()).or_insert(next));
-            next
-        })
+    #[inline]
+    pub(super) fn number(&mut self, state: S) -> u32 {
+        let recent = &mut self.recent[state.hint() % PLACES];
+        if self.states.get(*recent as usize) != Some(&state) {
+            let next = self.states.len() as u32;
+            *recent = *self.number_of.entry(state).or_insert(next);
+            if *recent == next {
+                self.states.push(state);
+                self.classes.push(*self.class_of.entry(state.class()).or_insert(next));
+            }
+        }
+        *recent
     }
 
     /// Adds changes that follow the existing changes of the row.

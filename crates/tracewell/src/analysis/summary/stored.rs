@@ -108,6 +108,7 @@ impl Summary {
             arrows: Vec::new(),
             levels: Vec::new(),
             machines: Vec::new(),
+            spans: Vec::new(),
             findings: Vec::new(),
             reasons: Vec::new(),
             figures: Figures::default(),

@@ -1,18 +1,17 @@
 //! Makes the row of a view: combines the states that are too short to be seen.
 
-use std::hash::Hash;
 use std::io;
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::encoded::{START, changes};
-use super::level::{Classed, Level, Share, Sum};
+use super::level::{Level, Share, Sum};
 use super::pool::{Pool, damaged};
-use super::row::{FAN, SEGMENT, Segment, SummaryRow};
+use super::row::{FAN, RowState, SEGMENT, Segment, SummaryRow};
 use crate::analysis::stored::Stored;
 use crate::analysis::tracks::{Change, Position, Row};
 
-impl<S: Copy + Eq + Hash + Classed> SummaryRow<S> {
+impl<S: RowState> SummaryRow<S> {
     /// Returns the part of the row that overlaps a range, at a resolution; see
     /// [`super::Summary::tracks`]. `last` is the change that follows the changes of the row, if
     /// there is one.
@@ -78,7 +77,7 @@ struct View<'a, S> {
     blocks: Option<(usize, Rc<Segment>)>,
 }
 
-impl<S: Copy + Eq + Hash + Classed> View<'_, S> {
+impl<S: RowState> View<'_, S> {
     /// Adds a part of a level: the whole part if it is short enough, otherwise its parts in the
     /// level below. Level 0 is that of the blocks.
     fn part(&mut self, number: usize, part: usize) -> io::Result<()> {
@@ -255,8 +254,15 @@ impl<S: Copy + Eq + Hash + Classed> View<'_, S> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::level::Classed;
     use super::super::row::BLOCK;
     use super::*;
+
+    impl RowState for u8 {
+        fn hint(self) -> usize {
+            usize::from(self)
+        }
+    }
 
     /// States of which two are a class.
     impl Classed for u8 {
@@ -293,6 +299,13 @@ mod tests {
         let equal = prop::collection::vec((Just(0), 0..6_u8), BLOCK..10 * BLOCK);
         let parts = prop::collection::vec(prop_oneof![2 => different, 1 => equal], 1..4);
         parts.prop_map(|parts| parts.concat())
+    }
+
+    #[test]
+    fn states_with_the_same_hint_have_different_numbers() {
+        let mut row = SummaryRow::default();
+        let states = [0, 64, 0, 128, 64, 64, 0_u8];
+        assert_eq!(states.map(|state| row.number(state)), [0, 1, 0, 2, 1, 1, 0]);
     }
 
     proptest! {
