@@ -10,6 +10,7 @@ pub mod ctf;
 pub mod posix;
 pub mod rkh;
 pub mod scaling;
+pub mod serve;
 pub mod shark;
 pub mod stream;
 pub mod systemview;

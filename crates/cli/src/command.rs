@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tracewell::text::shown_lines;
 
 use crate::outcome::{Failure, Outcome, print_message};
@@ -125,11 +125,31 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
             Ok(Verb::Ingest(verbs::ingest::Ingest::new(&arguments[2..])))
         }
         _ => {
-            let cli = Cli::try_parse_from(arguments)?;
+            let cli = quickly(arguments).map_or_else(|| Cli::try_parse_from(arguments), Ok)?;
             screen::set(&cli.screen);
             Ok(cli.verb)
         }
     }
+}
+
+/// Parses the arguments of a verb that reads traces. The definition of the whole command line takes
+/// most of the time of a short run, so this function defines only this verb. Returns `None` for
+/// other verbs, and for help and errors, which name other verbs.
+fn quickly(arguments: &[OsString]) -> Option<Cli> {
+    let name = arguments.get(1)?.to_str()?;
+    let (name, augment): (&'static str, fn(clap::Command) -> clap::Command) = match name {
+        "info" => ("info", verbs::info::Info::augment_args),
+        "events" => ("events", verbs::events::Events::augment_args),
+        "report" => ("report", verbs::report::Report::augment_args),
+        "analyze" => ("analyze", verbs::analyze::Analyze::augment_args),
+        "view" => ("view", verbs::view::View::augment_args),
+        "check" => ("check", verbs::check::Check::augment_args),
+        "convert" => ("convert", verbs::convert::Convert::augment_args),
+        _ => return None,
+    };
+    let command = clap::Command::new("tracewell").subcommand_required(true);
+    let command = ScreenArgs::augment_args(command).subcommand(augment(clap::Command::new(name)));
+    Cli::from_arg_matches(&command.try_get_matches_from(arguments).ok()?).ok()
 }
 
 /// Returns the name by which the program was called.
@@ -165,5 +185,45 @@ pub(crate) fn usage_status(arguments: &[OsString], error: &clap::Error) -> ExitC
         _ if !error.use_stderr() => ExitCode::SUCCESS,
         true => Outcome::Wrong.exit_code(),
         false => Outcome::Usage.exit_code(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn one_verb_is_parsed_as_in_the_whole_command_line() {
+        let lines = [
+            "tracewell info --json a.trx",
+            "tracewell info --color always -O rate=1MHz --width 90 a.trx b.trx",
+            "tracewell events --format tsv --from 5 a.trx",
+            "tracewell report -t a.fmt --threads 1 a.trx",
+            "tracewell analyze --show distributions --no-pager a.trx",
+            "tracewell view --width 100 a.trx",
+            "tracewell check a.rules a.trx",
+            "tracewell convert a.trx -o b.trx -T order=big",
+        ];
+        for line in lines {
+            let parsed = |cli: Option<Cli>| cli.map(|cli| format!("{cli:?}"));
+            let quick = parsed(quickly(&arguments(line)));
+            assert!(quick.is_some(), "{line}");
+            assert_eq!(quick, parsed(Cli::try_parse_from(arguments(line)).ok()), "{line}");
+        }
+        for line in [
+            "tracewell",
+            "tracewell info --help",
+            "tracewell info --version",
+            "tracewell help info",
+            "tracewell info --jsno a.trx",
+            "tracewell --color always info a.trx",
+            "tracewell serve a.trx",
+        ] {
+            assert!(quickly(&arguments(line)).is_none(), "{line}");
+        }
     }
 }

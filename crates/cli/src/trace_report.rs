@@ -140,13 +140,13 @@ fn warn_unknown_names(path: &Path, trace: &Trace, program: &Program, shipped: &[
     let shipped: Vec<_> = shipped.iter().filter_map(|format| format.shipped_template()).collect();
     let shipped = Program::of(&shipped).program;
     let unknown = |name: &&str| {
-        trace.schema.events().iter().all(|event| event.name != *name)
+        trace.schema.events().all(|event| event.name != *name)
             && shipped.names().all(|of_shipped| of_shipped != *name)
     };
     let unknown: Vec<_> = program.names().filter(unknown).collect();
     if let [first, ..] = unknown[..] {
         let (path, names) = (shown_path(path), unknown.join(", "));
-        let events = trace.schema.events().iter();
+        let events = trace.schema.events();
         let hint = did_you_mean(nearest(first, events.map(|event| event.name.as_str())));
         let format = trace.format;
         warn!("{path}: format {format} has no events of these names: {names}{hint}");

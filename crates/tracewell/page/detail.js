@@ -34,11 +34,12 @@ export function needed(part, view, width) {
     const [from, to] = [Math.max(view.from, 0), Math.min(view.to, view.length)];
     const tick = (view.to - view.from) / width;
     const isInside = part.from <= from && to <= part.until;
-    if (isInside && part.resolution <= tick) return null;
+    // Small changes of the scale need no request.
+    if (isInside && part.resolution <= tick * 1.5) return null;
     // The margin on both sides makes requests for small moves unnecessary.
-    const margin = to - from;
+    const margin = (to - from) / 2;
     const range = { from: Math.max(Math.floor(from - margin), 0), to: Math.min(Math.ceil(to + margin), view.length) };
-    return { ...range, parts: Math.ceil((range.to - range.from) / tick) * 2 };
+    return { ...range, parts: Math.ceil((range.to - range.from) / tick) };
 }
 
 export class Detail {

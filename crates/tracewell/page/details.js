@@ -324,7 +324,9 @@ export class Details {
         for (let i = 0; i < Math.min(gap.from.length, 5); i += 1) {
             links.push(element("li", [this.link(`${model.missing(i)}, at ${time(gap.from[i])}`, () => this.places.zoom(gap.from[i], gap.until[i]))]));
         }
-        const counts = [counted(order.length, "priority inversion"), counted(missed.length, "missed deadline"), counted(gap.from.length, "gap")];
+        // A part of a large trace does not contain all short inversions.
+        const inversions = header.part ? header.inversions : order.length;
+        const counts = [counted(inversions, "priority inversion"), counted(missed.length, "missed deadline"), counted(gap.from.length, "gap")];
         const parts = [element("h2", ["Findings"]), element("p", [counts.join(" · ")]), element("ul", links)];
         if (header.needed) parts.push(element("p", [`States are unknown: they need ${header.needed}.`]));
         parts.push(...this.marking.section((text, follow) => this.link(text, follow)));

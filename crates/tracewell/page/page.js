@@ -159,6 +159,7 @@ export function show(content, store, load, several = null) {
         written = address;
         isDrawn = true;
         named("sequence").setAttribute("aria-pressed", String(view.isSequence));
+        document.documentElement.dataset.lanes = String(timeline.visible(timeline.canvas.clientHeight).length);
         document.documentElement.dataset.frame = (performance.now() - begun).toFixed(2);
         document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
     };

@@ -72,7 +72,7 @@ fn the_events_that_analyses_need_are_defined() {
     for (code, meaning) in expected {
         assert_eq!(means(code), Some(meaning), "0x{code:02X}");
     }
-    let labels: Vec<_> = schema.events().iter().map(|event| event.label.as_str()).collect();
+    let labels: Vec<_> = schema.events().map(|event| event.label.as_str()).collect();
     let mut unique = labels.clone();
     unique.sort_unstable();
     unique.dedup();

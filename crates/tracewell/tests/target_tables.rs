@@ -25,8 +25,7 @@ fn kind(argument: &Argument) -> &'static str {
 
 /// The generated module.
 fn rendered() -> String {
-    let mut events: Vec<_> =
-        schema().events().iter().filter(|event| event.id < 256).cloned().collect();
+    let mut events: Vec<_> = schema().events().filter(|event| event.id < 256).cloned().collect();
     events.sort_by_key(|event| event.id);
     let mut out = "\
 //! The recorded events, generated from `schemas/target.toml`: do not edit.

@@ -49,10 +49,10 @@ fn every_object_type_of_the_reference_table_is_there() {
 #[test]
 fn names_are_unique_and_labels_are_there() {
     let schema = tracewell::format::threadx::schema();
-    let mut names: Vec<_> = schema.events().iter().map(|event| &event.name).collect();
+    let mut names: Vec<_> = schema.events().map(|event| &event.name).collect();
     names.sort();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
-    assert!(schema.events().iter().all(|event| !event.label.is_empty()));
+    assert!(schema.events().all(|event| !event.label.is_empty()));
 }
 
 /// Returns the kind and name of each argument of an event. The name of a table is the name of its

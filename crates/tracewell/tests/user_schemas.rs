@@ -54,7 +54,7 @@ fn an_event_of_a_format_may_be_called_by_its_label() {
     let file = Arc::new(Extension::parse(text, "app.toml").unwrap());
     let rkh = format::by_name("rkh").unwrap();
     let schema = rkh.extended((rkh.schema)(), &[file]).unwrap();
-    let event = schema.events().iter().find(|event| event.name == "RKH_TE_SM_DCH");
+    let event = schema.events().find(|event| event.name == "RKH_TE_SM_DCH");
     assert_eq!(event.unwrap().label, "dispatched");
 }
 
@@ -198,7 +198,7 @@ fn an_event_of_a_program_is_named_by_its_name() {
     let (trace, events) = read(open(text));
     // Arguments that the file does not list keep their names.
     assert_eq!(events, [("frame sent".to_owned(), "bytes=0x0000000000000005, port=80".to_owned())]);
-    let sent = trace.schema.events().iter().find(|event| event.name == "sent").unwrap();
+    let sent = trace.schema.events().find(|event| event.name == "sent").unwrap();
     assert_eq!(sent.means.unwrap().meaning, Meaning::Value);
     assert_eq!(notes(&trace, Severity::Note), ["app.toml: these events never occurred: received"]);
     // The arguments are known only when the trace defines the event.
@@ -424,8 +424,8 @@ fn the_events_of_a_ctf_trace_can_act_on_objects() {
                 means = { is = \"lock\", object = \"u32\" }\nargs = [\"u32: mutex\"]\n";
     let input = Input::open(&file("examples/lttng"), settings(&[text])).unwrap();
     let (trace, _) = read(input);
-    let events = trace.schema.events();
-    let event = events.iter().find(|event| event.name == "tw:ints").unwrap();
+    let mut events = trace.schema.events();
+    let event = events.find(|event| event.name == "tw:ints").unwrap();
     let object = event.means.unwrap().object.unwrap();
     assert_eq!(event.args[object].name, "u32");
     let ArgumentKind::Object(Some(kind)) = event.args[object].kind else { panic!("{event:?}") };

@@ -2,8 +2,8 @@
 //! `bench [--size 256MiB] [--rounds 7] [--check] [PART]`.
 //!
 //! `--check` runs everything once on a small trace, to verify that baseline and candidate agree.
-//! Its times are not significant. `--ctf`, `--decode`, `--live`, `--scaling`, `--systemview` and
-//! `--tracing` each run only one part.
+//! Its times are not significant. `--ctf`, `--decode`, `--live`, `--scaling`, `--systemview`,
+//! `--timeline` and `--tracing` each run only one part.
 //!
 //! Each file here prints the rows of one subject. `plan` contains the command line and shared
 //! helpers.
@@ -22,6 +22,7 @@ mod rkh;
 mod streams;
 mod systemview;
 mod text;
+mod timeline;
 mod tracing;
 
 use std::fs::File;
@@ -37,6 +38,7 @@ fn main() -> Result<()> {
     match plan.only {
         Some(Part::Live) => return live::collect_live(&plan, folder),
         Some(Part::Scaling) => return growth::print_table(&plan),
+        Some(Part::Timeline) => return timeline::timeline(&plan, folder),
         Some(Part::Tracing) => return tracing::record(&plan),
         Some(Part::Ctf) => {
             print_heading();
@@ -75,6 +77,7 @@ fn main() -> Result<()> {
     memory::rkh_without_flags(&plan)?;
     streams::flush(&plan, folder)?;
     live::collect_live(&plan, folder)?;
+    timeline::timeline(&plan, folder)?;
     growth::print_table(&plan)
 }
 

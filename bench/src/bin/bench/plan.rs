@@ -34,10 +34,12 @@ pub(crate) enum Part {
     Ctf,
     /// `--systemview`: decoding of SystemView streams.
     SystemView,
+    /// `--timeline`: the server of the timeline.
+    Timeline,
 }
 
 const USAGE: &str = "usage: bench [--size 256MiB] [--rounds 7] [--check] \
-                     [--ctf | --decode | --live | --scaling | --systemview | --tracing]";
+                     [--ctf | --decode | --live | --scaling | --systemview | --timeline | --tracing]";
 
 impl Plan {
     /// Parses the arguments of this process. `--help` prints the usage and exits.
@@ -49,6 +51,7 @@ impl Plan {
             match argument.as_str() {
                 "--ctf" => plan.only = Some(Part::Ctf),
                 "--systemview" => plan.only = Some(Part::SystemView),
+                "--timeline" => plan.only = Some(Part::Timeline),
                 "--tracing" => plan.only = Some(Part::Tracing),
                 "--check" => plan = Self { size: 1 << 20, rounds: 1, ..plan },
                 "--decode" => plan.only = Some(Part::Decode),

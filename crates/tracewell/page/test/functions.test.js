@@ -372,8 +372,8 @@ test("the page requests a view of a large trace if the loaded view is too small 
     assert.equal(needed({ ...part, from: 0, until: 10000, resolution: 10 }, view(-100, 10100), 1000), null);
     // Four ticks per part are enough for 500 pixels, but not for 1000.
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 250), null);
-    assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 1000), { from: 1000, to: 4000, parts: 6000 });
-    assert.deepEqual(needed(part, view(500, 1500), 500), { from: 0, to: 2500, parts: 2500 });
+    assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 1000), { from: 1500, to: 3500, parts: 2000 });
+    assert.deepEqual(needed(part, view(500, 1500), 500), { from: 0, to: 2000, parts: 1000 });
     const header = { from: "5", part: { from: "1005", until: "4005", resolution: "2", events: 9, most: 50, listed: false } };
     assert.deepEqual(partOf(header), part);
     assert.equal(partOf({ from: "0" }), null);

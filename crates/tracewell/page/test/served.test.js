@@ -222,7 +222,51 @@ function repeated(file, copies) {
     return { count: copies * count, length };
 }
 
-test("a trace of more than two million events is loaded in parts", options, async () => {
+/**
+ * Presses keys that move the view. Returns, as text, the median time of drawing, and the processor time of the page's
+ * thread for each frame. The latter includes the handling of the key, but does not depend on other programs.
+ */
+async function frames(/** @type {any} */ page) {
+    const times = [];
+    const session = await page.context().newCDPSession(page);
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
+    const spent = async () => {
+        const { metrics } = await session.send("Performance.getMetrics");
+        return metrics.find((/** @type {{ name: string }} */ { name }) => name === "TaskDuration").value * 1000;
+    };
+    const before = await spent();
+    for (let i = 0; i < 40; i += 1) {
+        const drawn = await page.evaluate(() => document.documentElement.dataset.drawn);
+        await page.keyboard.press(["w", "a", "s", "d"][i % 4]);
+        await page.waitForFunction((/** @type {string} */ old) => document.documentElement.dataset.drawn !== old, drawn);
+        times.push(Number(await page.evaluate(() => document.documentElement.dataset.frame)));
+    }
+    const processor = (await spent() - before) / times.length;
+    await session.detach();
+    const median = times.sort((a, b) => a - b)[times.length / 2];
+    if (process.env.FRAME_MS) assert.ok(median < Number(process.env.FRAME_MS), `${median} ms`);
+    return `median of a frame ${median} ms, processor time ${processor.toFixed(1)} ms`;
+}
+
+test("a page draws 60 tracks on 2000 pixels fast and in little memory", options, async (context) => {
+    const names = ["a", "b", "c", "d", "e", "f", "g"].map((name) => temporary(`tracks-${name}.trx`));
+    const counts = names.map((name) => repeated(name, Number(process.env.PAGE_COPIES ?? 10)).count);
+    const address = await served("-O", "rate=100MHz", ...names);
+    // Names and the side panel take 508 pixels.
+    const { page, faults } = await openedAt(address, { width: 2000 + 508, height: 2600 });
+    await keep(page, "tracks");
+    const tracks = await page.evaluate(() => Number(document.documentElement.dataset.lanes));
+    const times = await frames(page);
+    const heap = await page.evaluate(() => performance.memory.usedJSHeapSize);
+    const events = counts.reduce((sum, count) => sum + count, 0);
+    context.diagnostic(`${events} events, ${tracks} tracks: ${times}, heap ${Math.round(heap / 1e6)} MB`);
+    assert.ok(tracks >= 60, String(tracks));
+    assert.ok(heap < 300e6);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("a trace of more than two million events is loaded in parts", options, async (context) => {
     const file = temporary("large.trx");
     const { count, length } = repeated(file, 2000);
     assert.ok(count > 2_000_000);
@@ -243,6 +287,11 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     await keep(page, "large-part");
     await page.keyboard.press("f");
     await page.waitForFunction(() => /zoom in to list/.test(document.getElementById("count").textContent));
+    const times = await frames(page);
+    const heap = await page.evaluate(() => performance.memory.usedJSHeapSize);
+    context.diagnostic(`${count} events: ${times}, heap ${Math.round(heap / 1e6)} MB`);
+    assert.ok(heap < 300e6);
+    await page.keyboard.press("f");
     // The first server stores a summary after its first picture; wait for it, because the next server needs it.
     while (!existsSync(join(temporary("cache"), "tracewell"))
         || !readdirSync(join(temporary("cache"), "tracewell")).some((name) => name.endsWith(".summary"))) {

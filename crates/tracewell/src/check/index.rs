@@ -157,7 +157,6 @@ mod tests {
         let mut index = Index::new(&rules, Arc::new(Shapes::new(&rules)));
         let get = crate::format::threadx::schema()
             .events()
-            .iter()
             .find(|e| e.label == "tx_mutex_get")
             .unwrap()
             .id;

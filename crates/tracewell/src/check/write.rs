@@ -104,7 +104,7 @@ impl<W: Write> RulesWriter<W> {
         let (events, contexts) = (events.clone(), contexts.clone());
         Selection { events, contexts, ..Selection::default() }.remark(trace);
         for wanted in without {
-            let args = || trace.schema.events().iter().flat_map(|event| &event.args);
+            let args = || trace.schema.events().flat_map(|event| &event.args);
             if !args().any(|argument| is_argument(wanted, argument)) {
                 let names = args().flat_map(|argument| [argument.name.as_str(), spoken(argument)]);
                 let meant = did_you_mean(nearest(wanted, names));

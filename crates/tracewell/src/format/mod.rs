@@ -317,11 +317,14 @@ pub fn recognise(start: &[u8]) -> Option<&'static Format> {
 /// Returns the format with the highest confidence for these first bytes, if this confidence is at
 /// least `least`.
 pub fn recognise_with(start: &[u8], least: Confidence) -> Option<&'static Format> {
+    most_confident(start).filter(|(_, confidence)| *confidence >= least).map(|(format, _)| format)
+}
+
+/// Returns the format with the highest confidence for these first bytes, and this confidence.
+pub(crate) fn most_confident(start: &[u8]) -> Option<(&'static Format, Confidence)> {
     FORMATS
         .iter()
         .copied()
         .filter_map(|format| Some((format, (format.recognise)(start)?)))
-        .filter(|(_, confidence)| *confidence >= least)
         .max_by_key(|(_, confidence)| *confidence)
-        .map(|(format, _)| format)
 }

@@ -145,22 +145,28 @@ impl Input {
     fn recognise(path: PathBuf, content: Content, settings: Settings) -> Result<Self, InputError> {
         let mut remarks = Diagnostics::default();
         let content = decompressed::decompressed(&path, content, &mut remarks)?;
-        let content = text::decoded(&path, content, &mut remarks)?;
-        let start = content.start();
-        let is_certain = format::recognise_with(start, Confidence::Certain).is_some();
-        if settings.format.is_none()
-            && !is_certain
-            && let Some((compression, command)) = compressed::other(start)
-        {
-            return Err(InputError::Compressed { path, compression, command });
+        // A file that begins with a known binary format is never treated as text.
+        let mut found = format::most_confident(content.start());
+        let mut content = content;
+        if found.is_none() {
+            content = text::decoded(&path, content, &mut remarks)?;
+            found = format::most_confident(content.start());
         }
+        let start = content.start();
         let format = match &settings.format {
             Some(name) => {
                 format::by_name(name).ok_or_else(|| InputError::NoSuchFormat(name.clone()))?
             }
-            None => format::recognise(start).ok_or_else(|| {
-                InputError::unrecognised(&path, content.start(), &remarks, &settings.options)
-            })?,
+            None => {
+                if found.is_none_or(|(_, confidence)| confidence < Confidence::Certain)
+                    && let Some((compression, command)) = compressed::other(start)
+                {
+                    return Err(InputError::Compressed { path, compression, command });
+                }
+                let unrecognised =
+                    || InputError::unrecognised(&path, start, &remarks, &settings.options);
+                found.map(|(format, _)| format).ok_or_else(unrecognised)?
+            }
         };
         let selection = Selection::default();
         Ok(Self {

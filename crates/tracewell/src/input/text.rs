@@ -12,16 +12,13 @@ use super::map::Bytes;
 use crate::format;
 use crate::model::{Diagnostics, Severity};
 
-/// Returns the memory image that a text encodes. Returns other content unchanged.
+/// Returns the memory image that a text encodes. Returns other content unchanged. The content must
+/// not begin with a known binary format.
 pub(super) fn decoded(
     path: &Path,
     content: Content,
     remarks: &mut Diagnostics,
 ) -> Result<Content, InputError> {
-    // A file that begins with a known binary format is never treated as text.
-    if format::recognise(content.start()).is_some() {
-        return Ok(content);
-    }
     let Some(encoding) = image::recognise(content.start()) else { return Ok(content) };
     let text = content.into_bytes(path, remarks)?;
     // The faults of a damaged text are listed, but the bytes that could be decoded are read as a

@@ -56,11 +56,12 @@ pub struct KeyBinding {
 }
 
 /// Returns a list with one entry for each event id, up to the highest id of a creation or deletion.
-/// An entry is true if the id is a creation or a deletion.
+/// An entry is true if the id can be a creation or a deletion. [`Lifetimes::note`] ignores other
+/// events.
 pub fn births_and_deaths(schema: &Schema) -> Vec<bool> {
     let mut relevant = Vec::new();
-    for event in schema.events().iter().filter(|event| subject(event).is_some()) {
-        let id = event.id as usize;
+    for id in schema.ids_that_may_mean(&[Meaning::Create, Meaning::Delete]) {
+        let id = id as usize;
         relevant.resize(relevant.len().max(id + 1), false);
         relevant[id] = true;
     }

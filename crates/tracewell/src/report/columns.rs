@@ -58,7 +58,7 @@ impl Columns {
     /// Returns the widths for a screen. `batch` contains the first events.
     pub(super) fn of_screen(trace: &Trace, batch: Option<&Batch<'_>>) -> Self {
         let names = trace.contexts.iter().map(|(_, context)| display_width(&context.name));
-        let labels = trace.schema.events().iter().map(|event| display_width(&event.label));
+        let labels = trace.schema.events().map(|event| display_width(&event.label));
         let timed = trace.clock.rate.is_some();
         let by_objects = trace.objects.iter().any(|(_, object)| object.priority.is_some());
         let prioritised = by_objects || batch.is_some_and(has_priorities);

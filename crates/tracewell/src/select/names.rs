@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn events_are_named_by_name_label_and_id() {
         let schema = Schema::parse(include_str!("../../schemas/rkh.toml"), "rkh.toml").unwrap();
-        let id = schema.events().iter().find(|event| event.label == "SM TRN").unwrap().id;
+        let id = schema.events().find(|event| event.label == "SM TRN").unwrap().id;
         let names = ["SM_TRN", "SM TRN", "sm trn", "RKH_TE_SM_TRN", "RKH TE SM TRN", "SM?T*"];
         let ids = [id.to_string(), format!("0x{id:x}"), format!("0X{id:X}")];
         for name in names.into_iter().chain(ids.iter().map(String::as_str)) {
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn arguments_are_named_as_exports_and_as_reports_do() {
         let schema = crate::format::threadx::schema();
-        let put = schema.events().iter().find(|event| event.label == "tx_semaphore_put").unwrap();
+        let put = schema.events().find(|event| event.label == "tx_semaphore_put").unwrap();
         for name in ["semaphore_ptr", "semaphore", "Semaphore"] {
             assert_eq!(argument(name, &put.args), Some(0), "{name}");
         }

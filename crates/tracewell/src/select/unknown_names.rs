@@ -181,7 +181,7 @@ fn known_contexts<'t>(names: impl Iterator<Item = &'t str>) -> String {
 
 /// Returns true if an event of the schema has this name. Any number may be an id.
 pub(crate) fn has_event(wanted: &str, schema: &Schema) -> bool {
-    let mut events = schema.events().iter().chain(schema.ranges());
+    let mut events = schema.events().chain(schema.ranges());
     // Names of unknown ids consist of a common name and any number.
     is_number(wanted)
         || events.any(|event| is_event(wanted, schema, event.id))
@@ -206,7 +206,7 @@ pub(crate) fn event_id(name: &str, schema: &Schema) -> Option<u32> {
 
 /// Returns the event name that is most similar to a word.
 pub(crate) fn nearest_event(wanted: &str, schema: &Schema) -> Option<String> {
-    let events = schema.events().iter().chain(schema.ranges());
+    let events = schema.events().chain(schema.ranges());
     let names = events.flat_map(|event| [event.label.replace(' ', "_"), event.name.clone()]);
     nearest(wanted, names)
 }

@@ -121,7 +121,7 @@ fn known_names<'t>(
 ) -> Option<(&'static str, Vec<&'t str>)> {
     let contexts = || trace.contexts.iter().map(|(_, context)| context.name.as_str());
     let objects = || trace.objects.iter().map(|(_, object)| object.label.as_str());
-    let entries = || trace.schema.events().iter().chain(trace.schema.ranges());
+    let entries = || trace.schema.events().chain(trace.schema.ranges());
     match field {
         Field::Property(Property::Context) => Some(("context", contexts().collect())),
         // An object may be a context too.

@@ -6,12 +6,14 @@
 //! and options. Summaries that are damaged or belong to another state are replaced.
 //!
 //! Programs write to a file of their own and rename it, so that several can use the cache at the
-//! same time. If the cache fails, the server continues without it.
+//! same time. A program writes most of the file while it reads the trace, so that the summary does
+//! not need much memory. If the cache fails, the server continues without it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{env, process};
 
@@ -88,15 +90,20 @@ impl Cache {
         self.folder.join(&key.name).with_extension(EXTENSION)
     }
 
+    /// Returns the file into which the summary for a key is written.
+    pub(super) fn draft(&self, key: &Key) -> Draft {
+        let partial = self.folder.join(format!("{}-{}", key.name, process::id()));
+        Draft { partial: partial.with_extension(PARTIAL) }
+    }
+
     /// Returns the page for a key, and the facts that were stored with it.
     pub(super) fn load(&self, key: &Key) -> Option<(Value, LargePage)> {
         let path = self.file(key);
-        let bytes = fs::read(&path).ok()?;
+        let file = File::open(&path).ok()?;
         let description = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
         let belongs = |bytes: &[u8]| description(bytes).is_some_and(|all| all["key"] == key.state);
-        let Some((found, page)) = LargePage::load(&bytes, belongs) else {
-            // Ignore errors: storing the page replaces the file.
-            let _ = fs::remove_file(&path);
+        let Some((found, page)) = LargePage::load(file, belongs) else {
+            self.remove(key);
             return None;
         };
         // The time of the last use decides which summaries are removed first.
@@ -105,28 +112,30 @@ impl Cache {
         Some((description(&found)?["facts"].take(), page))
     }
 
+    /// Removes the page for a key, because it is damaged. Ignores errors: storing the page replaces
+    /// the file.
+    pub(super) fn remove(&self, key: &Key) {
+        let _ = fs::remove_file(self.file(key));
+    }
+
     /// Stores a page with facts about it. Then removes the oldest summaries until the others fit
-    /// into the cache.
+    /// into the cache. `draft` is the file that the page uses, or can use.
     ///
     /// # Errors
     /// Returns the error of the file system.
-    pub(super) fn store(&self, key: &Key, facts: &Value, page: &LargePage) -> io::Result<()> {
+    pub(super) fn store(
+        &self,
+        key: &Key,
+        facts: &Value,
+        page: &LargePage,
+        draft: &Draft,
+    ) -> io::Result<()> {
         let description = json!({ "key": key.state, "facts": facts }).to_string();
-        let bytes = page.store(description.as_bytes());
-        if bytes.len() as u64 > self.most {
-            return Ok(());
+        if page.store(description.as_bytes(), self.most, || draft.open())? {
+            fs::rename(&draft.partial, self.file(key))?;
+            self.shrink();
         }
-        make_private(&self.folder)?;
-        let partial = self.folder.join(format!("{}-{}", key.name, process::id()));
-        let partial = partial.with_extension(PARTIAL);
-        let _ = fs::remove_file(&partial);
-        let written =
-            write_private(&partial, &bytes).and_then(|()| fs::rename(&partial, self.file(key)));
-        if written.is_err() {
-            let _ = fs::remove_file(&partial);
-        }
-        self.shrink();
-        written
+        Ok(())
     }
 
     /// Removes the least recently used summaries until the rest fit into the cache. Also removes
@@ -160,6 +169,38 @@ impl Cache {
     }
 }
 
+/// A file of this program in the folder of the cache. It is removed when this value is dropped,
+/// unless it became a summary. A page that uses the file can continue to do so.
+#[derive(Debug)]
+pub(super) struct Draft {
+    partial: PathBuf,
+}
+
+impl Draft {
+    /// Returns a file outside of the cache.
+    pub(super) fn unnamed() -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("tracewell-{}-{number}", process::id());
+        Self { partial: env::temp_dir().join(name).with_extension(PARTIAL) }
+    }
+
+    /// Creates the file.
+    pub(super) fn open(&self) -> io::Result<File> {
+        if let Some(folder) = self.partial.parent() {
+            make_private(folder)?;
+        }
+        let _ = fs::remove_file(&self.partial);
+        private(&self.partial)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.partial);
+    }
+}
+
 /// Makes a folder that only the user can read. An existing folder stays as it is.
 fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
@@ -169,13 +210,13 @@ fn make_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Writes a new file that only the user can read.
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Creates a file that only the user can read.
+fn private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(bytes)
+    options.open(path)
 }
 
 #[cfg(test)]
@@ -198,6 +239,10 @@ mod tests {
         (folder, cache)
     }
 
+    fn store(cache: &Cache, key: &Key, facts: &Value, page: &LargePage) -> io::Result<()> {
+        cache.store(key, facts, page, &cache.draft(key))
+    }
+
     fn key(of: &Path) -> Key {
         Key::new(&[of.to_owned()], 1, &json!(["rate=1MHz"])).unwrap()
     }
@@ -210,7 +255,7 @@ mod tests {
         let before = key(&trace);
         assert!(cache.load(&before).is_none(), "the cache is empty");
         let page = page();
-        cache.store(&before, &json!({ "events": 5 }), &page).unwrap();
+        store(&cache, &before, &json!({ "events": 5 }), &page).unwrap();
         let (facts, found) = cache.load(&before).unwrap();
         assert_eq!(facts["events"], 5);
         let view = View { parts: 100, ..View::default() };
@@ -232,9 +277,9 @@ mod tests {
         fs::write(&trace, "abc").unwrap();
         let (key, page) = (key(&trace), page());
         let damages: [fn(&mut Vec<u8>); 2] =
-            [|bytes| bytes[100] ^= 1, |bytes| bytes.truncate(5000)];
+            [|bytes| *bytes.last_mut().unwrap() ^= 1, |bytes| bytes.truncate(5000)];
         for damage in damages {
-            cache.store(&key, &json!({}), &page).unwrap();
+            store(&cache, &key, &json!({}), &page).unwrap();
             let path = cache.file(&key);
             let mut bytes = fs::read(&path).unwrap();
             damage(&mut bytes);
@@ -244,7 +289,7 @@ mod tests {
         }
         fs::create_dir(cache.file(&key)).unwrap();
         assert!(cache.load(&key).is_none(), "a folder");
-        assert!(cache.store(&key, &json!({}), &page).is_err());
+        assert!(store(&cache, &key, &json!({}), &page).is_err());
         assert_eq!(fs::read_dir(&cache.folder).unwrap().count(), 1, "no partial file is left");
     }
 
@@ -252,7 +297,9 @@ mod tests {
     fn the_oldest_summaries_are_removed_if_there_are_too_many() {
         let page = page();
         // A file also has a description of less than 1000 bytes.
-        let (folder, cache) = cache(2 * (page.store(b"").len() as u64 + 1000));
+        let stored = tempfile::tempfile().unwrap();
+        assert!(page.store(b"", u64::MAX, || stored.try_clone()).unwrap());
+        let (folder, cache) = cache(2 * (stored.metadata().unwrap().len() + 1000));
         let keys: Vec<_> = (0..5)
             .map(|number| {
                 let trace = folder.path().join(format!("trace{number}"));
@@ -263,7 +310,7 @@ mod tests {
         let stale = cache.folder.join("stale.partial");
         let begin = SystemTime::now() - 3 * ABANDONED;
         for (number, key) in (0..).zip(&keys) {
-            cache.store(key, &json!({}), &page).unwrap();
+            store(&cache, key, &json!({}), &page).unwrap();
             // The times differ by more than the resolution of the file system.
             let file = File::options().append(true).open(cache.file(key)).unwrap();
             file.set_modified(begin + Duration::from_secs(number)).unwrap();
@@ -283,7 +330,7 @@ mod tests {
         fs::write(&trace, "abc").unwrap();
         let (key, page) = (key(&trace), page());
         let view = page.view(&View::default()).unwrap();
-        cache.store(&key, &json!({}), &page).unwrap();
+        store(&cache, &key, &json!({}), &page).unwrap();
         std::thread::scope(|scope| {
             let load = || {
                 for _ in 0..20 {
@@ -293,7 +340,7 @@ mod tests {
             };
             let threads = [scope.spawn(load), scope.spawn(load)];
             for _ in 0..20 {
-                cache.store(&key, &json!({}), &page).unwrap();
+                store(&cache, &key, &json!({}), &page).unwrap();
             }
             threads.into_iter().for_each(|thread| thread.join().unwrap());
         });

@@ -19,7 +19,7 @@ use tracewell::report::document::DocumentWriter;
 use tracewell::report::info::{self, Census};
 use tracewell::text::shown_path;
 
-use super::cache::{Cache, Key};
+use super::cache::{Cache, Draft, Key};
 use super::progress::{Changes, Progress};
 use crate::args::InputArgs;
 use crate::config::Configs;
@@ -145,6 +145,8 @@ pub(super) struct Content {
     is_asked: AtomicBool,
     /// True if the trace being read probably has too many events for one payload.
     seems_large: AtomicBool,
+    /// True if the file of the shown summary is damaged, so the trace has to be read.
+    is_damaged: AtomicBool,
     changed: Condvar,
     changes: Arc<Changes>,
 }
@@ -187,6 +189,7 @@ impl Content {
             state,
             is_asked: AtomicBool::new(false),
             seems_large: AtomicBool::new(false),
+            is_damaged: AtomicBool::new(false),
             changed: Condvar::new(),
             changes,
         }
@@ -237,17 +240,43 @@ impl Content {
     /// because it fits into one payload.
     ///
     /// # Errors
-    /// Returns an error if the compression fails.
+    /// Returns an error if the file of the summary is damaged for the second time.
     pub(super) fn view(&self, view: View) -> io::Result<Option<(Vec<u8>, u64)>> {
         let view = match self.view_so_far(view) {
             Ok(answer) => return Ok(Some(answer)),
             Err(view) => view,
         };
+        match self.view_of_large(&view) {
+            Err(_) if self.forget() => match self.view_so_far(view) {
+                Ok(answer) => Ok(Some(answer)),
+                Err(view) => self.view_of_large(&view),
+            },
+            answer => answer,
+        }
+    }
+
+    fn view_of_large(&self, view: &View) -> io::Result<Option<(Vec<u8>, u64)>> {
         let large = {
             let state = self.state();
             state.large.clone().map(|large| (large, state.progress.edition))
         };
-        large.map(|(large, edition)| Ok((large.view(&view)?, edition))).transpose()
+        large.map(|(large, edition)| Ok((large.view(view)?, edition))).transpose()
+    }
+
+    /// Forgets the shown summary, because its file is damaged, and lets the other thread read the
+    /// trace again. Returns false if this has happened before.
+    fn forget(&self) -> bool {
+        if self.is_damaged.swap(true, Ordering::AcqRel) {
+            return false;
+        }
+        if let (Some(cache), Some(key)) = (&self.cache, self.key()) {
+            cache.remove(&key);
+        }
+        self.change(|state| {
+            (state.page, state.large) = (None, None);
+            state.progress.reading = true;
+        });
+        true
     }
 
     /// Asks the reading thread for a view of the events so far.
@@ -304,11 +333,13 @@ impl Content {
     /// Reads the trace now, and again after each change, until the process ends.
     pub(super) fn read(self: &Arc<Self>, verbose: bool) {
         let _ended = Ended(self);
-        let mut first = true;
+        let (mut first, mut was_damaged) = (true, false);
         loop {
             let start = Instant::now();
             let version = self.traces.version();
-            let key = if first { self.key() } else { None };
+            let is_damaged = self.is_damaged.load(Ordering::Acquire) && !was_damaged;
+            was_damaged |= is_damaged;
+            let key = if first || is_damaged { self.key() } else { None };
             let is_stored = key.as_ref().is_some_and(|key| self.show_stored(key, verbose));
             let read = || self.read_once(first && verbose, first, key.as_ref());
             let changes_unseen = match if is_stored { Ok(false) } else { read() } {
@@ -330,8 +361,13 @@ impl Content {
             };
             self.answer(|_| None);
             first = false;
-            thread::sleep(MIN_INTERVAL.max(start.elapsed() * MIN_PAUSE));
-            while !changes_unseen && self.traces.version() == version {
+            let is_current = || was_damaged || !self.is_damaged.load(Ordering::Acquire);
+            let ended = Instant::now();
+            let pause = MIN_INTERVAL.max((ended - start) * MIN_PAUSE);
+            while is_current() && ended.elapsed() < pause {
+                thread::sleep(MIN_INTERVAL);
+            }
+            while is_current() && !changes_unseen && self.traces.version() == version {
                 thread::sleep(MIN_INTERVAL);
             }
         }
@@ -368,7 +404,7 @@ impl Content {
 
     /// Stores the summary of a trace that was read completely and has not changed since, unless the
     /// cache cannot be used.
-    fn store(&self, key: &Key, diagnostics: Diagnostics) {
+    fn store(&self, key: &Key, diagnostics: Diagnostics, draft: &Draft) {
         let (progress, large, info) = {
             let state = self.state();
             (state.progress.clone(), state.large.clone(), state.info.clone())
@@ -379,7 +415,7 @@ impl Content {
         }
         if let (Some(cache), Some(large)) = (&self.cache, large) {
             let facts = StoredFacts::json(&progress, info, &diagnostics);
-            if let Err(error) = cache.store(key, &facts, &large) {
+            if let Err(error) = cache.store(key, &facts, &large, draft) {
                 note!("the summary is not kept for the next start: {error}");
             }
         }
@@ -417,7 +453,10 @@ impl Content {
             });
         });
         let title = self.traces.title();
-        let (page, census) = (ServedBuilder::default(), Census::default());
+        let (mut page, census) = (ServedBuilder::default(), Census::default());
+        let draft = self.cache.as_ref().zip(key).map(|(cache, key)| Arc::new(cache.draft(key)));
+        let of_cache = draft.clone();
+        page.spill_to(move || of_cache.map_or_else(|| Draft::unnamed().open(), |of| of.open()));
         let mut sinks = Sinks { page, census, content: self, title: &title, begun };
         let trace = input.read(&mut sinks)?;
         if report {
@@ -453,8 +492,8 @@ impl Content {
                 state.progress.edition += 1;
             }
         });
-        if let Some(key) = key.filter(|_| !in_memory) {
-            self.store(key, trace.diagnostics);
+        if let (Some(key), Some(draft), false) = (key, draft, in_memory) {
+            self.store(key, trace.diagnostics, &draft);
         }
         Ok(in_memory)
     }

@@ -74,7 +74,8 @@ impl Act {
 
 /// Returns true if a system's events show which messages are sent.
 pub(super) fn tells_messages(schema: &Schema) -> bool {
-    schema.events().iter().filter_map(|event| event.means).any(|means| {
+    let events = schema.events_that_mean(&[Meaning::Send, Meaning::SendFirst]);
+    events.filter_map(|event| event.means).any(|means| {
         matches!(means.meaning, Meaning::Send | Meaning::SendFirst) && means.value.is_some()
     })
 }

@@ -96,6 +96,6 @@ fn hides_needed(trace: &Trace, bits: u32) -> bool {
                 | Meaning::TimerCancelled
         )
     };
-    let mut events = trace.schema.events().iter().filter(|event| event.filter & bits != 0);
+    let mut events = trace.schema.events().filter(|event| event.filter & bits != 0);
     events.any(|event| event.means.is_some_and(|means| needed(means.meaning)))
 }

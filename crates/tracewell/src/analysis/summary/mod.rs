@@ -5,7 +5,10 @@
 //! | file | purpose |
 //! |---|---|
 //! | `row` | one row of states: all changes, encoded, and sums over parts of the row |
+//! | `level` | sums over parts of a row |
+//! | `view` | the part of a row that a view shows |
 //! | `encoded` | the changes of a row as bytes |
+//! | `pool` | the records of a row that few views need; in memory or in a file |
 //! | `sample` | a list of entries, of which it keeps a sample if there are too many |
 //! | `stored` | the summary as bytes |
 //!
@@ -18,19 +21,27 @@
 //! times, in the order of first occurrence. So the time in a state is exact at every resolution.
 
 mod encoded;
+mod level;
+mod pool;
 mod row;
 mod sample;
 mod stored;
+mod view;
 
+use std::fs::File;
+use std::io;
 use std::ops::Range;
 
+use self::pool::Pool;
+pub(crate) use self::pool::checksum;
 use self::row::{RowState, SummaryRow};
-use self::sample::{Sample, distinct};
+use self::sample::Sample;
+pub(crate) use self::sample::{Extent, distinct};
 use super::machines;
 use super::scheduling::{Figures, Wanted};
 use super::tracks::{
-    Arrow, ArrowKind, Change, Holder, LockTrack, Mark, Occupant, Position, Row, Settled, State,
-    TrackBuilder, Tracks, WaitSpan,
+    Arrow, Change, Holder, LockTrack, Mark, Occupant, Position, Row, Settled, State, TrackBuilder,
+    Tracks, WaitSpan,
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Trace};
 
@@ -39,7 +50,7 @@ const PENDING: u64 = 1 << 16;
 
 /// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the
 /// summary keeps a sample; [`Tracks::left_out`] counts the others.
-pub const MAX_LIST: usize = 1 << 20;
+pub const MAX_LIST: usize = 1 << 18;
 
 /// A sink that builds a summary.
 ///
@@ -52,7 +63,7 @@ pub const MAX_LIST: usize = 1 << 20;
 /// let trace = tracewell::open(path)?.read(&mut builder)?;
 /// let summary = builder.finish(&trace);
 /// let time = |resolution| {
-///     let tracks = summary.tracks(0..trace.span, resolution);
+///     let tracks = summary.tracks(0..trace.span, resolution).unwrap();
 ///     let (_, row) = tracks.contexts().next().unwrap();
 ///     row.time(0..trace.span, trace.span, |state| matches!(state, State::Running(_)))
 /// };
@@ -79,6 +90,13 @@ impl Default for SummaryBuilder {
 }
 
 impl SummaryBuilder {
+    /// Moves the parts of the summary that few views need to a file, if they become many. `opener`
+    /// returns an empty file that can be read and written. If there is no file, everything stays in
+    /// memory.
+    pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
+        self.parts.pool.spill_to(Box::new(opener));
+    }
+
     /// Returns the summary after all events. `trace` is the trace after the last event.
     pub fn finish(mut self, trace: &Trace) -> Summary {
         self.tracks.settle(&mut self.parts);
@@ -132,52 +150,39 @@ impl Summary {
     /// exact. If a range ends before it begins, it is treated as a range of one tick at its
     /// beginning.
     ///
-    /// The tracks have no figures; see [`Self::figures`].
-    pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
+    /// The tracks have neither figures (see [`Self::figures`]) nor findings, because a large trace
+    /// has many.
+    ///
+    /// # Errors
+    /// Returns an error if the file of the summary cannot be read or is damaged.
+    pub fn tracks(&self, range: Range<u64>, resolution: u64) -> io::Result<Tracks> {
         let range = range.start..range.end.max(range.start);
         let Self { rest, parts } = self;
+        let pool = &parts.pool;
         let locks = rest.locks.iter().enumerate().map(|(index, lock)| {
             let none = LockPart::default();
             let part = parts.locks.get(index).unwrap_or(&none);
-            let waits = part.waits.list().iter().chain(&lock.waits);
-            let waits = waits.filter(|wait| overlaps(&range, wait.from, wait.until));
-            let waits = distinct(waits, resolution, |wait| {
-                let until = wait.until.map_or(u64::MAX, |until| until.ticks);
-                (wait.context, wait.from.ticks, until)
-            });
+            let waits = part.waits.within(&range, resolution).chain(&lock.waits);
+            let waits = distinct(waits, &range, resolution);
             let LockTrack { key, kind, is_mutex, .. } = *lock;
-            let holder = part.holder.row(&range, resolution, lock.holder.changes().last());
-            LockTrack { key, kind, is_mutex, holder, waits }
+            let holder = part.holder.row(&range, resolution, lock.holder.changes().last(), pool)?;
+            Ok(LockTrack { key, kind, is_mutex, holder, waits })
         });
-        let jobs = rest.jobs.iter().filter(|job| overlaps(&range, job.from, job.until));
-        let jobs = distinct(jobs, resolution, |job| {
-            let until = job.until.map_or(u64::MAX, |until| until.ticks);
-            ((job.context, job.missed.is_some()), job.from.ticks, until)
-        });
-        // Marks are in the order of time, and arrows in the order of their effects.
-        let marks = parts.marks.list();
-        let first = marks.partition_point(|mark| mark.at.ticks < range.start);
-        let last = marks.partition_point(|mark| mark.at.ticks <= range.end);
-        let marks = distinct(marks[first..last].iter(), resolution, |mark| {
-            (mark.context, mark.at.ticks, mark.at.ticks)
-        });
-        let arrows = parts.arrows.list();
-        let first = arrows.partition_point(|arrow| arrow.to.ticks < range.start);
-        let arrows = arrows[first..].iter().filter(|arrow| arrow.from.ticks <= range.end);
-        let arrows = distinct(arrows, resolution, |arrow| {
-            ((arrow.to_context, arrow.kind == ArrowKind::WakeUp), arrow.from.ticks, arrow.to.ticks)
-        });
+        let locks = locks.collect::<io::Result<_>>()?;
+        let jobs = distinct(rest.jobs.iter(), &range, resolution);
+        let marks = distinct(parts.marks.within(&range, resolution), &range, resolution);
+        let arrows = distinct(parts.arrows.within(&range, resolution), &range, resolution);
         let gaps = rest.gaps.iter().filter(|gap| overlaps(&range, gap.from, gap.until));
         let waits = parts.locks.iter().map(|lock| lock.waits.left_out()).sum::<u64>();
-        Tracks {
+        Ok(Tracks {
             span: rest.span,
-            cores: rows(&parts.cores, &rest.cores, &range, resolution),
-            contexts: rows(&parts.contexts, &rest.contexts, &range, resolution),
+            cores: rows(&parts.cores, &rest.cores, &range, resolution, pool)?,
+            contexts: rows(&parts.contexts, &rest.contexts, &range, resolution, pool)?,
             jobs,
-            locks: locks.collect(),
+            locks,
             marks,
             arrows,
-            findings: rest.findings.clone(),
+            findings: Vec::new(),
             gaps: gaps.copied().collect(),
             reasons: rest.reasons.clone(),
             left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,
@@ -186,7 +191,7 @@ impl Summary {
             machines: Vec::new(),
             spans: Vec::new(),
             machine_figures: machines::Figures::default(),
-        }
+        })
     }
 
     /// Returns the scheduling figures of the whole trace.
@@ -214,11 +219,12 @@ fn rows<S: RowState>(
     last: &[Row<S>],
     range: &Range<u64>,
     resolution: u64,
-) -> Vec<Row<S>> {
+    pool: &Pool,
+) -> io::Result<Vec<Row<S>>> {
     let none = SummaryRow::default();
     let row = |number: usize| {
         let part = parts.get(number).unwrap_or(&none);
-        part.row(range, resolution, last.get(number).and_then(|row| row.changes().last()))
+        part.row(range, resolution, last.get(number).and_then(|row| row.changes().last()), pool)
     };
     (0..parts.len().max(last.len())).map(row).collect()
 }
@@ -235,6 +241,8 @@ struct Parts {
     locks: Vec<LockPart>,
     marks: Sample<Mark>,
     arrows: Sample<Arrow>,
+    /// The records of all rows.
+    pool: Pool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -253,15 +261,15 @@ fn grown<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
 
 impl Settled for Parts {
     fn core(&mut self, number: usize, changes: impl Iterator<Item = Change<Occupant>>) {
-        grown(&mut self.cores, number).extend(changes);
+        grown(&mut self.cores, number).extend(changes, &mut self.pool);
     }
 
     fn context(&mut self, context: ContextId, changes: impl Iterator<Item = Change<State>>) {
-        grown(&mut self.contexts, context.index()).extend(changes);
+        grown(&mut self.contexts, context.index()).extend(changes, &mut self.pool);
     }
 
     fn lock(&mut self, lock: usize, changes: impl Iterator<Item = Change<Holder>>) {
-        grown(&mut self.locks, lock).holder.extend(changes);
+        grown(&mut self.locks, lock).holder.extend(changes, &mut self.pool);
     }
 
     fn waits(&mut self, lock: usize, waits: impl Iterator<Item = WaitSpan>) {
@@ -280,6 +288,7 @@ impl Settled for Parts {
 
 #[cfg(test)]
 mod tests {
+    use super::level::Classed;
     use super::*;
     use crate::model::Columns;
 
@@ -326,7 +335,7 @@ mod tests {
     #[test]
     fn without_a_resolution_the_tracks_are_those_of_the_builder() {
         for (exact, summary) in TRACES.map(both) {
-            let shown = summary.tracks(0..exact.span, 0);
+            let shown = summary.tracks(0..exact.span, 0).unwrap();
             assert_eq!(states(&shown.cores), states(&exact.cores));
             assert_eq!(states(&shown.contexts), states(&exact.contexts));
             assert_eq!(shown.locks.len(), exact.locks.len());
@@ -345,11 +354,12 @@ mod tests {
         let (exact, summary) = both(TRACES[0]);
         let span = exact.span;
         for resolution in [1, span / 1000, span / 20, span] {
-            let shown = summary.tracks(0..span, resolution);
+            let shown = summary.tracks(0..span, resolution).unwrap();
             for (context, row) in exact.contexts() {
                 let coarse = shown.context(context).unwrap();
                 for span_of in row.spans(0..span, span) {
-                    let time = |row: &Row<State>| row.time(0..span, span, |s| s == span_of.state);
+                    let class = span_of.state.class();
+                    let time = |row: &Row<State>| row.time(0..span, span, |s| s.class() == class);
                     assert_eq!(time(coarse), time(row), "{:?} at {resolution}", span_of.state);
                 }
             }
@@ -369,8 +379,9 @@ mod tests {
                 let rows = start..batch.len().min(start + 97);
                 self.builder.events(trace, &batch.part(rows, &mut Columns::default()))?;
                 self.batches += 1;
-                let ended = self.builder.clone().finish(trace).tracks(0..trace.span, 50);
-                let so_far = self.builder.so_far(trace, |so_far| so_far.tracks(0..trace.span, 50));
+                let ended = self.builder.clone().finish(trace).tracks(0..trace.span, 50).unwrap();
+                let so_far =
+                    self.builder.so_far(trace, |so_far| so_far.tracks(0..trace.span, 50).unwrap());
                 assert_eq!(states(&so_far.contexts), states(&ended.contexts));
                 assert_eq!(states(&so_far.cores), states(&ended.cores));
                 self.compared += states(&so_far.contexts).len() as u64;
@@ -391,7 +402,7 @@ mod tests {
         let trace = crate::open(&path).unwrap().read(&mut halfway).unwrap();
         assert!(halfway.batches > 5 && halfway.compared > 20);
         let (exact, _) = both(TRACES[0]);
-        let shown = halfway.builder.finish(&trace).tracks(0..exact.span, 0);
+        let shown = halfway.builder.finish(&trace).tracks(0..exact.span, 0).unwrap();
         assert_eq!(states(&shown.contexts), states(&exact.contexts));
         assert_eq!((&shown.marks, &shown.arrows), (&exact.marks, &exact.arrows));
     }
@@ -400,7 +411,8 @@ mod tests {
     fn a_range_that_ends_before_it_begins_is_one_tick() {
         for (exact, summary) in TRACES.map(both) {
             for from in [exact.span / 2, exact.span, u64::MAX] {
-                let (reversed, tick) = (summary.tracks(from..0, 0), summary.tracks(from..from, 0));
+                let (reversed, tick) =
+                    (summary.tracks(from..0, 0).unwrap(), summary.tracks(from..from, 0).unwrap());
                 assert_eq!(states(&reversed.contexts), states(&tick.contexts));
                 assert_eq!((&reversed.marks, &reversed.arrows), (&tick.marks, &tick.arrows));
             }
@@ -411,6 +423,6 @@ mod tests {
     fn gaps_are_shown_at_every_resolution() {
         let (exact, summary) = both(TRACES[4]);
         assert!(!exact.gaps.is_empty());
-        assert_eq!(summary.tracks(0..exact.span, exact.span).gaps, exact.gaps);
+        assert_eq!(summary.tracks(0..exact.span, exact.span).unwrap().gaps, exact.gaps);
     }
 }

@@ -1,6 +1,10 @@
 //! A summary as bytes, for a cache.
 
-use super::sample::Sample;
+use std::fs::File;
+use std::io;
+
+use super::pool::Pool;
+use super::sample::{Extent, Sample};
 use super::{LockPart, Parts, Summary};
 use crate::analysis::machines;
 use crate::analysis::scheduling::Figures;
@@ -8,28 +12,76 @@ use crate::analysis::stored::{Stored, stored_structs};
 use crate::analysis::tracks::Tracks;
 
 stored_structs! {
-    Parts { cores, contexts, locks, marks, arrows }
     LockPart { holder, waits }
 }
 
-impl<T: Stored> Stored for Sample<T> {
+impl<T: Stored + Extent> Stored for Sample<T> {
     fn put(&self, out: &mut Vec<u8>) {
-        let Self { list, added, stride } = self;
-        list.put(out);
-        added.put(out);
-        stride.put(out);
+        self.list().put(out);
+        self.added.put(out);
+        self.stride.put(out);
     }
 
     fn take(input: &mut &[u8]) -> Option<Self> {
         let (list, added, stride) = (Vec::<T>::take(input)?, u64::take(input)?, u64::take(input)?);
-        (added >= list.len() as u64 && stride > 0).then_some(Self { list, added, stride })
+        let is_sound = added >= list.len() as u64 && stride > 0;
+        is_sound.then(|| Self::of(list, added, stride))
     }
 }
 
-/// The bytes contain what [`Summary::tracks`] returns. They do not contain findings, reasons and
-/// figures: these lists are empty after reading.
-impl Stored for Summary {
+impl Parts {
+    /// Appends everything except the records of the pool.
     fn put(&self, out: &mut Vec<u8>) {
+        let Self { cores, contexts, locks, marks, arrows, pool: _ } = self;
+        cores.put(out);
+        contexts.put(out);
+        locks.put(out);
+        marks.put(out);
+        arrows.put(out);
+    }
+
+    /// Takes the parts. Returns `None` if the pool does not contain all of their records.
+    fn take(input: &mut &[u8], pool: Pool) -> Option<Self> {
+        let parts = Self {
+            cores: Stored::take(input)?,
+            contexts: Stored::take(input)?,
+            locks: Stored::take(input)?,
+            marks: Stored::take(input)?,
+            arrows: Stored::take(input)?,
+            pool,
+        };
+        let Self { cores, contexts, locks, pool, .. } = &parts;
+        let are_in = cores.iter().all(|row| row.is_in(pool))
+            && contexts.iter().all(|row| row.is_in(pool))
+            && locks.iter().all(|lock| lock.holder.is_in(pool));
+        are_in.then_some(parts)
+    }
+}
+
+/// A stored summary consists of the records of its rows and of all other bytes, which this code
+/// writes and reads. They contain what [`Summary::tracks`] returns. They do not contain findings,
+/// reasons and figures: these lists are empty after reading.
+impl Summary {
+    /// Returns the number of bytes of the records.
+    pub(crate) fn records(&self) -> u64 {
+        self.parts.pool.length()
+    }
+
+    /// Writes the records to a file, and then `rest`. `opener` returns the file if the records have
+    /// not been moved to a file yet.
+    pub(crate) fn store(
+        &self,
+        rest: &[u8],
+        opener: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<()> {
+        match self.parts.pool.file() {
+            Some(file) => self.parts.pool.store(file, rest),
+            None => self.parts.pool.store(&opener()?, rest),
+        }
+    }
+
+    /// Appends everything except the records.
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let Self { rest, parts } = self;
         let Tracks { span, cores, contexts, jobs, locks, gaps, left_out, .. } = rest;
         span.put(out);
@@ -42,7 +94,8 @@ impl Stored for Summary {
         parts.put(out);
     }
 
-    fn take(input: &mut &[u8]) -> Option<Self> {
+    /// Takes a summary, whose records are the first `records` bytes of a file.
+    pub(crate) fn take(input: &mut &[u8], file: File, records: u64) -> Option<Self> {
         let rest = Tracks {
             span: Stored::take(input)?,
             cores: Stored::take(input)?,
@@ -61,6 +114,7 @@ impl Stored for Summary {
             figures: Figures::default(),
             machine_figures: machines::Figures::default(),
         };
-        Some(Self { rest, parts: Stored::take(input)? })
+        let parts = Parts::take(input, Pool::of_file(file, records))?;
+        Some(Self { rest, parts })
     }
 }

@@ -1,6 +1,7 @@
 //! The page from a server: the whole trace, as in a file, or views of a trace that is too large for
 //! a file.
 
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ use crate::model::{Batch, Event, Flow, Loss, Processor, Sink, SinkError, Stop, T
 use crate::select::{Bound, Selection, Selector};
 
 /// Number of parts into which the first view of a large trace is divided.
-pub const PARTS: u64 = 4000;
+pub const PARTS: u64 = 2000;
 
 /// Maximum number of parts of a view.
 pub const MAX_PARTS: u64 = 100_000;
@@ -66,6 +67,13 @@ impl ServedBuilder {
         if self.compression == Compression::none() { self.compression } else { Compression::fast() }
     }
 
+    /// Moves the parts of the summary that few views need to a file, if they become many. `opener`
+    /// returns an empty file that can be read and written, or an error if these parts have to stay
+    /// in memory. [`LargePage::store`] completes the file.
+    pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
+        self.summary.spill_to(opener);
+    }
+
     /// Stops the collection of single events, because the page will load views, like the page of a
     /// large trace. Call this as soon as it is probable that the trace has too many events, because
     /// their texts cost most of the time of reading.
@@ -108,7 +116,7 @@ impl ServedBuilder {
     /// events yet, or shows no states, because a view of it would be empty.
     ///
     /// # Errors
-    /// Returns an error if the compression fails.
+    /// Returns an error if the file of the summary cannot be read.
     pub fn so_far(
         &mut self,
         trace: &Trace,
@@ -202,7 +210,7 @@ impl Facts {
     ) -> Result<Self, ExportError> {
         let span = trace.span;
         // The names of the tracks do not depend on the resolution.
-        let tracks = summary.tracks(0..span, span);
+        let tracks = summary.tracks(0..span, span).map_err(ExportError::Write)?;
         let own = summary.figures();
         let (figures, machines) = figures.finish(trace, own).map_err(ExportError::Write)?;
         let names = Names::new(trace, &tracks, own, events);
@@ -210,6 +218,7 @@ impl Facts {
         let mut header = header(trace, title, &(0..span), left_out, own.more_waits);
         header["contexts"] = events.contexts(trace);
         header["reasons"] = names.reasons.clone();
+        header["inversions"] = names.inversions.len().into();
         Ok(Self { header, span, names, machines: MachineRows::new(trace, machines), figures })
     }
 
@@ -222,7 +231,7 @@ impl Facts {
         compression: Compression,
     ) -> io::Result<Vec<u8>> {
         let Self { mut header, span, names, machines, figures } = self;
-        let tracks = summary.tracks(0..span, 0);
+        let tracks = summary.tracks(0..span, 0)?;
         let mut columns = Columns::default();
         columns.bytes(figures::COLUMN, figures);
         let shown = Shown {
@@ -249,7 +258,7 @@ impl Facts {
         let range = range.clone().unwrap_or(0..*span);
         let range = range.start..range.end.max(range.start);
         let resolution = (range.end - range.start) / (*parts).max(1);
-        let tracks = summary.tracks(range.clone(), resolution);
+        let tracks = summary.tracks(range.clone(), resolution)?;
         // The sequence numbers of the shown changes give the approximate number of events.
         let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
         let seqs = shown.filter(|change| range.contains(&change.at.ticks)).map(|c| c.at.seq);
@@ -299,7 +308,7 @@ impl LargePage {
     /// Returns the payload of a view.
     ///
     /// # Errors
-    /// Returns an error if the compression fails.
+    /// Returns an error if the file of the page cannot be read or is damaged.
     pub fn view(&self, view: &View) -> io::Result<Vec<u8>> {
         self.facts.view(&self.summary, view, self.compression)
     }

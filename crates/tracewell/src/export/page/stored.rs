@@ -1,34 +1,42 @@
-//! The page of a large trace as bytes, for a cache. Only the version of the program that wrote the
-//! bytes can read them.
+//! The page of a large trace in a file, for a cache. Only the version of the program that wrote the
+//! file can read it.
 //!
 //! | bytes | content |
 //! |---|---|
+//! | … | the records of the summary, each with a checksum of its own |
+//! | … | the description, the facts, and the rest of the summary |
 //! | 8 | [`MAGIC`] |
 //! | 4 | [`FORM`], little-endian |
-//! | 4 | CRC-32 of all following bytes, little-endian |
-//! | 8 | number of the following bytes, little-endian |
-//! | … | the description, then the facts and the summary |
+//! | 4 | CRC-32 of everything between the records and [`MAGIC`], little-endian |
+//! | 8 | number of bytes of the records, little-endian |
+//! | 8 | number of bytes between the records and [`MAGIC`], little-endian |
+//!
+//! The program reads the file from its end. It reads the records when a view needs them.
 
-use flate2::{Compression, Crc};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use flate2::Compression;
 
 use super::VERSION;
 use super::machines::{LevelRow, MachineRow, MachineRows};
 use super::served::{Facts, LargePage};
 use super::tracks::{Inversion, Names};
 use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
+use crate::analysis::summary::{Summary, checksum};
 
 const MAGIC: &[u8; 8] = b"tw-page\n";
 
 /// The form of the bytes, and the version of the payload. Increment the first number with each
 /// change of the form.
-const FORM: u32 = 1 << 16 | VERSION;
+const FORM: u32 = 2 << 16 | VERSION;
 
-/// Length of everything before the description.
-const HEAD: usize = 24;
+/// Number of bytes at the end, from [`MAGIC`] on.
+const TAIL: usize = 32;
 
 stored_structs! {
     Inversion { context, lock, from, until, ticks }
-    Names { locks, reasons, inversions }
+    Names { locks, reasons, inversions, longest, severe }
     MachineRow { members, row, steps }
     LevelRow { members, row }
     MachineRows { machines, levels, messages }
@@ -56,101 +64,172 @@ impl Stored for Facts {
 }
 
 impl LargePage {
-    /// Returns the page as bytes, from which [`Self::load`] restores it. `description` contains the
-    /// caller's own facts about the page.
-    pub fn store(&self, description: &[u8]) -> Vec<u8> {
-        let mut out = vec![0; HEAD];
+    /// Writes the page to a file, from which [`Self::load`] restores it. `description` contains the
+    /// caller's own facts about the page. The file is that of [`spill_to`] if the page uses one, or
+    /// else that of `opener`. Returns false and writes nothing if the page has more than `most`
+    /// bytes.
+    ///
+    /// # Errors
+    /// Returns the error of the file system.
+    ///
+    /// [`spill_to`]: super::ServedBuilder::spill_to
+    pub fn store(
+        &self,
+        description: &[u8],
+        most: u64,
+        opener: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<bool> {
+        let mut out = Vec::new();
         put_bytes(description, &mut out);
         self.facts.put(&mut out);
         self.summary.put(&mut out);
-        let length = (out.len() - HEAD) as u64;
-        let sum = checksum(&out[HEAD..]);
-        out[..8].copy_from_slice(MAGIC);
-        out[8..12].copy_from_slice(&FORM.to_le_bytes());
-        out[12..16].copy_from_slice(&sum.to_le_bytes());
-        out[16..HEAD].copy_from_slice(&length.to_le_bytes());
-        out
+        let tail = tail(&out, self.summary.records());
+        out.extend_from_slice(&tail);
+        if self.summary.records() + out.len() as u64 > most {
+            return Ok(false);
+        }
+        self.summary.store(&out, opener)?;
+        Ok(true)
     }
 
-    /// Returns the description and the page. Returns `None` if the bytes are damaged, truncated, or
-    /// of another version, or if `accepts` returns false for the description.
-    pub fn load(bytes: &[u8], accepts: impl FnOnce(&[u8]) -> bool) -> Option<(Vec<u8>, Self)> {
-        let (head, mut body) = bytes.split_at_checked(HEAD)?;
-        let sum = checksum(body).to_le_bytes();
-        let length = (body.len() as u64).to_le_bytes();
-        let expected = [&MAGIC[..], &FORM.to_le_bytes(), &sum, &length].concat();
-        if head != expected {
+    /// Returns the description and the page. Returns `None` if the file is truncated, of another
+    /// version, or damaged outside of the records, or if `accepts` returns false for the
+    /// description.
+    pub fn load(mut file: File, accepts: impl FnOnce(&[u8]) -> bool) -> Option<(Vec<u8>, Self)> {
+        let end = file.seek(SeekFrom::End(0)).ok()?.checked_sub(TAIL as u64)?;
+        file.seek(SeekFrom::Start(end)).ok()?;
+        let mut found = [0; TAIL];
+        file.read_exact(&mut found).ok()?;
+        let length = u64::from_le_bytes(found[24..].try_into().ok()?);
+        let records = end.checked_sub(length)?;
+        file.seek(SeekFrom::Start(records)).ok()?;
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        file.read_exact(&mut bytes).ok()?;
+        if found != tail(&bytes, records) {
             return None;
         }
-        let description = take_bytes(&mut body)?.to_vec();
+        let mut rest = bytes.as_slice();
+        let description = take_bytes(&mut rest)?.to_vec();
         if !accepts(&description) {
             return None;
         }
-        let (facts, summary) = (Stored::take(&mut body)?, Stored::take(&mut body)?);
+        let facts = Stored::take(&mut rest)?;
+        let summary = Summary::take(&mut rest, file, records)?;
         let page = Self { facts, summary, compression: Compression::fast() };
-        body.is_empty().then_some((description, page))
+        rest.is_empty().then_some((description, page))
     }
 }
 
-fn checksum(bytes: &[u8]) -> u32 {
-    let mut sum = Crc::new();
-    sum.update(bytes);
-    sum.sum()
+/// Returns the end of a file with these bytes after the records.
+fn tail(bytes: &[u8], records: u64) -> [u8; TAIL] {
+    let mut tail = [0; TAIL];
+    tail[..8].copy_from_slice(MAGIC);
+    tail[8..12].copy_from_slice(&FORM.to_le_bytes());
+    tail[12..16].copy_from_slice(&checksum(bytes).to_le_bytes());
+    tail[16..24].copy_from_slice(&records.to_le_bytes());
+    tail[24..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+    tail
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::super::served::{View, tests::large};
     use super::*;
 
-    fn page() -> LargePage {
-        large("threadx/tiny.trx").unwrap().1.expect("the page is too large for one payload")
+    fn page(path: &str) -> LargePage {
+        large(path).unwrap().1.expect("the page is too large for one payload")
+    }
+
+    /// Returns the bytes of a stored page.
+    fn stored(page: &LargePage, description: &[u8]) -> Vec<u8> {
+        let mut file = tempfile::tempfile().unwrap();
+        assert!(page.store(description, u64::MAX, || file.try_clone()).unwrap());
+        let mut bytes = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn loaded(bytes: &[u8], accepts: impl FnOnce(&[u8]) -> bool) -> Option<(Vec<u8>, LargePage)> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        LargePage::load(file, accepts)
+    }
+
+    const TRACES: [&str; 2] = ["threadx/tiny.trx", "../../../../examples/scheduling.trx"];
+
+    fn views(span: u64) -> impl Iterator<Item = View> {
+        let ranges = [None, Some(0..span / 3), Some(span / 2..span), Some(span..span + 5)];
+        let ranges = ranges.into_iter();
+        let parts = ranges.flat_map(|range| [(range.clone(), 5), (range, 900)]);
+        parts.map(|(range, parts)| View { range, parts, listed: None })
     }
 
     #[test]
     fn a_stored_page_shows_the_same() {
-        let page = page();
-        let bytes = page.store(b"about the page");
-        let (description, again) = LargePage::load(&bytes, |_| true).unwrap();
-        assert_eq!(description, b"about the page");
-        assert_eq!(again.facts, page.facts);
-        let span = page.facts.span;
-        let ranges = [None, Some(0..span / 3), Some(span / 2..span), Some(span..span + 5)];
-        for (range, parts) in
-            ranges.into_iter().flat_map(|range| [(range.clone(), 5), (range, 900)])
-        {
-            let view = View { range, parts, listed: None };
-            assert_eq!(again.view(&view).unwrap(), page.view(&view).unwrap(), "{view:?}");
+        for page in TRACES.map(page) {
+            let bytes = stored(&page, b"about the page");
+            let (description, again) = loaded(&bytes, |_| true).unwrap();
+            assert_eq!(description, b"about the page");
+            assert_eq!(again.facts, page.facts);
+            for view in views(page.facts.span) {
+                assert_eq!(again.view(&view).unwrap(), page.view(&view).unwrap(), "{view:?}");
+            }
+            assert!(loaded(&bytes, |description| description.is_empty()).is_none());
+            let none = || Err(io::Error::other("the page is too large"));
+            assert!(!page.store(b"", bytes.len() as u64 - 20, none).unwrap());
         }
-        assert!(LargePage::load(&bytes, |description| description.is_empty()).is_none());
+        assert!(page(TRACES[1]).summary.records() > 1000, "the records are tested, too");
     }
 
+    /// Damage of the records is found by the views that need them.
     #[test]
-    fn damaged_and_truncated_bytes_are_no_page() {
-        let bytes = page().store(b"about");
-        let is_page = |bytes: &[u8]| LargePage::load(bytes, |_| true).is_some();
-        assert!(is_page(&bytes));
-        for length in (0..bytes.len()).step_by(2003).chain(bytes.len() - 10..bytes.len()) {
-            assert!(!is_page(&bytes[..length]), "truncated to {length} bytes");
+    fn damaged_and_truncated_files_are_no_page() {
+        let page = page(TRACES[1]);
+        let bytes = stored(&page, b"about");
+        let records = page.summary.records() as usize;
+        let shows = |bytes: &[u8]| {
+            let (_, page) = loaded(bytes, |_| true)?;
+            let view = View { parts: 100_000, ..View::default() };
+            page.view(&view).ok()
+        };
+        let picture = shows(&bytes);
+        assert!(picture.is_some());
+        let last = bytes.len() - 40..bytes.len();
+        for length in (0..bytes.len()).step_by(20_011).chain(last.clone()) {
+            assert!(shows(&bytes[..length]).is_none(), "truncated to {length} bytes");
         }
-        assert!(!is_page(&[&bytes[..], b"x"].concat()), "a byte too much");
-        for place in (0..bytes.len()).step_by(2011).chain(0..HEAD + 8) {
+        assert!(shows(&[&bytes[..], b"x"].concat()).is_none(), "a byte too much");
+        for place in (0..bytes.len()).step_by(20_021).chain(last) {
             let mut flipped = bytes.clone();
             flipped[place] ^= 1 << (place % 8);
-            assert!(!is_page(&flipped), "a flipped bit at {place}");
+            let shown = shows(&flipped);
+            let is_unread = place < records && shown == picture;
+            assert!(shown.is_none() || is_unread, "a flipped bit at {place}");
         }
+        let mut flipped = bytes.clone();
+        flipped[records / 2] ^= 1;
+        let (_, page) = loaded(&flipped, |_| true).unwrap();
+        let view = View { range: Some(0..page.facts.span), parts: u64::MAX, listed: None };
+        assert_eq!(page.view(&view).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     /// Bytes with a valid checksum can still be wrong, if another program wrote them.
     #[test]
     fn wrong_content_with_a_valid_checksum_does_not_panic() {
-        let bytes = page().store(b"about");
-        for place in (HEAD..bytes.len()).step_by(1009) {
+        let page = page(TRACES[1]);
+        let bytes = stored(&page, b"about");
+        let (records, end) = (page.summary.records() as usize, bytes.len() - TAIL);
+        for place in (records..end).step_by(1009) {
             let mut wrong = bytes.clone();
             wrong[place] ^= 0x55;
-            let sum = checksum(&wrong[HEAD..]);
-            wrong[12..16].copy_from_slice(&sum.to_le_bytes());
-            let _ = LargePage::load(&wrong, |_| true);
+            let tail = tail(&wrong[records..end], records as u64);
+            wrong[end..].copy_from_slice(&tail);
+            if let Some((_, page)) = loaded(&wrong, |_| true) {
+                let _ = page.view(&View::default());
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use super::events::Events;
 use super::machines::MachineRows;
 use super::rows::{Rows, maybe, overlaps, put_span, span};
 use crate::analysis::scheduling::{Figures, Waited};
+use crate::analysis::summary::{Extent, distinct};
 use crate::analysis::tracks::{
     Arrow, ArrowKind, Holder, LockTrack, Occupant, Reason, State, Tracks,
 };
@@ -24,8 +25,16 @@ pub(super) struct Names {
     pub(super) locks: Vec<Value>,
     /// The member `reasons` of the header.
     pub(super) reasons: Value,
+    /// The inversions, in the order of their beginnings.
     pub(super) inversions: Vec<Inversion>,
+    /// Number of ticks of the longest wait among them.
+    pub(super) longest: u64,
+    /// Views of all resolutions show the inversions with at least this number of ticks.
+    pub(super) severe: u64,
 }
+
+/// Number of the most severe inversions that all views of their time show.
+const SEVERE: usize = 1000;
 
 /// A wait during which a less urgent task ran although it did not hold the mutex.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +46,22 @@ pub(super) struct Inversion {
     pub(super) until: u64,
     /// Ticks of the inversion.
     pub(super) ticks: u64,
+}
+
+impl Extent for Inversion {
+    type Key = u32;
+
+    fn key(&self) -> u32 {
+        self.context.0
+    }
+
+    fn first(&self) -> u64 {
+        self.from
+    }
+
+    fn last(&self) -> u64 {
+        self.until
+    }
 }
 
 impl Names {
@@ -57,10 +82,20 @@ impl Names {
             let Waited { context, from, until, .. } = *wait;
             Some(Inversion { context, lock, from, until, ticks })
         });
+        let mut inversions: Vec<_> = inverted.collect();
+        inversions.sort_by_key(|inversion| (inversion.from, inversion.until));
+        let lengths = inversions.iter().map(|inversion| inversion.until - inversion.from);
+        let longest = lengths.max().unwrap_or(0);
+        let mut ticks: Vec<_> = inversions.iter().map(|inversion| inversion.ticks).collect();
+        let mild = ticks.len().checked_sub(SEVERE);
+        let severe =
+            mild.filter(|mild| *mild > 0).map_or(0, |mild| *ticks.select_nth_unstable(mild).1);
         Self {
             locks: tracks.locks.iter().map(lock).collect(),
             reasons: tracks.reasons.iter().map(|reason| described(trace, events, reason)).collect(),
-            inversions: inverted.collect(),
+            inversions,
+            longest,
+            severe,
         }
     }
 }
@@ -111,7 +146,7 @@ impl Shown<'_> {
         machines.show(resolution, &mut rows);
         rows.finish(columns);
         entries(tracks, &machines.messages, range, columns);
-        inversions(&names.inversions, range, columns);
+        inversions(names, range, resolution, columns);
         Value::Array(rows.list)
     }
 }
@@ -225,11 +260,20 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
     span(columns, "gap", [from, from_seq, until, until_seq]);
 }
 
-fn inversions(list: &[Inversion], range: &Range<u64>, columns: &mut Columns) {
+/// Adds the inversions that a view can distinguish, and the most severe inversions.
+fn inversions(names: &Names, range: &Range<u64>, resolution: u64, columns: &mut Columns) {
     let mut all: [Column; 5] = Default::default();
-    let overlaps =
-        |inversion: &&Inversion| inversion.from <= range.end && inversion.until >= range.start;
-    for inversion in list.iter().filter(overlaps) {
+    let Names { inversions, longest, severe, .. } = names;
+    let earliest = range.start.saturating_sub(*longest);
+    let first = inversions.partition_point(|inversion| inversion.from < earliest);
+    let last = inversions.partition_point(|inversion| inversion.from <= range.end);
+    let near = inversions[first..last].iter();
+    let (mild, severe) =
+        (|of: &&Inversion| of.ticks < *severe, |of: &&Inversion| of.ticks >= *severe);
+    let mut shown = distinct(near.clone().filter(mild), range, resolution);
+    shown.extend(distinct(near.filter(severe), range, 0));
+    shown.sort_by_key(|inversion| (inversion.from, inversion.until));
+    for inversion in shown {
         let [context, row, from, until, ticks] = &mut all;
         context.number(u64::from(inversion.context.0));
         row.number(inversion.lock);

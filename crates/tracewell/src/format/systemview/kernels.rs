@@ -100,7 +100,7 @@ mod tests {
             let kernel = Kernel::named(entry.name).unwrap();
             assert!(VALUES.contains(entry.name));
             let schema = kernel.schema();
-            let own = schema.events().iter().filter(|event| event.family == "os");
+            let own = schema.events().filter(|event| event.family == "os");
             assert!(own.clone().count() >= 3, "{}", entry.name);
             assert!(own.clone().all(|event| event.args.last().unwrap().name == "values"));
         }

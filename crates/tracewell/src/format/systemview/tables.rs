@@ -186,7 +186,7 @@ impl Tables {
 
 /// Gives names to the numbers of calls: each number gets the label of the event for this call.
 pub(super) fn name_calls(trace: &mut Trace) {
-    let events: Vec<_> = trace.schema.events().iter().map(|event| event.id).collect();
+    let events: Vec<_> = trace.schema.events().map(|event| event.id).collect();
     name_calls_of(trace, &events);
 }
 

@@ -49,7 +49,7 @@ impl Image {
             let message = format!("object_name_size: expected 1 to {MAX_NAME_LEN}, found {found}");
             return Err(ReadError { offset: name_at, message });
         }
-        let mut remarks = Remarks { diagnostics, layout, offset };
+        let mut remarks = Remarks { diagnostics, layout, offset, length: bytes.len() as u64 };
         let distance = |from: u64, to: u64| to.wrapping_sub(from) & layout.width.max();
         let registry_size = remarks.section(
             3,
@@ -130,6 +130,8 @@ struct Remarks<'a> {
     diagnostics: &'a mut Diagnostics,
     layout: Layout,
     offset: u64,
+    /// Number of bytes of the dump that have been read.
+    length: u64,
 }
 
 impl Remarks<'_> {
@@ -142,7 +144,7 @@ impl Remarks<'_> {
     /// Returns the size of a section; 0 if its end is before its start.
     fn section(&mut self, word: usize, name: &str, size: u64) -> usize {
         // Because of the wrap at the word size, a negative distance is a very large number.
-        let is_before = size > self.layout.width.max() / 2;
+        let is_before = size > self.layout.width.max() / 2 && size > self.length;
         if is_before {
             self.add(Severity::Warning, word, format!("{name} is before the section's start"));
         }

@@ -136,7 +136,7 @@ impl Extension {
     pub fn unseen(&self, schema: &Schema, seen: impl Fn(u32) -> bool) -> Vec<String> {
         let named = |name: &str| -> Vec<u32> {
             let is = |event: &&EventType| event.is_named(name);
-            schema.events.iter().filter(is).map(|event| event.id).collect()
+            schema.events().filter(is).map(|event| event.id).collect()
         };
         let entries = self.file.event.iter().map(Spanned::get_ref);
         let unseen = entries.filter_map(|event| {
@@ -234,7 +234,7 @@ impl Schema {
         let entries = files.clone().flat_map(|of| &of.file.event);
         let texts = entries.flat_map(|event| event.get_ref().args.iter().flatten());
         let of_entries = texts.filter_map(|text| typed_argument(text, &kinds).ok()?.given_kind());
-        let events = self.events.iter().chain(self.ranges());
+        let events = self.events().chain(self.ranges());
         let of_events = events.flat_map(|event| &event.args).map(|argument| argument.kind);
         let used: Vec<ArgumentKind> = of_entries.chain(of_events).collect();
         for of in files {
@@ -284,9 +284,9 @@ impl Schema {
             let has_label = !rules.names_events && folded(&known.label) == wanted;
             known.is_named(name.get_ref()) || has_label
         };
-        let known: Vec<_> = self.events.iter().filter(is).map(|known| known.id).collect();
+        let known: Vec<_> = self.events().filter(is).map(|known| known.id).collect();
         if known.is_empty() && !rules.names_events {
-            let names = self.events.iter().map(|event| event.name.as_str());
+            let names = self.events().map(|event| event.name.as_str());
             let meant = did_you_mean(nearest(name.get_ref(), names));
             let message = format!(
                 "no event named '{}'{meant}; an event that is not in the schema needs an `id`",
@@ -341,8 +341,7 @@ impl Schema {
         let replaced = self.merged(base, event, Given::All)?;
         check_encodings(&replaced.args, at, rules)?;
         if self.defines(id) {
-            let known = self.events.iter_mut().filter(|known| known.id == id);
-            known.for_each(|known| *known = replaced.clone());
+            self.entries.replace(replaced);
             return Ok(());
         }
         match self.define(replaced) {

@@ -81,6 +81,15 @@ pub(super) struct Event {
     pub(super) zero: Option<Spanned<StandsFor>>,
 }
 
+/// The keys of an event that determine its id.
+#[derive(Default)]
+pub(super) struct Head {
+    pub(super) id: Option<u32>,
+    pub(super) ids: Option<Vec<(String, u32)>>,
+    pub(super) since: Option<String>,
+    pub(super) until: Option<String>,
+}
+
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StandsFor {

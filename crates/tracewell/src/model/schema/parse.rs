@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
 use toml::Spanned;
 
-use super::file::{Event, Fault, File, Holds, Kind, Names, Roles};
+use super::file::{Event, Fault, File, Holds, Kind, Roles};
+use super::versions::Versions;
 use super::{
     Argument, ArgumentKind, Capacity, Case, Details, EventType, Instrumentation, MAX_CASES, Means,
     ObjectKind, Schema, Table, TableId, Zero, plain, versions,
@@ -20,15 +22,6 @@ pub struct SchemaError {
     line: usize,
     column: usize,
     message: String,
-}
-
-impl Table {
-    pub(super) fn new(name: String, is_flags: bool, table: Names) -> Self {
-        // If a number has several names, the first one is valid.
-        let numbers = table.names.iter().enumerate().rev();
-        let positions = numbers.map(|(position, (number, _))| (*number, position)).collect();
-        Self { name, is_flags, names: table.names, positions, unit: table.unit }
-    }
 }
 
 impl Kind {
@@ -83,7 +76,7 @@ impl Schema {
             (start, error.message().to_owned())
         });
         let selected =
-            parsed.and_then(|mut file| versions::select(&mut file, version).map(|()| file));
+            parsed.and_then(|mut file| versions::select(&mut file, version).map(|_| file));
         selected.and_then(build).map_err(|fault| SchemaError::new(file, text, fault))
     }
 
@@ -112,15 +105,45 @@ impl SchemaError {
     }
 }
 
-/// Parses a schema. Returns `None` if the schema has an error, or if it is not in the part of TOML
-/// that [`plain`] reads.
-pub(super) fn quickly(text: &str, version: Option<&str>) -> Option<Schema> {
-    let mut file = plain::read(text).ok()?;
-    versions::select(&mut file, version).ok()?;
-    build(file).ok()
+/// The text of events that are parsed when they are needed.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    text: &'static str,
+    versions: Versions,
+    /// The names of kinds of arguments in this text.
+    kinds: BTreeMap<String, ArgumentKind>,
 }
 
-fn build(file: File) -> Result<Schema, Fault> {
+impl Source {
+    pub(super) const fn new(
+        text: &'static str,
+        versions: Versions,
+        kinds: BTreeMap<String, ArgumentKind>,
+    ) -> Self {
+        Self { text, versions, kinds }
+    }
+
+    /// Returns the whole text.
+    pub(super) const fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// Parses an event.
+    ///
+    /// # Panics
+    /// Panics if the text is invalid: see [`Schema::built_in`].
+    pub(super) fn event(&self, lines: &Range<usize>) -> EventType {
+        let text = self.text.get(lines.clone()).unwrap_or_default();
+        let parse = || {
+            let event = plain::section::<Event>(text).ok()?;
+            let event = self.versions.event(event).ok()??;
+            event_type(*event.id.as_ref()?.get_ref(), event, &self.kinds).ok()
+        };
+        parse().unwrap_or_else(|| unreachable!("expected a valid event, found:\n{text}"))
+    }
+}
+
+pub(super) fn build(file: File) -> Result<Schema, Fault> {
     let mut tables = Vec::new();
     let enums = file.enums.into_iter().map(|table| (table, false));
     let flags = file.flags.into_iter().map(|table| (table, true));
@@ -129,8 +152,7 @@ fn build(file: File) -> Result<Schema, Fault> {
     }
     let kinds: Vec<_> = file.object.iter().map(Kind::build).collect::<Result<_, Fault>>()?;
     let mut schema = Schema {
-        events: Vec::with_capacity(file.event.len()),
-        by_id: Vec::new(),
+        entries: Default::default(),
         ranges: Vec::new(),
         unknown: range_type(0, "UNKNOWN".into(), "unknown event".into(), "unknown".into()),
         kinds,

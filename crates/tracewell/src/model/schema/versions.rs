@@ -9,45 +9,57 @@ use std::collections::HashSet;
 
 use toml::Spanned;
 
-use super::file::{Event, Fault, File, Range, Roles};
+use super::file::{Event, Fault, File, Head, Range, Roles};
 
 /// Removes all entries from `file` that do not exist in `version`. The default is the last version.
+/// Returns the selected version.
 ///
 /// # Errors
 /// Returns an error if the file uses a version that its `versions` do not list, or if `version` is
 /// not listed.
-pub(super) fn select(file: &mut File, version: Option<&str>) -> Result<(), Fault> {
-    let versions = Versions::new(&file.versions, version)?;
-    // Each prefix has a version. It applies from this version on, until the next prefix applies.
-    let prefix = versions.latest(0, &file.prefixes)?.map_or("", String::as_str);
+pub(super) fn select(file: &mut File, version: Option<&str>) -> Result<Versions, Fault> {
+    let versions = Versions::new(file, version)?;
     file.event = std::mem::take(&mut file.event)
         .into_iter()
-        .filter_map(|event| versions.event(event, prefix).transpose())
+        .filter_map(|event| versions.event(event).transpose())
         .collect::<Result<_, Fault>>()?;
     file.range = std::mem::take(&mut file.range)
         .into_iter()
-        .filter_map(|range| versions.range(range, prefix).transpose())
+        .filter_map(|range| versions.range(range).transpose())
         .collect::<Result<_, Fault>>()?;
-    if !versions.names.is_empty() {
+    if versions.are_listed() {
         // Entries are ordered by group, and another version can number the groups differently.
         file.event.sort_by_key(|event| event.id.as_ref().map(|id| *id.get_ref()));
     }
-    Ok(())
+    Ok(versions)
 }
 
 /// The versions of a file, and the position of the chosen one.
-struct Versions<'f> {
-    names: &'f [String],
+#[derive(Clone, Debug)]
+pub(super) struct Versions {
+    names: Vec<String>,
     chosen: usize,
+    /// The text before the names of all events of this version.
+    prefix: String,
 }
 
-impl<'f> Versions<'f> {
-    fn new(names: &'f [String], version: Option<&str>) -> Result<Self, Fault> {
-        let mut versions = Self { names, chosen: names.len().saturating_sub(1) };
+impl Versions {
+    fn new(file: &File, version: Option<&str>) -> Result<Self, Fault> {
+        let names = file.versions.clone();
+        let chosen = names.len().saturating_sub(1);
+        let mut versions = Self { names, chosen, prefix: String::new() };
         if let Some(version) = version {
             versions.chosen = versions.position(0, version)?;
         }
-        Ok(versions)
+        // Each prefix has a version. It applies from this version on, until the next prefix
+        // applies.
+        let prefix = versions.latest(0, &file.prefixes)?;
+        Ok(Self { prefix: prefix.cloned().unwrap_or_default(), ..versions })
+    }
+
+    /// Returns true if the file lists versions.
+    pub(super) fn are_listed(&self) -> bool {
+        !self.names.is_empty()
     }
 
     fn position(&self, at: usize, version: &str) -> Result<usize, Fault> {
@@ -79,7 +91,24 @@ impl<'f> Versions<'f> {
         Ok(latest)
     }
 
-    fn event(&self, mut event: Event, prefix: &str) -> Result<Option<Event>, Fault> {
+    /// Returns the id of an event in the chosen version. Returns `None` if the event does not exist
+    /// in this version. `head` contains the keys of the event that determine this.
+    ///
+    /// # Errors
+    /// Returns an error if a version is not listed, or if the event has no id.
+    pub(super) fn id(&self, head: &Head) -> Result<Option<u32>, Fault> {
+        if !self.has(0, head.since.as_ref(), head.until.as_ref())? {
+            return Ok(None);
+        }
+        match (&head.ids, head.id) {
+            (Some(ids), _) => Ok(self.latest(0, ids)?.copied()),
+            (None, Some(id)) => Ok(Some(id)),
+            (None, None) => Err((0, "missing field `id`".to_owned())),
+        }
+    }
+
+    /// Returns an event as it is in the chosen version, or `None` if it does not exist in it.
+    pub(super) fn event(&self, mut event: Event) -> Result<Option<Event>, Fault> {
         let at = event.name.span().start;
         if let Some(ids) = &event.ids {
             let span = ids.span();
@@ -89,7 +118,7 @@ impl<'f> Versions<'f> {
         if !self.has(at, event.since.as_ref(), event.until.as_ref())? {
             return Ok(None);
         }
-        event.name.get_mut().insert_str(0, prefix);
+        event.name.get_mut().insert_str(0, &self.prefix);
         let absent = self.keep_arguments(&mut event.args)?;
         if let Some(means) = &mut event.means {
             drop_roles(means.get_mut(), &absent);
@@ -97,12 +126,12 @@ impl<'f> Versions<'f> {
         Ok(Some(event))
     }
 
-    fn range(&self, mut range: Range, prefix: &str) -> Result<Option<Range>, Fault> {
+    fn range(&self, mut range: Range) -> Result<Option<Range>, Fault> {
         let at = range.name.span().start;
         if !self.has(at, range.since.as_ref(), range.until.as_ref())? {
             return Ok(None);
         }
-        range.name.get_mut().insert_str(0, prefix);
+        range.name.get_mut().insert_str(0, &self.prefix);
         self.keep_arguments(&mut range.args)?;
         Ok(Some(range))
     }
@@ -112,7 +141,7 @@ impl<'f> Versions<'f> {
     fn keep_arguments(&self, args: &mut Vec<Spanned<String>>) -> Result<HashSet<String>, Fault> {
         // If the file has no versions, an argument has no bounds, and ` since ` is part of its
         // text.
-        if self.names.is_empty() {
+        if !self.are_listed() {
             return Ok(HashSet::new());
         }
         let (mut kept, mut absent) = (Vec::new(), HashSet::new());
@@ -183,7 +212,7 @@ family = "f"
     #[test]
     fn each_version_has_its_own_events_numbers_and_names() {
         let names = |schema: &Schema| -> Vec<(u32, String)> {
-            schema.events().iter().map(|event| (event.id, event.name.clone())).collect()
+            schema.events().map(|event| (event.id, event.name.clone())).collect()
         };
         assert_eq!(names(&version("1")), [(7, "OLD_A".to_owned())]);
         assert_eq!(names(&version("2")), [(4, "OLD_A".to_owned())]);

@@ -298,7 +298,7 @@ fn call_name(trace: &Trace, call: u64) -> String {
     let enter = |event: &&crate::model::schema::EventType| {
         event.means.is_some_and(|means| means.meaning == Meaning::Call)
     };
-    let kind = trace.schema.events().iter().find(enter).and_then(|event| {
+    let kind = trace.schema.events_that_mean(&[Meaning::Call]).find(enter).and_then(|event| {
         let index = event.means?.value?;
         Some(event.args.get(index)?.kind)
     });

@@ -34,7 +34,7 @@ pub struct Responses {
 impl Responses {
     /// Returns true if events of this schema show when messages are taken.
     pub fn are_recorded(schema: &Schema) -> bool {
-        schema.events().iter().any(|event| {
+        schema.events_that_mean(&[Meaning::Receive]).any(|event| {
             let means = event.means.filter(|means| means.meaning == Meaning::Receive);
             means.is_some_and(|means| means.value.is_some())
         })

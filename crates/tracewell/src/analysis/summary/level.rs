@@ -1,0 +1,188 @@
+//! Sums over consecutive parts of a row: the time in each state.
+//!
+//! A sum combines the states of one class, such as all reasons for waiting. It names the state of
+//! the class that has the longest time at once. So the number of states in a sum stays small, and
+//! the time in each class is exact.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use crate::analysis::stored::stored_structs;
+use crate::analysis::total::Total;
+use crate::analysis::tracks::{Holder, Occupant, Position, State};
+
+/// Maximum number of classes in a sum that has no index.
+const MAX_SEARCHED: usize = 32;
+
+/// A state that sums combine with other states of its class.
+pub(super) trait Classed {
+    /// Returns the number of the class.
+    fn class(self) -> u64;
+}
+
+impl Classed for State {
+    fn class(self) -> u64 {
+        match self {
+            Self::Unknown => 0,
+            Self::Running(_) => 1,
+            Self::Interrupted => 2,
+            Self::Preempted => 3,
+            Self::Ready => 4,
+            Self::Blocked(_) => 5,
+            Self::Sleeping => 6,
+            Self::Done => 7,
+            Self::Off => 8,
+            Self::Deleted => 9,
+        }
+    }
+}
+
+impl Classed for Occupant {
+    fn class(self) -> u64 {
+        match self {
+            Self::Unknown => 0,
+            Self::Idle => 1,
+            Self::Interrupt { .. } => 2,
+            Self::Task { runs, .. } => 3 + u64::from(runs.0),
+        }
+    }
+}
+
+impl Classed for Holder {
+    fn class(self) -> u64 {
+        match self {
+            Self::Unknown => 0,
+            Self::Free => 1,
+            Self::Context(context) => 2 + u64::from(context.0),
+        }
+    }
+}
+
+/// Sums over consecutive parts of a row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Level {
+    /// The first change of each part.
+    pub(super) from: Vec<Position>,
+    /// For each part, the index after its last entry in `shares`.
+    ends: Vec<usize>,
+    /// For each part, one state of each class in the order of their first occurrence, and the ticks
+    /// of the class.
+    shares: Vec<Share>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    pub(super) state: u32,
+    pub(super) ticks: u64,
+}
+
+stored_structs! {
+    Level { from, ends, shares }
+    Share { state, ticks }
+}
+
+impl Level {
+    /// Returns the number of parts.
+    pub(super) fn len(&self) -> usize {
+        self.from.len()
+    }
+
+    pub(super) fn shares(&self, part: usize) -> &[Share] {
+        let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.shares[start..self.ends[part]]
+    }
+
+    pub(super) fn push(&mut self, from: Position, sum: &Sum) {
+        self.from.push(from);
+        self.shares.extend(sum.parts.iter().map(|part| part.share));
+        self.ends.push(self.shares.len());
+    }
+
+    /// Returns true if there are this number of parts, and all indices are valid.
+    pub(super) fn is_sound(&self, parts: usize, states: usize) -> bool {
+        let Self { from, ends, shares } = self;
+        // Each part has at least one state.
+        let mut start = 0;
+        let rise = ends.iter().all(|end| std::mem::replace(&mut start, *end) < *end);
+        let are_states = shares.iter().all(|share| (share.state as usize) < states);
+        from.len() == parts && ends.len() == parts && rise && start == shares.len() && are_states
+    }
+}
+
+/// Time by class of states, in the order of the first occurrence.
+#[derive(Debug, Default)]
+pub(super) struct Sum {
+    parts: Vec<SumPart>,
+    /// The index of each class in `parts`; empty if there are few classes.
+    index_of: HashMap<u32, usize, RandomState>,
+}
+
+#[derive(Debug)]
+struct SumPart {
+    class: u32,
+    share: Share,
+    /// The most ticks that were added at once.
+    most: u64,
+}
+
+impl Sum {
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Returns the shares.
+    pub(super) fn shares(self) -> impl Iterator<Item = Share> {
+        self.parts.into_iter().map(|part| part.share)
+    }
+
+    /// Adds time in a state. `class` is the number of the first state of the same class.
+    pub(super) fn add(&mut self, class: u32, state: u32, ticks: u64) {
+        if let Some(index) = self.index(class) {
+            let part = &mut self.parts[index];
+            part.share.ticks.charge(ticks);
+            if ticks > part.most {
+                (part.most, part.share.state) = (ticks, state);
+            }
+            return;
+        }
+        self.parts.push(SumPart { class, share: Share { state, ticks }, most: ticks });
+        if self.parts.len() > MAX_SEARCHED {
+            let new = self.index_of.len()..self.parts.len();
+            self.index_of.extend(new.map(|index| (self.parts[index].class, index)));
+        }
+    }
+
+    fn index(&self, class: u32) -> Option<usize> {
+        if self.parts.len() > MAX_SEARCHED {
+            return self.index_of.get(&class).copied();
+        }
+        self.parts.iter().position(|part| part.class == class)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_has_an_index_when_it_has_many_states() {
+        let mut sum = Sum::default();
+        for ticks in 1..=3 {
+            (0..1000).rev().for_each(|state| sum.add(state, state, ticks));
+        }
+        assert_eq!(sum.index_of.len(), 1000);
+        let shares: Vec<_> = sum.shares().map(|share| (share.state, share.ticks)).collect();
+        assert_eq!(shares, (0..1000).rev().map(|state| (state, 6)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_class_has_the_state_with_the_longest_time() {
+        let mut sum = Sum::default();
+        for (class, state, ticks) in [(0, 0, 5), (1, 1, 2), (1, 4, 7), (1, 5, 6), (0, 0, 1)] {
+            sum.add(class, state, ticks);
+        }
+        let shares: Vec<_> = sum.shares().map(|share| (share.state, share.ticks)).collect();
+        assert_eq!(shares, [(0, 6), (4, 15)]);
+    }
+}

@@ -1,0 +1,241 @@
+//! The records of a summary: the large parts that most views do not need. They are in memory at
+//! first. If there is a file for them, they move to this file when they become many.
+//!
+//! A record has a checksum, which is compared when the record is read. So nothing needs to read the
+//! whole file of a stored summary.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use flate2::Crc;
+
+use crate::analysis::stored::stored_structs;
+
+/// Number of bytes of records in memory at which they move to the file.
+const MAX_IN_MEMORY: usize = 16 << 20;
+
+/// The place of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Record {
+    at: u64,
+    length: usize,
+    sum: u32,
+}
+
+stored_structs! {
+    Record { at, length, sum }
+}
+
+/// Returns the file to which records move.
+type Opener = Box<dyn FnOnce() -> io::Result<File> + Send + Sync>;
+
+/// All records. Their places are offsets in the file, even as long as they are in memory.
+#[derive(Default)]
+pub(super) struct Pool {
+    opener: Option<Opener>,
+    file: Option<Arc<File>>,
+    /// Number of bytes in the file.
+    in_file: u64,
+    /// The records after those in the file, in the order of their places.
+    memory: Vec<(u64, Box<[u8]>)>,
+    /// Number of bytes in `memory`.
+    in_memory: usize,
+    /// True if the file could not be written, so further records stay in memory.
+    is_full: bool,
+}
+
+impl Pool {
+    /// Returns the records of a stored summary, which are the first `length` bytes of a file.
+    pub(super) fn of_file(file: File, length: u64) -> Self {
+        Self { file: Some(Arc::new(file)), in_file: length, ..Self::default() }
+    }
+
+    /// Moves the records to a file when they become many. If the file cannot be opened or written,
+    /// they stay in memory.
+    pub(super) fn spill_to(&mut self, opener: Opener) {
+        self.opener = Some(opener);
+    }
+
+    /// Returns the file, if it was needed.
+    pub(super) fn file(&self) -> Option<&File> {
+        self.file.as_deref()
+    }
+
+    /// Returns the number of bytes of all records.
+    pub(super) fn length(&self) -> u64 {
+        self.in_file + self.in_memory as u64
+    }
+
+    /// Adds a record.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Record {
+        let record = Record { at: self.length(), length: bytes.len(), sum: checksum(bytes) };
+        self.memory.push((record.at, bytes.into()));
+        self.in_memory += bytes.len();
+        if self.in_memory >= MAX_IN_MEMORY && !self.is_full {
+            self.spill();
+        }
+        record
+    }
+
+    fn spill(&mut self) {
+        if let Some(opener) = self.opener.take() {
+            self.file = opener().ok().map(Arc::new);
+        }
+        let Some(file) = &self.file else { return };
+        if self.write_memory(file).is_err() {
+            // The disk may be full. The file keeps the earlier records.
+            self.is_full = true;
+            return;
+        }
+        self.in_file = self.length();
+        self.in_memory = 0;
+        self.memory.clear();
+    }
+
+    fn write_memory(&self, file: &File) -> io::Result<()> {
+        self.memory.iter().try_for_each(|(at, bytes)| write_at(file, bytes, *at))
+    }
+
+    /// Writes all records to a file, and then `rest`. If the records already have a file, this is
+    /// the file.
+    pub(super) fn store(&self, file: &File, rest: &[u8]) -> io::Result<()> {
+        self.write_memory(file)?;
+        write_at(file, rest, self.length())
+    }
+
+    /// Returns the bytes of a record.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is damaged.
+    pub(super) fn read(&self, record: &Record) -> io::Result<Cow<'_, [u8]>> {
+        if let Ok(index) = self.memory.binary_search_by_key(&record.at, |(at, _)| *at) {
+            return Ok(Cow::Borrowed(&self.memory[index].1));
+        }
+        let file = self.file.as_ref().filter(|_| record.at < self.in_file);
+        let file = file.ok_or_else(|| damaged("a record is missing"))?;
+        let mut bytes = vec![0; record.length];
+        read_at(file, &mut bytes, record.at)?;
+        if checksum(&bytes) != record.sum {
+            return Err(damaged("a record has another checksum"));
+        }
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// Returns true if the records contain this one.
+    pub(super) fn has(&self, record: &Record) -> bool {
+        record.at.checked_add(record.length as u64).is_some_and(|end| end <= self.length())
+    }
+}
+
+/// The clone has the same records. Further records of it stay in memory.
+impl Clone for Pool {
+    fn clone(&self) -> Self {
+        let Self { file, in_file, memory, in_memory, .. } = self;
+        let (file, memory) = (file.clone(), memory.clone());
+        let (in_file, in_memory) = (*in_file, *in_memory);
+        Self { opener: None, file, in_file, memory, in_memory, is_full: true }
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { file, in_file, in_memory, .. } = self;
+        let mut shown = f.debug_struct("Pool");
+        shown.field("file", file).field("in_file", in_file).field("in_memory", in_memory);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// Returns the error for a file of records that is damaged.
+pub(super) fn damaged(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the stored summary is damaged: {message}"))
+}
+
+/// Returns the CRC-32 of bytes.
+pub(crate) fn checksum(bytes: &[u8]) -> u32 {
+    let mut sum = Crc::new();
+    sum.update(bytes);
+    sum.sum()
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+/// One thread at a time sets the position of a file and uses it.
+#[cfg(not(unix))]
+static POSITION: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+#[cfg(not(unix))]
+fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    let _position = POSITION.lock();
+    io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+    io::Read::read_exact(&mut file, bytes)
+}
+
+#[cfg(not(unix))]
+fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    let _position = POSITION.lock();
+    io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+    io::Write::write_all(&mut file, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(number: u32) -> Vec<u8> {
+        vec![number as u8; 1 << 20]
+    }
+
+    /// Returns a pool with 40 MiB of records.
+    fn filled(mut pool: Pool) -> (Pool, Vec<Record>) {
+        let records = (0..40).map(|number| pool.push(&bytes(number))).collect();
+        (pool, records)
+    }
+
+    #[test]
+    fn many_records_move_to_the_file_and_stay_the_same() {
+        let mut pool = Pool::default();
+        pool.spill_to(Box::new(tempfile::tempfile));
+        let (pool, records) = filled(pool);
+        assert!(pool.in_memory < MAX_IN_MEMORY && pool.in_file >= 32 << 20);
+        for (number, record) in (0..).zip(&records) {
+            assert_eq!(*pool.read(record).unwrap(), bytes(number));
+            assert_eq!(*pool.clone().read(record).unwrap(), bytes(number));
+        }
+        write_at(pool.file().unwrap(), b"damage", records[3].at + 5).unwrap();
+        assert_eq!(pool.read(&records[3]).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert!(pool.read(&records[4]).is_ok());
+    }
+
+    #[test]
+    fn records_stay_in_memory_if_the_file_fails() {
+        let mut pool = Pool::default();
+        pool.spill_to(Box::new(|| Err(io::Error::other("no file"))));
+        let (pool, records) = filled(pool);
+        assert_eq!((pool.in_memory, pool.in_file), (40 << 20, 0));
+        assert_eq!(*pool.read(&records[39]).unwrap(), bytes(39));
+        let outside = Record { at: 40 << 20, ..records[0] };
+        assert!(pool.has(&records[39]) && !pool.has(&outside) && pool.read(&outside).is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn records_stay_in_memory_if_the_file_cannot_be_written() {
+        let mut pool = Pool::default();
+        let full = || File::options().read(true).write(true).open("/dev/full");
+        pool.spill_to(Box::new(full));
+        let (pool, records) = filled(pool);
+        assert_eq!((pool.in_memory, pool.in_file), (40 << 20, 0));
+        assert_eq!(*pool.read(&records[0]).unwrap(), bytes(0));
+    }
+}

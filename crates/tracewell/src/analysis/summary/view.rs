@@ -1,0 +1,356 @@
+//! Makes the row of a view: combines the states that are too short to be seen.
+
+use std::io;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::encoded::{START, changes};
+use super::level::{Level, Share, Sum};
+use super::pool::{Pool, damaged};
+use super::row::{FAN, RowState, SEGMENT, Segment, SummaryRow};
+use crate::analysis::stored::Stored;
+use crate::analysis::tracks::{Change, Position, Row};
+
+impl<S: RowState> SummaryRow<S> {
+    /// Returns the part of the row that overlaps a range, at a resolution; see
+    /// [`super::Summary::tracks`]. `last` is the change that follows the changes of the row, if
+    /// there is one.
+    ///
+    /// # Errors
+    /// Returns an error if the pool cannot be read or is damaged.
+    pub(super) fn row(
+        &self,
+        range: &Range<u64>,
+        resolution: u64,
+        last: Option<&Change<S>>,
+        pool: &Pool,
+    ) -> io::Result<Row<S>> {
+        let mut view = View {
+            row: self,
+            pool,
+            range,
+            resolution,
+            shown: Vec::new(),
+            sum: Sum::default(),
+            from: START,
+            length: 0,
+            is_complete: false,
+            sums: None,
+            blocks: None,
+        };
+        // Each level contains only the sums of complete groups. The levels below contain the rest.
+        let mut summed = 0;
+        for (above, level) in self.levels.iter().enumerate().rev() {
+            (summed..level.len()).try_for_each(|part| view.part(above + 1, part))?;
+            summed = level.len() * FAN;
+        }
+        (summed..self.blocks()).try_for_each(|block| view.part(0, block))?;
+        for (index, (at, state)) in self.open.iter().enumerate() {
+            let next = self.open.get(index + 1).map(|(next, _)| *next);
+            match next.or(last.map(|last| last.at)) {
+                Some(next) => view.span(*at, next, *state),
+                None => view.last(*at, self.states[*state as usize]),
+            }
+        }
+        if let Some(Change { at, state }) = last {
+            view.last(*at, *state);
+        }
+        Ok(Row::of(view.shown))
+    }
+}
+
+/// A row of a view under construction.
+struct View<'a, S> {
+    row: &'a SummaryRow<S>,
+    pool: &'a Pool,
+    range: &'a Range<u64>,
+    resolution: u64,
+    shown: Vec<Change<S>>,
+    /// The combined states that have not been shown, their beginning, and their total length.
+    sum: Sum,
+    from: Position,
+    length: u64,
+    /// True if the change after the range has been shown.
+    is_complete: bool,
+    /// The segments that were read last: their numbers, and their sums or blocks.
+    sums: Option<(usize, Rc<Level>)>,
+    blocks: Option<(usize, Rc<Segment>)>,
+}
+
+impl<S: RowState> View<'_, S> {
+    /// Adds a part of a level: the whole part if it is short enough, otherwise its parts in the
+    /// level below. Level 0 is that of the blocks.
+    fn part(&mut self, number: usize, part: usize) -> io::Result<()> {
+        if self.is_complete {
+            return Ok(());
+        }
+        if let Some(level) = number.checked_sub(1).map(|above| &self.row.levels[above]) {
+            let (from, end) = (level.from[part], self.row.end(number, part));
+            if self.is_outside(from, end, level.shares(part)[0].state) {
+                return Ok(());
+            }
+            if self.combines(from, end) {
+                self.combine(from, end, level.shares(part));
+                return Ok(());
+            }
+            return (part * FAN..(part + 1) * FAN).try_for_each(|part| self.part(number - 1, part));
+        }
+        let segment = part / SEGMENT;
+        if segment == self.row.sealed.len() {
+            let row = self.row;
+            return self.summed_block(part, &row.segment.sums);
+        }
+        let sums = self.sums_of(segment)?;
+        self.summed_block(part, &sums)
+    }
+
+    /// Adds a block. `sums` are those of its segment.
+    fn summed_block(&mut self, block: usize, sums: &Level) -> io::Result<()> {
+        let index = block % SEGMENT;
+        let from = sums.from[index];
+        let next = sums.from.get(index + 1).copied();
+        let end = next.unwrap_or_else(|| self.row.start(block + 1));
+        let shares = sums.shares(index);
+        if self.is_outside(from, end, shares[0].state) {
+            return Ok(());
+        }
+        if self.combines(from, end) {
+            self.combine(from, end, shares);
+            return Ok(());
+        }
+        let segment = block / SEGMENT;
+        if segment == self.row.sealed.len() {
+            let row = self.row;
+            return self.block(row.segment.block(index), end);
+        }
+        let blocks = self.blocks_of(segment)?;
+        self.block(blocks.block(index), end)
+    }
+
+    /// Adds the changes of a block.
+    fn block(&mut self, bytes: &[u8], end: Position) -> io::Result<()> {
+        let mut spans = changes(bytes).peekable();
+        while let Some((at, state)) = spans.next() {
+            if state as usize >= self.row.states.len() {
+                return Err(damaged("a state is not in its list"));
+            }
+            let until = spans.peek().map_or(end, |(next, _)| *next);
+            self.span(at, until, state);
+        }
+        Ok(())
+    }
+
+    /// Returns the sums of a sealed segment.
+    fn sums_of(&mut self, segment: usize) -> io::Result<Rc<Level>> {
+        if let Some((_, sums)) = self.sums.as_ref().filter(|(number, _)| *number == segment) {
+            return Ok(Rc::clone(sums));
+        }
+        let record = self.pool.read(&self.row.sealed[segment].sums)?;
+        let sums = Level::take(&mut record.as_ref());
+        let states = self.row.states.len();
+        let sums = sums.filter(|sums| sums.is_sound(SEGMENT, states));
+        let sums = Rc::new(sums.ok_or_else(|| damaged("sums are not valid"))?);
+        self.sums = Some((segment, Rc::clone(&sums)));
+        Ok(sums)
+    }
+
+    /// Returns the blocks of a sealed segment.
+    fn blocks_of(&mut self, segment: usize) -> io::Result<Rc<Segment>> {
+        if let Some((_, blocks)) = self.blocks.as_ref().filter(|(number, _)| *number == segment) {
+            return Ok(Rc::clone(blocks));
+        }
+        let record = self.pool.read(&self.row.sealed[segment].blocks)?;
+        let blocks = Segment::take_blocks(&mut record.as_ref(), SEGMENT);
+        let blocks = Rc::new(blocks.ok_or_else(|| damaged("blocks are not valid"))?);
+        self.blocks = Some((segment, Rc::clone(&blocks)));
+        Ok(blocks)
+    }
+
+    /// Returns true if a part is so short that it is combined with its neighbours.
+    fn combines(&self, from: Position, end: Position) -> bool {
+        self.resolution > 0 && end.ticks.saturating_sub(from.ticks) <= self.resolution
+    }
+
+    /// Adds the shares of a part to the combined states.
+    fn combine(&mut self, from: Position, end: Position, shares: &[Share]) {
+        self.make_room(from, end.ticks.saturating_sub(from.ticks));
+        shares.iter().for_each(|share| self.add(share.state, share.ticks));
+    }
+
+    fn add(&mut self, state: u32, ticks: u64) {
+        self.sum.add(self.row.classes[state as usize], state, ticks);
+    }
+
+    /// Adds a state that begins at `at` and ends at `end`.
+    fn span(&mut self, at: Position, end: Position, state: u32) {
+        if self.is_outside(at, end, state) {
+            return;
+        }
+        let length = end.ticks.saturating_sub(at.ticks);
+        if length > self.resolution || self.resolution == 0 {
+            self.show_sum();
+            self.show(at, self.state(state));
+        } else {
+            self.make_room(at, length);
+            self.add(state, length);
+        }
+    }
+
+    /// Adds the last state of the row, which lasts to the end of the trace.
+    fn last(&mut self, at: Position, state: S) {
+        if !self.is_complete {
+            self.show_sum();
+            self.show(at, state);
+        }
+    }
+
+    /// Returns the state with a number.
+    fn state(&self, number: u32) -> S {
+        self.row.states[number as usize]
+    }
+
+    /// Returns true if a part lies outside the range. Shows the first change after the range.
+    fn is_outside(&mut self, from: Position, end: Position, state: u32) -> bool {
+        if from.ticks > self.range.end {
+            self.last(from, self.state(state));
+            self.is_complete = true;
+        }
+        // States that begin and end at the start of the range are within it.
+        self.is_complete || from.ticks < self.range.start && end.ticks <= self.range.start
+    }
+
+    /// Shows the combined states if they would be too long together with another state of this
+    /// length.
+    fn make_room(&mut self, at: Position, length: u64) {
+        if self.length.saturating_add(length) > self.resolution {
+            self.show_sum();
+        }
+        if self.sum.is_empty() {
+            self.from = at;
+        }
+        self.length += length;
+    }
+
+    /// Shows the combined states, one after the other.
+    fn show_sum(&mut self) {
+        let Position { mut ticks, seq } = self.from;
+        for Share { state, ticks: length } in std::mem::take(&mut self.sum).shares() {
+            if length > 0 {
+                self.show(Position { ticks, seq }, self.state(state));
+                ticks += length;
+            }
+        }
+        self.length = 0;
+    }
+
+    fn show(&mut self, at: Position, state: S) {
+        if self.shown.last().is_none_or(|last| last.state != state) {
+            self.shown.push(Change { at, state });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::level::Classed;
+    use super::super::row::BLOCK;
+    use super::*;
+
+    impl RowState for u8 {
+        fn hint(self) -> usize {
+            usize::from(self)
+        }
+    }
+
+    /// States of which two are a class.
+    impl Classed for u8 {
+        fn class(self) -> u64 {
+            u64::from(self.min(4))
+        }
+    }
+
+    /// Returns a row and its summary. Each change is given by the length of the previous state, and
+    /// the new state.
+    fn rows(changes: &[(u64, u8)]) -> (Row<u8>, SummaryRow<u8>, u64, Pool) {
+        let mut ticks = 0;
+        let mut all: Vec<Change<u8>> = Vec::new();
+        for (seq, (length, state)) in (0..).zip(changes) {
+            ticks += length;
+            if all.last().is_none_or(|last| last.state != *state) {
+                all.push(Change { at: Position { ticks, seq }, state: *state });
+            }
+        }
+        let (mut summary, mut pool) = (SummaryRow::default(), Pool::default());
+        summary.extend(all.iter().copied(), &mut pool);
+        (Row::of(all), summary, ticks + 10, pool)
+    }
+
+    /// Returns the time in each class of states within a range.
+    fn times(row: &Row<u8>, range: &Range<u64>, end: u64) -> Vec<u64> {
+        (0..5).map(|class| row.time(range.clone(), end, |of| of.class() == class)).collect()
+    }
+
+    fn lengths() -> impl Strategy<Value = Vec<(u64, u8)>> {
+        let length = prop_oneof![4 => 0..20_u64, 1 => 0..5000_u64];
+        let different = prop::collection::vec((length, 0..6_u8), 1..1500);
+        // Changes within one tick that fill whole blocks.
+        let equal = prop::collection::vec((Just(0), 0..6_u8), BLOCK..10 * BLOCK);
+        let parts = prop::collection::vec(prop_oneof![2 => different, 1 => equal], 1..4);
+        parts.prop_map(|parts| parts.concat())
+    }
+
+    #[test]
+    fn states_with_the_same_hint_have_different_numbers() {
+        let mut row = SummaryRow::default();
+        let states = [0, 64, 0, 128, 64, 64, 0_u8];
+        assert_eq!(states.map(|state| row.number(state)), [0, 1, 0, 2, 1, 1, 0]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn without_a_resolution_the_row_is_exact(changes in lengths(), part in 0.0..1.0) {
+            let (row, summary, end, pool) = rows(&changes);
+            let shown = summary.row(&(0..end), 0, None, &pool).unwrap();
+            prop_assert_eq!(shown.changes(), row.changes());
+            let range = (end as f64 * part / 2.0) as u64..(end as f64 * part) as u64;
+            let shown = summary.row(&range, 0, None, &pool).unwrap();
+            prop_assert_eq!(times(&shown, &range, end), times(&row, &range, end));
+            let spans = |row: &Row<u8>| row.spans(range.clone(), end).collect::<Vec<_>>();
+            prop_assert_eq!(spans(&shown), spans(&row));
+        }
+
+        #[test]
+        fn sums_are_exact_at_every_resolution(changes in lengths(), resolution in 1..100_000_u64) {
+            let (row, summary, end, pool) = rows(&changes);
+            let shown = summary.row(&(0..end), resolution, None, &pool).unwrap();
+            prop_assert_eq!(times(&shown, &(0..end), end), times(&row, &(0..end), end));
+            // The view shows each long state at its own position.
+            let is_long = |span: &crate::analysis::tracks::Span<u8>| span.ticks() > resolution;
+            for long in row.spans(0..end, end).filter(is_long) {
+                let at = long.from.ticks;
+                let here = shown.spans(at..at + 1, end).find(|span| span.state == long.state);
+                prop_assert!(here.is_some_and(|here| here.end >= long.end), "{long:?} is missing");
+            }
+            // No state has moved by more than the resolution.
+            for cut in (0..end).step_by((end as usize / 7).max(1)) {
+                let range = 0..cut;
+                for (a, b) in times(&shown, &range, end).iter().zip(times(&row, &range, end)) {
+                    prop_assert!(a.abs_diff(b) <= resolution, "until {cut}: {a} and {b}");
+                }
+            }
+        }
+
+        #[test]
+        fn a_coarse_row_is_short(changes in lengths(), pixels in 1..200_u64) {
+            let (_, summary, end, pool) = rows(&changes);
+            let shown = summary.row(&(0..end), (end / pixels).max(1), None, &pool).unwrap();
+            // Two consecutive parts are together longer than the resolution, or one of them is a
+            // long state. Each part has at most five states.
+            prop_assert!(shown.changes().len() as u64 <= 5 * (3 * pixels + 3));
+        }
+    }
+}
