@@ -128,8 +128,8 @@ fn schema(is_threadx: bool) -> Arc<Schema> {
 
 /// Returns the ids of the events of a schema. Common types of events occur several times.
 fn ids(schema: &Schema) -> Vec<u32> {
-    let all = schema.events().iter().map(|event| event.id);
-    let has_meaning = schema.events().iter().filter(|event| event.means.is_some());
+    let all = schema.events().map(|event| event.id);
+    let has_meaning = schema.events().filter(|event| event.means.is_some());
     let often = has_meaning.flat_map(|event| {
         let means = event.means.map(|means| format!("{:?}", means.meaning));
         let is_common = means.is_some_and(|means| {
