@@ -1,4 +1,4 @@
-//! Tracks the position in a log whose blocks have the framing of `wire::frame`. Handles intact
+//! Tracks the position in a log whose blocks are framed as defined in `wire::frame`. Handles intact
 //! blocks, damage, and bytes after the log. The modules of the formats interpret the content of
 //! blocks.
 

@@ -143,7 +143,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns a format with a name, a function to recognise it, and a decoder. By default, the
+    /// Creates a format from a name, a function that recognises it, and a decoder. By default, the
     /// format has no predefined events and no options, and its input can grow.
     pub const fn new(
         name: &'static str,

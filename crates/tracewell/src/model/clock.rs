@@ -113,7 +113,7 @@ impl Counter {
         to.wrapping_sub(from).wrapping_add(round)
     }
 
-    /// Returns the timestamp that this counter has `ticks` ticks after `origin`.
+    /// Returns the timestamp that this counter shows `ticks` ticks after `origin`.
     pub fn stamp_after(&self, origin: u64, ticks: u64) -> u64 {
         let modulus = u128::from(self.last) + 1;
         let advance = u128::from(ticks) % modulus;

@@ -15,8 +15,8 @@ pub enum Severity {
     Note,
     /// Another command would probably show more. The events of this input are complete.
     Hint,
-    /// All events are decoded, but figures may be wrong. For example, the clock runs in both
-    /// directions.
+    /// All events are decoded, but figures may be wrong. For example, the clock counts both up and
+    /// down.
     Warning,
     /// Part of the input is damaged and was not decoded.
     Damage,

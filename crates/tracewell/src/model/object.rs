@@ -362,8 +362,8 @@ impl Objects {
             Some(named) if named.object.is_some() || !self.kinds_share_names => named,
             Some(named) => {
                 let any = of_any();
-                // The name of an object of another kind is valid only as long as no object of the
-                // wanted kind has the key.
+                // The name of an object of another kind is used only while no object of the
+                // requested kind has this key.
                 let (from, until) = (any.from.max(named.from), any.until.min(named.until));
                 NamedAt { from, until, ..any }
             }

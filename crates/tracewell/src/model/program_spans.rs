@@ -15,8 +15,8 @@ use super::schema::SpanRole;
 /// Maximum number of open spans. If there are more, the oldest one is removed.
 const MAX_OPEN: usize = 1 << 16;
 
-/// Maximum number of ended spans. A batch has fewer events, so the events of a batch find each
-/// span that ends within the batch.
+/// Maximum number of ended spans. A batch has fewer events, so a span that ends within a batch is
+/// still stored when the batch's events refer to it.
 const MAX_ENDED: usize = 1 << 14;
 
 /// A process, and the number of a span in this process.
@@ -57,8 +57,8 @@ pub struct ProgramSpans {
     processes: Vec<u32>,
     /// The role of each event id that begins or ends spans.
     roles: Vec<Option<SpanRole>>,
-    /// The spans that have each number, with their serial numbers, in order of their beginnings.
-    /// Only the last span of a list can be open.
+    /// For each number: the spans that have this number, with their serial numbers, in order of
+    /// their beginnings. Only the last span of a list can be open.
     by_number: HashMap<Key, VecDeque<(u64, ProgramSpan)>, RandomState>,
     /// The keys and serial numbers of spans, in order of their beginnings. The entries of ended
     /// spans stay until the next clean-up.
@@ -162,8 +162,8 @@ impl ProgramSpans {
         last.is_some_and(|(last, span)| *last == serial && span.until.is_none())
     }
 
-    /// Removes a span. If the span has ended, it is the first one with its number; if it is open,
-    /// the last one.
+    /// Removes a span. An ended span must be the first one with its number, and an open span must
+    /// be the last one.
     fn remove(&mut self, key: Key, serial: u64) {
         let Some(spans) = self.by_number.get_mut(&key) else { return };
         if let Ok(place) = spans.binary_search_by_key(&serial, |(serial, _)| *serial) {

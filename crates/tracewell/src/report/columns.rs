@@ -24,11 +24,11 @@ pub(super) struct Columns {
     is_narrow: bool,
 }
 
-/// Maximum width of the column of contexts. Longer names move the rest of their line to the right.
+/// Maximum width of the context column. Longer names move the rest of their line to the right.
 const MAX_CONTEXT_WIDTH: usize = 32;
-/// Maximum width of the column of contexts on a screen; longer names are cut.
+/// Maximum width of the context column on a screen; longer names are cut.
 const MAX_NARROW_CONTEXT: usize = 16;
-/// Minimum width of the column of contexts on a screen. It leaves room for names that become known
+/// Minimum width of the context column on a screen. It leaves room for names that become known
 /// later.
 const MIN_NARROW_CONTEXT: usize = 12;
 /// Maximum width of the column of events on a screen.

@@ -276,7 +276,7 @@ impl Source {
     }
 }
 
-/// The value that a case compares with, and its result.
+/// The pattern that selects a case, and the case's result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
     pub(super) pattern: Pattern,

@@ -155,7 +155,7 @@ fn difference(offset: jiff::tz::Offset) -> String {
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// Returns the moment of a number of seconds since 1970, at most the last second of the year 9999.
+/// Converts seconds since 1970 to a moment; the maximum is the last second of the year 9999.
 fn timestamp(seconds: u64) -> Timestamp {
     let seconds = i64::try_from(seconds).ok();
     seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or(Timestamp::MAX)

@@ -214,8 +214,8 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
     }
 
     /// Returns the part of the row that overlaps a range, at a resolution; see
-    /// [`super::Summary::tracks`]. `last` is the change that follows the changes of the row, if
-    /// there is one.
+    /// [`super::Summary::tracks`]. `last` is the next change after the row's changes, if there is
+    /// one.
     pub(super) fn row(
         &self,
         range: &Range<u64>,

@@ -76,7 +76,7 @@ pub enum Occupant {
     Unknown,
     /// No task is ready, as an event has reported.
     Idle,
-    /// A task runs, for itself or on behalf of another.
+    /// A task is running, for itself or on behalf of another.
     Task {
         /// The task that runs.
         runs: ContextId,

@@ -9,7 +9,7 @@ use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem, Nesting};
 use crate::text::{Literal, Reservation, TextBuffer, put_bytes, put_shown, put_signed};
 
-/// Returns true if an argument of this kind may be more than digits.
+/// Returns true if the text of an argument of this kind can contain more than digits.
 pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
     use ArgumentKind::{Bool, Bytes, Float, List, Nested, Signed, Text};
     matches!(kind, Bool | Signed | Float | Text | Bytes | List | Nested)

@@ -247,7 +247,7 @@ impl Names {
 }
 
 impl Known {
-    /// Returns the bytes of the name, beginning with a given part.
+    /// Returns part number `part` of the name, at most `NAME` bytes.
     fn part(&self, part: u8) -> &[u8] {
         let rest = self.name.get(usize::from(part) * NAME..).unwrap_or_default();
         rest.get(..NAME).unwrap_or(rest)

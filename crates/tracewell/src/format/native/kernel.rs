@@ -82,7 +82,7 @@ impl KernelEvents {
         self.types.get(usize::from(id)).is_some_and(Option::is_some)
     }
 
-    /// Returns the kind of the contexts of threads. If the stream also has a kernel's events,
+    /// Returns the kind of the contexts of threads. If the stream also contains a kernel's events,
     /// threads are not tasks, because the trace does not show when they run.
     pub(super) fn kind_of_threads(&self) -> ContextKind {
         if self.are_recorded() { ContextKind::Unknown } else { ContextKind::Thread }

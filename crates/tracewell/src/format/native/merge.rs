@@ -120,7 +120,7 @@ impl Merge {
         self.report_gaps(out)
     }
 
-    /// Delivers records of a lane as long as it has the earliest record.
+    /// Delivers records of a lane as long as this lane has the earliest record.
     fn run(&mut self, number: usize, limit: Option<u64>, out: &mut Emitter<'_>) -> Flow {
         let window = out.window;
         // Stay with this lane up to the earliest record of the other lanes or up to the limit.
@@ -171,7 +171,7 @@ impl Merge {
             return out.event(event, record.start..record.end, HEAD);
         }
         // The rows of a kernel's events are not in the window. All rows of a batch have the same
-        // form, so the rows of all events in the stream are copied.
+        // form, so copy the row of every event in this stream.
         let window = out.window;
         let copy = payload(record, window.bytes, window.offset);
         out.buffer.payloads.extend_from_slice(copy);

@@ -124,8 +124,8 @@ pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Resu
     }
 }
 
-/// Returns true if a schema file describes the fields in the data of this event, or uses an
-/// argument without a name to hide the data.
+/// Returns true if a schema file describes the fields in this event's data, or hides the data by
+/// means of an unnamed argument.
 pub(super) fn are_described(event: &EventType) -> bool {
     event.args.first().is_some_and(|argument| {
         !argument.encoding.is_empty() || argument.kind == ArgumentKind::Unnamed

@@ -27,8 +27,8 @@ pub(super) const BATCH: usize = 1024;
 pub(super) struct State {
     pub(super) options: StreamOptions,
     pub(super) dialect: Dialect,
-    /// The dialects of the stream so far. The ids of the dialect at index `n` are shown with
-    /// `256 × n` added.
+    /// The dialects of the stream so far. `256 × n` is added to the ids of the dialect at index
+    /// `n`.
     bases: Vec<Dialect>,
     /// Number that is added to a code to get the id of an event.
     pub(super) base: u32,
@@ -57,7 +57,8 @@ pub(super) struct State {
     pub(super) unsettled: bool,
     /// Offset of the first byte in the source.
     pub(super) start: u64,
-    /// True after the decoder has given the hint to try other settings, which it gives only once.
+    /// True after the decoder has given the hint to try other settings. It gives this hint only
+    /// once.
     warned: bool,
     /// The context for events outside of steps.
     pub(super) framework: ContextId,
@@ -76,7 +77,7 @@ pub(super) struct Tables {
 /// Events that have not been delivered yet.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// The columns, with [`BATCH`] rows. During a flush, the emitter has the columns.
+    /// The columns, with [`BATCH`] rows. During a flush, the columns are in the emitter.
     pub(super) columns: Columns,
     pub(super) spans: Vec<Span>,
     pub(super) rows: Rows,
@@ -249,7 +250,7 @@ impl State {
         let known = self.bases.iter().position(|known| *known == dialect);
         let position = known.unwrap_or(self.bases.len());
         self.base = 256 * position as u32;
-        // The schema already has the events of this dialect.
+        // The schema already contains the events of this dialect.
         if known.is_some() && trace.events > 0 {
             return trace.schema.clone();
         }

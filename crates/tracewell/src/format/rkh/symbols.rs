@@ -194,7 +194,7 @@ impl Symbols {
         }
     }
 
-    /// Adds pool 0, the pool of events that are not allocated from a pool.
+    /// Adds pool 0, which represents the events that are not allocated from a pool.
     pub(super) fn add_static_pool(trace: &mut Trace) {
         let key = trace.schema.key(Some(kind::EVENT_POOL), 0);
         if key != 0 && trace.objects.with_key(key).is_empty() {

@@ -32,8 +32,7 @@ impl Kind {
 pub(super) struct Area {
     /// The bytes of the records in the input. They are whole slots.
     pub(super) bytes: Range<usize>,
-    /// True if the area continues the previous one. Consecutive packets of one chunk continue each
-    /// other.
+    /// True if the area continues the previous one, as consecutive packets of one chunk do.
     pub(super) continues: bool,
     /// True if this is the emergency area of a chunk whose normal area is the previous area. If the
     /// normal area is a ring, the emergency area contains older records.

@@ -39,8 +39,8 @@ struct Task {
 #[derive(Debug)]
 pub(super) struct Tasks {
     by_number: HashMap<u16, Task, RandomState>,
-    /// The context of each number whose task was used. The kernel and the other numbers have no
-    /// context here.
+    /// For each task number that was used: the context of its task. The kernel and the other
+    /// numbers have no context here.
     used: Box<[MaybeContext; NUMBERS]>,
     names: Names,
 }
@@ -148,7 +148,7 @@ impl Tasks {
         context
     }
 
-    /// Makes [`Tasks::used`] return the task to which a number refers now.
+    /// Lets [`Tasks::used`] return the task to which a number refers now.
     fn remember(&mut self, number: u16, task: Task) {
         let used = task.used && number != ids::context::KERNEL;
         self.used[usize::from(number)] = used.then_some(task.context).into();

@@ -321,8 +321,8 @@ impl ContextCache {
         u64::from(place == Self::place(context::UNUSED))
     }
 
-    /// Returns the values for a context word, or `None` if the cache does not have them. The
-    /// context word of unused slots is never in the cache.
+    /// Returns the values for a context word, or `None` if they are not in the cache. The context
+    /// word of unused slots is never in the cache.
     #[inline(always)]
     fn get(&self, key: u64) -> Option<Known> {
         let known = self.entries[Self::place(key)];
@@ -396,8 +396,8 @@ fn fill<const N: usize, const BIG: bool>(
     let out = (&mut state.contexts, context_of, columns);
     let ticks = &mut state.ticking.ticks;
     let mut before = previous;
-    // The modulus of the usual counter is a power of two, so a mask on the difference replaces the
-    // remainder and a branch.
+    // The modulus of the usual counter is a power of two, so the difference can be masked, without
+    // a division or a branch.
     let filled = match (counter.low_bits(), counter.direction) {
         (Some(mask), Direction::Up) => {
             let elapsed = |raw: u64| raw.wrapping_sub(std::mem::replace(&mut before, raw)) & mask;

@@ -347,7 +347,7 @@ fn change(old: f64, new: f64) -> f64 {
     if old == new { 0.0 } else { (new - old) / old }
 }
 
-/// Returns the largest distance between two runs of a side.
+/// Returns the largest distance between any two runs of one side.
 fn noise(runs: &[Vec<Bucket>]) -> f64 {
     let samples: Vec<_> = runs.iter().map(|run| Sample::new(run.iter().copied())).collect();
     let reach = if samples.len() > MAX_PAIRED { 1 } else { samples.len() };

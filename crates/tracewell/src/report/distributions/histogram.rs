@@ -92,7 +92,7 @@ fn put_lines(text: &mut String, bounds: &[u64], counts: &[u64], unit: Unit<'_>, 
     }
 }
 
-/// Returns the lower bounds of the intervals for times from `start` to `end` inclusive. The first
+/// Without a template, the event is described from its arguments and needs no entry. The first
 /// bound is at most `start`.
 fn bounds(times: Range<u64>) -> Vec<u64> {
     let Range { start, end } = times;

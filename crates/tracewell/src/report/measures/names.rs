@@ -24,7 +24,7 @@ pub(super) fn of_resource(trace: &Trace, key: u64, kind: Option<u32>) -> Subject
     Subject { key: Some(format!("{key:#x}")), ..alone(resource_label(trace, key, kind)) }
 }
 
-/// Returns the subject of times of scheduling. `pairs` contains the names of all pairs of marks.
+/// Returns the subject of a scheduling time. `pairs` contains the names of all pairs of marks.
 pub(super) fn of_scheduling(
     trace: &Trace,
     subject: Scheduled,
@@ -41,7 +41,7 @@ pub(super) fn of_scheduling(
     }
 }
 
-/// Returns the subject of times of messages, which is their receiver.
+/// Returns the subject of a message time, which is the message's receiver.
 pub(super) fn of_route(trace: &Trace, route: &Route) -> Subject {
     named(trace, &route.receiver)
 }

@@ -104,7 +104,7 @@ pub(super) const LOCKS: [&str; 8] = [
     "HELD MAX",
 ];
 
-/// Returns the heading of a table of waits for a kind of object.
+/// Returns the heading of the table that shows waits for a kind of object.
 pub(super) fn waits_of(trace: &Trace, kind: Option<u32>) -> String {
     match kind_of(trace, false, kind) {
         SEMAPHORE => "SEMAPHORES OF".to_owned(),
