@@ -43,7 +43,7 @@ impl<T: Copy> PerId<T> {
         &self.entries[usize::from(index)]
     }
 
-    /// Makes the entry of an id, and returns its index.
+    /// Creates the entry for an id, and returns its index.
     #[cold]
     #[inline(never)]
     fn add(&mut self, schema: &Arc<Schema>, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {

@@ -416,7 +416,7 @@ mod tests {
         let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let mut clock = Clock::new(None, counter);
         assert_eq!(clock.nanoseconds(5), None);
-        // At three ticks per microsecond, tick 10 is 3333.3 ns after the first event, which is
+        // At three ticks per microsecond, tick 10 is 3333.3 ns after the first event; this is
         // rounded up to 3334.
         clock.change_rate(10, Rate::new(3_000_000, 1).unwrap());
         assert_eq!(

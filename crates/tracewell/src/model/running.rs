@@ -160,7 +160,7 @@ impl<C: Choice> Running<C> {
         self.depth += 1;
     }
 
-    /// Handles the end of an interrupt, which may name the task that continues.
+    /// Handles the end of an interrupt; this event can name the task that continues.
     pub fn exit(&mut self, continues: Option<ContextId>) {
         match (self.depth, continues) {
             // The interrupt began before the trace. Its end shows the running context, unless the

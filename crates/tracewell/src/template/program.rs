@@ -225,7 +225,7 @@ pub(super) struct Number {
 /// table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
-    /// The data at the pointer, which advances.
+    /// The data at the pointer; the pointer advances.
     Pointer,
     /// `$D1` to `$D9`, counted from 0.
     Word(u8),

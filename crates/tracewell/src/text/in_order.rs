@@ -24,7 +24,7 @@ pub fn thread_count(chosen: usize) -> usize {
     if chosen == 0 { processors() } else { chosen }.min(MAX_THREADS)
 }
 
-/// Makes `count` texts and writes them in order. Each maker belongs to one thread: `make` appends
+/// Builds `count` texts and writes them in order. Each maker belongs to one thread: `make` appends
 /// the text with a number to an empty buffer. The caller's thread uses the first maker, and calls
 /// `write`. At most four texts per thread are in memory.
 ///

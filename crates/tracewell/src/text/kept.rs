@@ -6,7 +6,7 @@
 
 use super::{LineWindow, TextBuffer};
 
-/// The texts of the numbers of one argument.
+/// The texts for the numbers in one argument.
 #[derive(Debug)]
 pub(crate) struct KeptTexts {
     slots: Box<[Slot; SLOTS]>,
@@ -50,7 +50,7 @@ const EMPTY: [Slot; SLOTS] = {
 
 const _: () = assert!(slot_of(0) != slot_of(1));
 
-/// Returns the index of the slot of a number.
+/// Returns the index of the slot for a number.
 #[inline(always)]
 const fn slot_of(number: u64) -> usize {
     /// 2^64 divided by the golden ratio.

@@ -38,8 +38,8 @@ use crate::model::{Batch, ContextId, Flow, Loss, Sink, Trace};
 /// Number of entries that the builder of tracks collects before they move to the summary.
 const PENDING: u64 = 1 << 16;
 
-/// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the
-/// summary keeps a sample; [`Tracks::left_out`] counts the others.
+/// Maximum number of arrows, of marks, and of waits per lock. If there are more, the summary keeps
+/// a sample; [`Tracks::left_out`] counts the others.
 pub const MAX_LIST: usize = 1 << 20;
 
 /// A sink that builds a summary.

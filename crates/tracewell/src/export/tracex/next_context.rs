@@ -14,7 +14,7 @@ use super::trace::{Event, INITIALIZATION, INTERRUPT};
 
 const RELINQUISH: u16 = 109;
 
-/// The positions of the events of each context, in order.
+/// For each context: the positions of its events, in order.
 pub(super) struct Positions {
     of: HashMap<u32, Vec<usize>, RandomState>,
 }

@@ -64,7 +64,7 @@ impl Timeline {
         Ok(())
     }
 
-    /// Returns the beginning and the end of each span of a row within the range, with its state.
+    /// For each span of a row within the range: returns beginning, end and state.
     pub(super) fn spans<S: Copy + PartialEq>(
         &self,
         row: &Row<S>,

@@ -109,8 +109,8 @@ impl Areas {
         }
     }
 
-    /// Adds the normal area of a chunk, which has `normal` bytes. Then adds the emergency area if
-    /// it begins at a slot.
+    /// Adds the normal area of a chunk; the area has `normal` bytes. Then adds the emergency area
+    /// if it begins at a slot.
     fn add_both(&mut self, bytes: Range<usize>, normal: usize, diagnostics: &mut Diagnostics) {
         // If the normal area ends within a slot, the position of the emergency area is unknown.
         if normal >= bytes.len() || !normal.is_multiple_of(Record::SIZE) {

@@ -113,8 +113,8 @@ impl Lanes {
         }
     }
 
-    /// Adds a packet of events, which is at `offset` of the source. On a line, delivers the events
-    /// that are ready.
+    /// Adds a packet of events that begins at `offset` in the source. On a line, delivers the
+    /// events that are ready.
     pub(super) fn add(
         &mut self,
         packet: &Packet<'_>,

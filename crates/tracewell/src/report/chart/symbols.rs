@@ -3,7 +3,7 @@
 /// The activity that a cell of the chart shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Activity {
-    /// A context runs, or a core serves tasks.
+    /// A context is running, or a core is serving tasks.
     Running,
     /// An interrupt is being served.
     Interrupted,

@@ -22,7 +22,7 @@ const MOST_INTERVALS: u64 = 16;
 /// intervals grows.
 const GROWS_FROM: u64 = 20;
 
-/// The unit of the times of a histogram.
+/// The unit of the times in a histogram.
 #[derive(Clone, Copy)]
 struct Unit<'a> {
     trace: &'a Trace,

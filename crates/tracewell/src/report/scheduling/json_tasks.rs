@@ -260,7 +260,7 @@ pub struct KindRequests<'a> {
     pub requests: Requests,
 }
 
-/// Returns the sums of the parts of all waits. Returns `None` if there are no waits or several
+/// Returns the sum of each part over all waits. Returns `None` if there are no waits or several
 /// cores.
 fn split(figures: &Figures, locks: &Locks) -> Option<SplitRow> {
     some(locks.wait, locks.spent).filter(|_| figures.cores.len() < 2).map(SplitRow::from)
