@@ -1,6 +1,6 @@
 // Finds the contexts that used the processors during a time, and those that delayed a wait.
 
-import { INTERRUPT, TASK } from "./model.js";
+import { BLOCKED, INTERRUPT, TASK } from "./model.js";
 
 /**
  * Returns the ticks of each context that occupied the cores of a file, the largest first. Interrupts have the number -1.
@@ -50,4 +50,17 @@ export function longest(row, from, to, accepts) {
         if (best < 0 || spans.to(i) - spans.from(i) > spans.to(best) - spans.from(best)) best = i;
     }
     return best;
+}
+
+/**
+ * Returns the span in which the context of an inversion waits, or null if the page does not contain it.
+ * @param {import("./model.js").Model} model
+ * @param {number} i number of the inversion
+ * @returns {{ row: any, span: number } | null}
+ */
+export function waitOf(model, i) {
+    const { from, until, context } = model.inversion;
+    const row = model.rows.find((/** @type {any} */ each) => each.kind === "context" && each.context === context[i]);
+    const span = row ? longest(row, from[i], until[i], (state) => state === BLOCKED) : -1;
+    return span < 0 ? null : { row, span };
 }

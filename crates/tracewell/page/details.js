@@ -3,26 +3,18 @@
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, RUNNING, STATES, TASK } from "./model.js";
 import { culprits, occupants } from "./causes.js";
+import { breakable, element } from "./elements.js";
+import { argumentsIn, inheritance, lockOf, telling } from "./locks.js";
 import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
 import { counted } from "./rows.js";
+import { rankText, shares } from "./shares.js";
+import { keyName, wholeRow } from "./whole.js";
 
 /** Maximum number of rows in a table; the others are added up in one row. */
 const MAX_LINES = 14;
 
-/** @typedef {(string | Node)[]} Content */
-
-/**
- * @param {string} name
- * @param {Content} content
- * @param {string} [kind] class
- */
-export function element(name, content, kind) {
-    const node = document.createElement(name);
-    if (kind) node.className = kind;
-    node.append(...content);
-    return node;
-}
+/** @typedef {import("./elements.js").Content} Content */
 
 export class Details {
     /**
@@ -46,9 +38,10 @@ export class Details {
     }
 
     draw() {
-        const { selection, range } = this.view;
+        const { selection, measured: range } = this.view;
         const { version } = this.view.marks;
-        const key = JSON.stringify([version, selection, range, selection ? 0 : [this.view.from, this.view.to], this.timeline.theme.isDark]);
+        const isTimed = selection !== null && !("whole" in selection);
+        const key = JSON.stringify([version, selection, range, isTimed ? 0 : [this.view.from, this.view.to], this.timeline.theme.isDark]);
         if (key === this.drawn) return;
         this.drawn = key;
         const span = selectedSpan(this.model, this.view);
@@ -71,6 +64,7 @@ export class Details {
     about(span) {
         const { selection } = this.view;
         if (span) return this.span(span);
+        if (selection && "whole" in selection) return wholeRow(this, this.model.rows[selection.whole]);
         return selection && "event" in selection ? this.event(selection.event) : this.findings();
     }
 
@@ -89,11 +83,11 @@ export class Details {
         return link;
     }
 
-    /** @param {number} index */
-    eventLink(index) {
+    /** @type {(index: number, isNamed?: boolean) => HTMLElement} */
+    eventLink(index, isNamed = true) {
         const label = this.model.kinds[this.model.events.kind[index]].label;
         const link = this.link(`event ${this.model.events.number(index)}`, () => this.places.event(index));
-        return element("span", [link, ` ${label}`]);
+        return element("span", isNamed ? [link, ...breakable(` ${label}`)] : [link]);
     }
 
     /** Returns a link to an event by its number in the trace. @param {number} seq */
@@ -129,20 +123,20 @@ export class Details {
         const facts = [
             ["time", [this.model.time(at)]],
             ["context", [this.context(context, events.at[index])]],
-            ["key", [contexts[context].key]],
+            [keyName(contexts[context].key), [contexts[context].key]],
             ["core", [String(events.cpu[index])]],
-            ["event id", [`${kind.id}${kind.name === kind.label ? "" : ` ${kind.name}`}`]],
+            ["event id", breakable(`${kind.id}${kind.name === kind.label ? "" : ` ${kind.name}`}`)],
             ["ticks", [at.toLocaleString("en")]],
         ];
         const { title } = this.model.files[this.model.fileOf(events.context[index])] ?? {};
         if (title) facts.unshift(["file", [title]]);
         facts.push(...this.messages(index));
         if (kind.level) facts.push(["level", [kind.level]], ["target", [kind.target]]);
-        if (index > 0) facts.push(["after", [this.model.span(events.at[index - 1], events.at[index])]]);
+        if (index > 0) facts.push(["since previous event", [this.model.span(events.at[index - 1], events.at[index])]]);
         const args = events.text(events.args[index]);
-        const list = args ? args.split(", ").map((arg) => element("li", [arg])) : [];
+        const list = telling(argumentsIn(args)).map((arg) => element("li", breakable(arg)));
         return [
-            element("h2", [`event ${events.number(index)}: ${kind.label}`]),
+            element("h2", breakable(`event ${events.number(index)}: ${kind.label}`)),
             this.list(facts),
             element("ul", list),
         ];
@@ -187,7 +181,7 @@ export class Details {
         /** @type {[string, Content][]} */
         const facts = [];
         if (span.isBlocked && model.reasons[span.value].holder > 0) {
-            facts.push(["held by", [this.context(model.reasons[span.value].holder - 1, from)]]);
+            facts.push(["held by", [this.holder(span)]]);
         }
         if (row.kind === "context" && span.state === RUNNING && span.value > 0) {
             facts.push(["on behalf of", [this.context(span.value - 1, from)]]);
@@ -201,12 +195,22 @@ export class Details {
         if (row.kind === "context") facts.push(...this.wake(span));
         const rank = this.rank(span);
         return [
-            ...(inverted ? [element("span", ["priority inversion"], "tag")] : []),
+            ...(inverted !== null ? [element("span", ["priority inversion"], "tag")] : []),
             element("h2", [this.title(span)]),
             element("p", [time, element("b", [model.span(from, to)]), rank]),
             this.list(facts),
             ...(span.isBlocked ? this.spent(span, inverted) : []),
         ];
+    }
+
+    /** Returns a link to the hold of the lock for which a span waits, or to its holder. @param {any} span */
+    holder({ row, index, from, value }) {
+        const { model } = this;
+        const holder = model.reasons[value].holder - 1;
+        const lock = lockOf(model, row, index);
+        const hold = lock ? lock.spans.find(from) : -1;
+        if (hold < 0 || lock.spans.value[hold] !== holder + 1) return this.context(holder, from);
+        return this.link(model.name(holder), () => this.places.span(lock.index, hold));
     }
 
     /** Returns the request with which a wait began, if the trace shows it. @param {any} span */
@@ -216,7 +220,7 @@ export class Details {
         const { wait, intervals } = model;
         const isWhole = (/** @type {number} */ i) => wait.from[i] <= from && model.ended(wait, i) >= to;
         const found = intervals.waitsOf.get(row.context)?.find(from, to, isWhole) ?? -1;
-        return found < 0 ? [] : [/** @type {[string, Content]} */ (["asked", [this.numbered(wait.fromSeq[found])]])];
+        return found < 0 ? [] : [/** @type {[string, Content]} */ (["request", [this.numbered(wait.fromSeq[found])]])];
     }
 
     /** Returns the event that made a context ready, in or after a span. @param {any} span */
@@ -246,14 +250,12 @@ export class Details {
         const { reasons } = this.model;
         const same = (/** @type {number} */ reason) => reasons[reason].object === reasons[value].object
             && reasons[reason].what === reasons[value].what;
-        let [count, longer] = [0, 0];
+        const lengths = [];
         for (let i = 0; i < row.spans.count; i += 1) {
-            if (row.spans.state[i] !== BLOCKED || !same(row.spans.value[i])) continue;
-            count += 1;
-            longer += row.spans.to(i) - row.spans.from(i) > to - from ? 1 : 0;
+            if (row.spans.state[i] === BLOCKED && same(row.spans.value[i])) lengths.push(row.spans.to(i) - row.spans.from(i));
         }
-        if (count < 2) return "";
-        return longer === 0 ? ` · longest of ${count}` : ` · ${count - longer} of ${count} waits are not longer`;
+        const text = rankText(to - from, lengths);
+        return text === "" ? "" : ` · ${text}`;
     }
 
     /**
@@ -289,12 +291,17 @@ export class Details {
             this.context(who, span.from), ` (${model.priority(who)}) ran ${model.span(span.from, span.from + (times.get(who) ?? 0))}: `
             + `it is less urgent than ${model.name(span.row.context)} (${model.priority(span.row.context)}) and does not hold the object`,
         ]));
-        const ticks = model.inversion.ticks[inverted];
-        const sum = model.span(span.from, span.from + ticks);
-        return element("section", [
-            element("h3", ["Why it took so long"]),
-            element("ul", [...items, element("li", [`in total, less urgent contexts ran for ${sum} of this wait`])]),
-        ]);
+        if (others.length > 1) {
+            const sum = model.span(span.from, span.from + model.inversion.ticks[inverted]);
+            items.push(element("li", [`in total, less urgent contexts other than the holder ran for ${sum} of this wait`]));
+        }
+        const lock = model.locks[model.inversion.lock[inverted] - 1];
+        const created = lock && inheritance(model, lock);
+        if (created) {
+            const how = created.inherits ? "with" : "without";
+            items.push(element("li", [`${lock.name} was created ${how} priority inheritance (`, this.eventLink(created.event, false), ")"]));
+        }
+        return element("section", [element("h3", ["Why it took so long"]), element("ul", items)]);
     }
 
     /** Returns links to the findings of the page: inversions, missed deadlines, gaps. */
@@ -302,19 +309,20 @@ export class Details {
         const { model } = this;
         const { inversion, job, gap, header } = model;
         const links = [];
+        const time = (/** @type {number} */ offset) => model.time(model.exact(offset));
         const order = [...inversion.ticks.keys()].sort((a, b) => inversion.ticks[b] - inversion.ticks[a]);
         for (const i of order.slice(0, 5)) {
             const length = model.span(inversion.from[i], inversion.from[i] + inversion.ticks[i]);
-            const label = `priority inversion of ${model.name(inversion.context[i])}, ${length}`;
+            const label = `priority inversion of ${model.name(inversion.context[i])}, ${length}, at ${time(inversion.from[i])}`;
             links.push(element("li", [this.link(label, () => this.places.inversion(i))]));
         }
         const missed = [...model.intervals.misses.indices];
         for (const i of missed.slice(0, 5)) {
-            const label = `missed deadline of ${model.name(job.context[i])}`;
+            const label = `missed deadline of ${model.name(job.context[i])}, at ${time(job.missed[i])}`;
             links.push(element("li", [this.link(label, () => this.places.job(i))]));
         }
         for (let i = 0; i < Math.min(gap.from.length, 5); i += 1) {
-            links.push(element("li", [this.link(model.missing(i), () => this.places.zoom(gap.from[i], gap.until[i]))]));
+            links.push(element("li", [this.link(`${model.missing(i)}, at ${time(gap.from[i])}`, () => this.places.zoom(gap.from[i], gap.until[i]))]));
         }
         const counts = [counted(order.length, "priority inversion"), counted(missed.length, "missed deadline"), counted(gap.from.length, "gap")];
         const parts = [element("h2", ["Findings"]), element("p", [counts.join(" · ")]), element("ul", links)];
@@ -337,6 +345,11 @@ export class Details {
         /** @type {[string, Content][]} */
         const facts = [["length", [model.clock.isKnown ? `${model.span(from, to)}, ${ticks(to - from)}` : ticks(to - from)]],
             ["events", [model.part && !model.part.listed ? "not listed" : count.toLocaleString("en")]]];
+        const { measured } = this.view;
+        if (measured) {
+            const [begin, end] = measured.map((time) => model.time(model.exact(time)));
+            facts.unshift(["from", [begin]], ["to", [end]]);
+        }
         const parts = [element("h3", [title]), this.list(facts)];
         if (model.showsStates && to > from) parts.push(this.table(from, to));
         return element("section", parts);
@@ -344,22 +357,23 @@ export class Details {
 
     /** @type {(from: number, to: number) => HTMLElement} */
     table(from, to) {
-        const { model } = this;
-        const rows = this.timeline.all.filter((lane) => lane.kind === "context");
-        const shares = rows.map((lane) => {
-            const times = lane.row.spans.times(from, to);
-            return { lane, sums: [times[RUNNING], times[3] + times[4], times[BLOCKED]] };
+        const { columns, rows } = shares(this.model, this.timeline.all, from, to);
+        const percent = (/** @type {number} */ ticks) => ((100 * ticks) / (to - from)).toFixed(1);
+        const own = rows.filter(({ lane }) => lane);
+        const shown = [...own.slice(0, MAX_LINES), ...rows.filter(({ lane }) => !lane)];
+        const lines = shown.map(({ name, lane, times }) => {
+            const { interrupt } = this.timeline.theme.colours;
+            const colour = lane ? this.timeline.contexts[lane.context ?? 0] : name === "interrupts" ? interrupt : "";
+            const dot = element("i", [], colour ? "dot" : "dot none");
+            dot.style.background = colour;
+            const title = element("td", [dot, ...(lane ? [this.context(lane.context ?? 0, from)] : breakable(name))], "name");
+            return element("tr", [title, ...columns.map((_, i) => element("td", [times[i] > 0 ? percent(times[i]) : ""]))]);
         });
-        const shown = shares.filter(({ sums }) => sums.some((sum) => sum > 0)).sort((a, b) => b.sums[0] - a.sums[0]);
-        const percent = (/** @type {number} */ ticks) => `${((100 * ticks) / (to - from)).toFixed(1)} %`;
-        const lines = shown.slice(0, MAX_LINES).map(({ lane, sums }) => {
-            const dot = element("i", [], "dot");
-            dot.style.background = this.timeline.contexts[lane.context ?? 0];
-            const name = element("td", [dot, this.context(lane.context ?? 0, from)]);
-            return element("tr", [name, ...sums.map((sum) => element("td", [sum > 0 ? percent(sum) : ""]))]);
-        });
-        if (shown.length > MAX_LINES) lines.push(element("tr", [element("td", [`and ${shown.length - MAX_LINES} more`])]));
-        const head = element("tr", ["context", "runs", "ready", "blocked"].map((text) => element("th", [text])));
-        return element("table", [head, ...lines]);
+        if (own.length > MAX_LINES) lines.push(element("tr", [element("td", [`and ${own.length - MAX_LINES} more`])]));
+        const cores = this.model.rows.filter((/** @type {any} */ { kind }) => kind === "core").length;
+        const unit = cores > 1 ? "% of one core" : "% of time";
+        const head = [unit, ...columns].map((text) => element("th", [text]));
+        if (columns.at(-1) === "other") head[columns.length].title = "sleeping, job done, not running, or unknown";
+        return element("table", [element("tr", head), ...lines], "shares-table");
     }
 }

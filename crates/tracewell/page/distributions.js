@@ -95,3 +95,20 @@ export function bars(lengths) {
 export function quantile(lengths, share) {
     return lengths[Math.max(Math.ceil(lengths.length * share) - 1, 0)];
 }
+
+/** Maximum number of ticks of an axis between its ends. */
+const MAX_TICKS = 5;
+
+/**
+ * Returns ticks for the axis of a histogram: its ends, and the beginnings of bars at equal distances.
+ * @param {Bar[]} list
+ * @returns {{ place: number, time: number }[]} places from 0 to 1
+ */
+export function ticks(list) {
+    if (list.length === 0) return [];
+    const stride = Math.ceil(list.length / (MAX_TICKS + 1));
+    const starts = list.map(({ from }, i) => ({ place: i / list.length, time: from })).filter((_, i) => i % stride === 0);
+    // The last tick needs the room of a tick.
+    const inner = starts.filter(({ place }) => place === 0 || place <= 1 - stride / list.length + 1e-9);
+    return [...inner, { place: 1, time: list[list.length - 1].to }];
+}

@@ -1,7 +1,7 @@
 // Starts the static page: the user drops a trace, chooses a file, or opens the sample. A web worker reads the trace.
 // The page does not send it to any server.
 
-import { element } from "./details.js";
+import { element } from "./elements.js";
 import { inWords } from "./live.js";
 import { named, show } from "./page.js";
 import { Reader } from "./reader.js";

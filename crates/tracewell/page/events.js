@@ -1,8 +1,9 @@
 // The list of events. Only the visible lines exist as elements.
 
 import { lowerBound } from "./bounds.js";
+import { element } from "./elements.js";
+import { argumentsIn, telling } from "./locks.js";
 import { counted } from "./rows.js";
-import { element } from "./details.js";
 
 /** Height of a line in pixels. */
 const LINE = 22;
@@ -24,8 +25,12 @@ export class EventList {
         this.first = 0;
         /** @type {Set<number>} indices of found events */
         this.found = new Set();
+        /** The text that was searched for, in lower case. */
+        this.wanted = "";
         this.ignored = -1;
         this.followed = -1;
+        /** The range to which the list has scrolled. */
+        this.ranged = "";
         this.shown = "";
         this.refill();
         scroller.addEventListener("scroll", () => this.scrolled());
@@ -36,7 +41,9 @@ export class EventList {
         }, { passive: false });
         lines.addEventListener("click", (event) => {
             const line = /** @type {HTMLElement} */ (event.target).closest(".event");
-            if (line) this.choose(Number(/** @type {HTMLElement} */ (line).dataset.index));
+            if (!line) return;
+            this.timeline.view.remember();
+            this.choose(Number(/** @type {HTMLElement} */ (line).dataset.index));
         });
         // Reading the height during each frame would make the browser compute the layout twice.
         this.height = scroller.clientHeight;
@@ -93,25 +100,31 @@ export class EventList {
     /** Returns the event to which the selection refers: the selected event, or the first event of the selected span. */
     get current() {
         const { selection } = this.timeline.view;
-        if (!selection) return -1;
+        if (!selection || "whole" in selection) return -1;
         if ("event" in selection) return selection.event;
         const { spans } = this.timeline.model.rows[selection.row];
         const index = lowerBound(this.events.seq, spans.seq[selection.span]);
         return index < this.events.count ? index : -1;
     }
 
-    /** Scrolls to the selection, or to the start of the visible time if that has changed. */
+    /** Scrolls to a new range, to the selection, or to the start of the visible time if that has changed. */
     follow() {
         const { view } = this.timeline;
         const { current } = this;
-        const key = `${view.from} ${view.to}`;
-        if (current !== this.followed) {
+        const key = `${view.from} ${view.to} ${view.cursor}`;
+        const range = view.measured;
+        const isNew = range !== null && range.join(" ") !== this.ranged;
+        this.ranged = range?.join(" ") ?? "";
+        if (isNew) {
+            this.followed = current;
+            this.goTo(lowerBound(this.events.at, range[0]));
+        } else if (current !== this.followed) {
             this.followed = current;
             const visible = Math.floor(this.height / LINE);
             const isInSight = current >= this.first && current < this.first + visible;
             if (current >= 0 && !isInSight) this.goTo(current - Math.floor(visible / 2));
         } else if (key !== this.shown && current < 0) {
-            this.goTo(lowerBound(this.events.at, view.from));
+            this.goTo(lowerBound(this.events.at, view.cursor ?? range?.[0] ?? view.from));
         }
         this.shown = key;
         this.draw();
@@ -134,24 +147,52 @@ export class EventList {
         const line = element("div", [
             element("span", [String(events.number(index))], "number"),
             element("span", [model.time(model.exact(events.at[index])).replace(/ (s|ms|µs|ns|ticks)$/, "")], "time"),
-            element("span", [dot, model.name(events.context[index])], "context"),
-            element("span", [model.kinds[events.kind[index]].label], "label"),
-            element("span", [events.text(events.args[index])], "args"),
+            element("span", [dot, ...this.marked(model.name(events.context[index]), index)], "context"),
+            element("span", this.marked(model.kinds[events.kind[index]].label, index), "label"),
+            element("span", this.marked(telling(argumentsIn(events.text(events.args[index]))).join(", "), index), "args"),
         ], "event");
         line.dataset.index = String(index);
         line.setAttribute("role", "row");
         for (const part of line.children) part.setAttribute("role", "gridcell");
         const time = events.at[index];
-        line.classList.toggle("outside", time < view.from || time > view.to);
+        const [from, to] = view.measured ?? [view.from, view.to];
+        line.classList.toggle("outside", time < from || time > to);
         line.classList.toggle("match", this.found.has(index));
         line.classList.toggle("chosen", index === this.current);
         return line;
     }
 
-    /** Returns the heading: the number of events, and the unit of their times. */
-    heading() {
-        const { model } = this.timeline;
-        const sample = model.time(model.exact(0));
-        return `${counted(this.events.count, "event")} · time in ${sample.slice(sample.lastIndexOf(" ") + 1)}`;
+    /** Returns a text, in which the text that was searched for is marked if the event was found. @type {(text: string, index: number) => (string | Node)[]} */
+    marked(text, index) {
+        if (!this.found.has(index)) return [text];
+        return parts(text, this.wanted).map((part, i) => (i % 2 === 1 ? element("mark", [part]) : part));
     }
+
+    /** Returns the heading: the number of events, or of those in the range, and the unit of their times. */
+    heading() {
+        const { model, view } = this.timeline;
+        const sample = model.time(model.exact(0));
+        const range = view.measured;
+        const inside = range && lowerBound(this.events.at, range[1] + 1) - lowerBound(this.events.at, range[0]);
+        const of = inside === null ? "" : `${inside.toLocaleString("en")} of `;
+        return `${of}${counted(this.events.count, "event")} · time in ${sample.slice(sample.lastIndexOf(" ") + 1)}`;
+    }
+}
+
+/**
+ * Returns the parts of a text around each occurrence of a wanted text, in upper or lower case. Every second part is an occurrence.
+ * @param {string} text
+ * @param {string} wanted in lower case
+ * @returns {string[]}
+ */
+export function parts(text, wanted) {
+    const lower = text.toLowerCase();
+    const list = [];
+    let from = 0;
+    // The lower case of some letters is longer, so that places in the two texts differ.
+    for (let at = wanted && lower.length === text.length ? lower.indexOf(wanted) : -1; at >= 0; at = lower.indexOf(wanted, from)) {
+        list.push(text.slice(from, at), text.slice(at, at + wanted.length));
+        from = at + wanted.length;
+    }
+    return [...list, text.slice(from)];
 }

@@ -3,6 +3,7 @@
 
 import { culprits, longest, occupants } from "./causes.js";
 import { lowerBound } from "./bounds.js";
+import { longestWait } from "./locks.js";
 import { BLOCKED, RUNNING, STATES } from "./model.js";
 
 /** A cell: its text, the value by which a column is sorted, and a function that shows its place. */
@@ -113,7 +114,7 @@ export class Figures {
             const context = model.contexts.findIndex((/** @type {any} */ each) =>
                 each.key === task.context && each.name === task.name && (each.file ?? 0) === file);
             const row = this.places.rowOf(context);
-            const held = this.worst(row, (state) => state === BLOCKED, (i) => `for ${model.object(row.spans.value[i])}`);
+            const held = this.worst(row, (state) => state === BLOCKED, (i) => model.waitText(row.spans.value[i]));
             const known = task.execution_ticks !== null;
             return [
                 { ...cell(task.name), go: row && (() => this.places.span(row.index, Math.max(row.spans.find(0), 0))) },
@@ -154,7 +155,7 @@ export class Figures {
                 cell(lock.requests), cell(lock.blocks), cell(lock.hold?.count),
             ];
         });
-        return { name: "Mutexes and semaphores", rows, columns: ["name", "kind", "longest wait", "held at most", "worst inversion",
+        return { name: "Mutexes and semaphores", rows, columns: ["name", "kind", "longest wait", "longest hold", "worst inversion",
             "inversions", "requests", "blocks", "times held"] };
     }
 
@@ -163,16 +164,13 @@ export class Figures {
         const { model } = this;
         if (!row) return cell(null);
         const { wait } = model;
-        const end = (/** @type {number} */ i) => model.ended(wait, i);
-        let best = -1;
-        for (let i = row.waits[0]; i < row.waits[1]; i += 1) {
-            if (best < 0 || end(i) - wait.from[i] > end(best) - wait.from[best]) best = i;
-        }
+        const best = longestWait(model, row);
         if (best < 0) return cell(null);
         const waiter = this.places.rowOf(wait.context[best]);
-        const span = waiter ? longest(waiter, wait.from[best], end(best), (state) => state === BLOCKED) : -1;
-        const go = span >= 0 ? () => this.places.span(waiter.index, span) : () => this.places.zoom(wait.from[best], end(best));
-        const found = this.length(end(best) - wait.from[best], go);
+        const end = model.ended(wait, best);
+        const span = waiter ? longest(waiter, wait.from[best], end, (state) => state === BLOCKED) : -1;
+        const go = span >= 0 ? () => this.places.span(waiter.index, span) : () => this.places.zoom(wait.from[best], end);
+        const found = this.length(end - wait.from[best], go);
         return { ...found, text: `${found.text} by ${model.name(wait.context[best])}` };
     }
 
@@ -220,7 +218,7 @@ export class Figures {
             ];
         });
         return { name: "Priority inversions", rows: sortedBy(rows, 4),
-            columns: ["waiting", "for", "held by", "less urgent, but ran", "inverted", "whole wait", "begins"] };
+            columns: ["waiting", "for", "held by", "less urgent that ran", "inverted", "whole wait", "begins"] };
     }
 
     /** @param {number} file @returns {Table} */

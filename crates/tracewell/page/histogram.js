@@ -1,9 +1,13 @@
 // The panel of distributions: a list, and the histogram of the chosen distribution. A click on a bar selects its longest span; another
 // click selects the next span.
 
-import { bars, distributions, quantile } from "./distributions.js";
-import { element } from "./details.js";
+import { bars, distributions, quantile, ticks } from "./distributions.js";
+import { element } from "./elements.js";
 import { counted } from "./rows.js";
+
+/** What the groups of distributions count. */
+const NOUNS = new Map([["Waits", "wait"], ["Held", "hold"], ["Ready until it runs", "time"], ["Preempted", "preemption"],
+    ["Running without a break", "run"]]);
 
 export class DistributionPanel {
     /**
@@ -65,15 +69,16 @@ export class DistributionPanel {
     histogram(distribution) {
         const { lengths, group, name } = distribution;
         const text = (/** @type {number} */ ticks) => this.model.span(0, Math.round(ticks));
-        const figures = [["least", 0], ["half", 0.5], ["90 %", 0.9], ["99 %", 0.99], ["most", 1]].map(([word, share]) =>
+        const figures = [["least", 0], ["median", 0.5], ["90 %", 0.9], ["99 %", 0.99], ["most", 1]].map(([word, share]) =>
             `${word} ${text(quantile(lengths, Number(share)))}`);
         const list = bars(lengths);
+        const noun = NOUNS.get(group) ?? "span";
         const most = Math.max(...list.map(({ count }) => count));
         const columns = list.map((bar, index) => {
             const fill = element("i", []);
-            // With square roots, bars of few spans are visible next to bars of many spans.
-            fill.style.height = `${bar.count > 0 ? Math.max(100 * Math.sqrt(bar.count / most), 3) : 0}%`;
-            const label = `${counted(bar.count, "span")} from ${text(bar.from)} to ${text(bar.to)}`;
+            // The number stands above the bar.
+            fill.style.height = bar.count > 0 ? `max(3px, (100% - 18px) * ${bar.count / most})` : "0";
+            const label = `${counted(bar.count, noun)} from ${text(bar.from)} to ${text(bar.to)}`;
             const button = element("button", [element("b", [bar.count > 0 ? String(bar.count) : ""]), fill], index === this.bar.index ? "chosen" : "");
             button.title = label;
             button.setAttribute("aria-label", label);
@@ -81,19 +86,25 @@ export class DistributionPanel {
             button.addEventListener("click", () => this.step(distribution, bar, index));
             return button;
         });
-        const ends = element("p", [element("span", [text(lengths[0])]), element("span", [text(lengths[lengths.length - 1])])], "ends");
+        const ends = element("div", ticks(list).map(({ place, time }) => {
+            const tick = element("span", [text(time)]);
+            tick.style.left = `${100 * place}%`;
+            return tick;
+        }), "ends");
         return [
-            element("h2", [`${group}: ${name}`]),
-            element("p", [`${counted(lengths.length, "span")} · ${figures.join(" · ")}`]),
+            element("div", [
+                element("h2", [`${group}: ${name}`]),
+                element("p", [this.state(distribution, list)], "hint"),
+            ], "head"),
+            element("p", [`${counted(lengths.length, noun)} · ${figures.join(" · ")}`]),
             element("div", columns, "bars"), ends,
-            element("p", [this.state(distribution, list)], "hint"),
         ];
     }
 
     /** @type {(distribution: import("./distributions.js").Distribution, list: import("./distributions.js").Bar[]) => string} */
     state(distribution, list) {
         const bar = list[this.bar.index];
-        if (!bar) return "Click a bar to select its longest span; click again for the next. Heights show the root of the number.";
+        if (!bar) return "Click a bar to select its longest span; click again for the next.";
         const index = bar.first + bar.count - 1 - this.bar.step;
         return `${this.bar.step + 1} of ${bar.count} in this bar: ${this.model.span(0, distribution.lengths[index])}`;
     }

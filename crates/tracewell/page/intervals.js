@@ -41,16 +41,17 @@ export class Intervals {
      * @param {number} from
      * @param {number} to
      * @param {number} least
-     * @param {(index: number, from: number, until: number) => void} each
+     * @param {(index: number, from: number, until: number, count: number) => void} each also receives the number of intervals
+     *     for which this one stands: 1, and those that are left out because of it
      */
     visit(from, to, least, each) {
         const last = upperBound(this.from, to);
         let i = lowerBound(this.reach, from);
         while (i < last) {
-            if (this.until[i] >= from) each(this.indices[i], this.from[i], this.until[i]);
             const covered = Math.max(this.until[i], Math.max(this.from[i], from) + least);
-            const next = least > 0 ? upperBound(this.reach, covered, i + 1) : i + 1;
-            i = Math.max(next, i + 1);
+            const next = Math.max(least > 0 ? upperBound(this.reach, covered, i + 1) : 0, i + 1);
+            if (this.until[i] >= from) each(this.indices[i], this.from[i], this.until[i], Math.min(next, last) - i);
+            i = next;
         }
     }
 

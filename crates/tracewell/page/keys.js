@@ -1,7 +1,9 @@
 // The keyboard: the keys, their actions, and the overlay that lists them.
 
-import { element } from "./details.js";
+import { element } from "./elements.js";
+import { legend } from "./legend.js";
 import { copyAddress, savePng, saveSvg } from "./saving.js";
+import { rowIn } from "./view.js";
 
 /** Keys in the overlay, and their actions. */
 const HELP = [
@@ -12,16 +14,16 @@ const HELP = [
     ["j / k", "select the next, the previous event"],
     ["z, Enter", "zoom to the selection, or to the range"],
     ["f", "show everything"],
-    ["q", "events in sequence with equal width, or in proportion to time"],
+    ["q", "equal width for each event, or in proportion to time"],
     ["x", "arrows of the selection, or all arrows"],
     ["1, 2, 3", "events, figures, distributions"],
     ["Backspace / Shift+Backspace", "back, forward"],
     ["/", "search; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
-    ["m", "begin to measure at the selection, and end"],
+    ["m", "begin to measure at the selection; again: end there"],
     ["y", "offsets of the files, if the page shows several"],
     ["b", "mark the range, the selection or the middle, with a text"],
-    ["p / h", "pin the selected row at the top, hide it"],
+    ["p / h", "pin the selected row at the top, or back; hide it"],
     ["Alt+↑ / Alt+↓", "move the selected row up, down; or drag its name"],
     ["r", "show all rows, in their own places"],
     ["c", "copy the address of this view"],
@@ -31,19 +33,17 @@ const HELP = [
     ["wheel", "zoom; with Shift: move; over the names: scroll"],
     ["drag", "move; with Shift, or on the axis: select a range"],
     ["click, double click", "select; zoom to a span"],
-    ["click a group", "fold it"],
+    ["click a name", "select its row; fold a group"],
 ];
 
-/**
- * @param {HTMLDialogElement} dialog
- */
-function fill(dialog) {
+/** @type {(dialog: HTMLDialogElement, colours: import("./theme.js").Colours) => void} */
+function fill(dialog, colours) {
     const keys = HELP.flatMap(([key, text]) => [element("dt", [key]), element("dd", [text])]);
-    const states = "running: solid · ready: hatched · blocked: a line with the reason · sleeping: dotted · "
-        + "not running: dashed · unknown: grey hatching · events missing: hatching over all rows";
     const close = element("button", ["close"]);
     close.addEventListener("click", () => dialog.close());
-    dialog.replaceChildren(element("h2", ["Keys"]), element("dl", keys), element("p", [states]), close);
+    const parts = [element("section", [element("h2", ["Keys"]), element("dl", keys)]),
+        element("section", [element("h2", ["The timeline"]), legend(colours)])];
+    dialog.replaceChildren(element("div", parts, "columns"), element("p", [close]));
 }
 
 export class Keys {
@@ -55,8 +55,10 @@ export class Keys {
      * @param {import("./marking.js").Marking} marking
      * @param {import("./offsets.js").Offsets} offsets
      * @param {HTMLDialogElement} dialog
+     * @param {import("./notice.js").Notice} notice
      */
-    constructor(timeline, list, search, tabs, marking, offsets, dialog) {
+    constructor(timeline, list, search, tabs, marking, offsets, dialog, notice) {
+        this.notice = notice;
         this.marking = marking;
         this.offsets = offsets;
         this.timeline = timeline;
@@ -65,20 +67,21 @@ export class Keys {
         this.search = search;
         this.tabs = tabs;
         this.dialog = dialog;
-        /** @type {number | null} where a measurement began */
-        this.begun = null;
-        fill(dialog);
         addEventListener("keydown", (event) => this.key(event));
     }
 
     help() {
         if (this.dialog.open) this.dialog.close();
-        else this.dialog.showModal();
+        else {
+            fill(this.dialog, this.timeline.theme.colours);
+            this.dialog.showModal();
+        }
     }
 
     /** @param {KeyboardEvent} event */
     key(event) {
         const target = /** @type {HTMLElement} */ (event.target);
+        this.timeline.tip.hidden = true;
         const isTyping = target.tagName === "INPUT";
         const presses = event.key === "Enter" && ["BUTTON", "A"].includes(target.tagName);
         if (isTyping || presses || event.ctrlKey || event.metaKey) return;
@@ -132,7 +135,7 @@ export class Keys {
             t: () => this.timeline.theme.toggle(),
             "?": () => this.help(),
             Escape: () => {
-                this.begun = null;
+                view.begun = null;
                 view.range = null;
                 view.select(null);
             },
@@ -148,11 +151,11 @@ export class Keys {
 
     zoomToSelection() {
         const { view, timeline } = this;
-        if (view.range) {
-            view.jump(...view.range);
+        if (view.measured) {
+            view.jump(...view.measured);
         } else if (view.selection && "row" in view.selection) {
             timeline.zoomTo(view.selection);
-        } else if (view.selection) {
+        } else if (view.selection && "event" in view.selection) {
             const at = timeline.model.events.at[view.selection.event];
             view.jump(at - view.span / 8, at + view.span / 8);
         }
@@ -163,8 +166,7 @@ export class Keys {
         const { view, timeline } = this;
         const rows = timeline.shown.filter((lane) => lane.row?.spans.count > 0);
         if (rows.length === 0) return;
-        const { selection } = view;
-        const row = selection && "row" in selection ? selection.row : -1;
+        const row = rowIn(view.selection);
         const place = rows.findIndex((lane) => lane.row.index === row);
         const start = direction > 0 ? 0 : rows.length - 1;
         const next = rows[place < 0 ? start : (place + direction + rows.length) % rows.length];
@@ -193,18 +195,15 @@ export class Keys {
     }
 
     copy() {
-        copyAddress().then((message) => {
-            const status = document.getElementById("count");
-            if (status) status.textContent = message;
-        });
+        copyAddress().then((message) => this.notice.show(message));
     }
 
     /** Asks for the text of a mark at the range, the selection, or the middle of the shown time. */
     mark() {
         const { view, marking, timeline } = this;
         const { selection } = view;
-        if (view.range) {
-            marking.ask(...view.range);
+        if (view.measured) {
+            marking.ask(...view.measured);
         } else if (selection && "row" in selection) {
             const { spans } = timeline.model.rows[selection.row];
             marking.ask(spans.from(selection.span), spans.to(selection.span));
@@ -215,12 +214,13 @@ export class Keys {
 
     measure() {
         const { view } = this;
-        if (this.begun === null) {
-            this.begun = this.focus;
-            view.measure([this.begun, this.begun]);
+        if (view.begun === null) {
+            view.begun = this.focus;
+            view.measure([view.begun, view.begun]);
         } else {
-            view.measure([this.begun, this.focus]);
-            this.begun = null;
+            const { begun } = view;
+            view.begun = null;
+            view.measure([begun, this.focus]);
         }
     }
 }

@@ -1,7 +1,7 @@
 // The marks of the user in the page: the dialog that asks for a text, the list in the side panel, and
 // how the page stores them.
 
-import { element } from "./details.js";
+import { element } from "./elements.js";
 import { MAX_TEXT } from "./marks.js";
 import { saveFile } from "./saving.js";
 
@@ -29,7 +29,14 @@ export class Marking {
         this.input = document.createElement("input");
         this.input.maxLength = MAX_TEXT;
         this.input.setAttribute("aria-label", "Text of the mark");
-        const form = element("form", [this.heading, this.input, element("p", [element("button", ["keep mark"])])]);
+        this.removal = element("button", ["remove mark"]);
+        this.removal.setAttribute("type", "button");
+        this.removal.addEventListener("click", () => {
+            this.dialog.close();
+            if (this.place?.old) this.view.marks.remove(this.place.old);
+            this.changed();
+        });
+        const form = element("form", [this.heading, this.input, element("p", [element("button", ["keep mark"]), " ", this.removal])]);
         this.dialog = /** @type {HTMLDialogElement} */ (element("dialog", [form], "mark"));
         document.body.append(this.dialog);
         form.addEventListener("submit", (event) => {
@@ -69,6 +76,11 @@ export class Marking {
         this.edit({ from: inside(from), until: inside(until), old: null });
     }
 
+    /** Asks for another text of a mark. @param {import("./marks.js").UserMark} mark */
+    change(mark) {
+        this.edit({ from: mark.from, until: mark.until, old: mark });
+    }
+
     /** @param {{ from: bigint, until: bigint, old: import("./marks.js").UserMark | null }} place */
     edit(place) {
         const { model } = this.timeline;
@@ -76,6 +88,7 @@ export class Marking {
         const end = place.until > place.from ? ` to ${model.time(place.until)}` : "";
         this.heading.textContent = `Mark at ${model.time(place.from)}${end}`;
         this.input.value = place.old?.text ?? "";
+        this.removal.hidden = place.old === null;
         this.dialog.showModal();
         this.input.focus();
     }
@@ -114,7 +127,7 @@ export class Marking {
                 marks.remove(mark);
                 this.changed();
             };
-            const edit = () => this.edit({ from: mark.from, until: mark.until, old: mark });
+            const edit = () => this.change(mark);
             return element("li", [link(`${model.time(mark.from)} ${mark.text}`, follow), " · ", link("edit", edit), " · ", link("delete", remove)]);
         });
         const name = `${model.header.title}.marks.txt`;

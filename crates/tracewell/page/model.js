@@ -253,12 +253,13 @@ export class Model {
             const { event } = selection;
             return { seq: events.number(event), file: this.fileOf(events.context[event]) };
         }
+        if ("whole" in selection) return { key: rowKey(this.rows[selection.whole]), seq: -1 };
         const row = this.rows[selection.row];
         return row && { key: rowKey(row), seq: this.ownSeq(row.spans.seq[selection.span]) };
     }
 
     /**
-     * Returns the selection of a part of the trace, or null if the page no longer contains it.
+     * Returns the selection with an identity, or null if the page no longer contains it. The identity of a whole row has the number -1.
      * @param {{ key?: string, seq: number, file?: number } | null} selected
      * @returns {import("./view.js").Selection}
      */
@@ -269,6 +270,7 @@ export class Model {
             return event < 0 ? null : { event };
         }
         const row = this.rows.findIndex((/** @type {any} */ row) => rowKey(row) === selected.key);
+        if (row >= 0 && selected.seq === -1) return { whole: row };
         const span = row < 0 ? -1 : this.rows[row].spans.seq.findIndex((/** @type {number} */ seq) => this.ownSeq(seq) === selected.seq);
         return span < 0 ? null : { row, span };
     }
@@ -339,6 +341,12 @@ export class Model {
     object(reason) {
         const { what, object, code } = this.reasons[reason] ?? {};
         return object ? `${what ?? "object"} ${object}` : (code ?? what ?? "not recorded");
+    }
+
+    /** Returns a wait in words, after its length: `for mutex log file`, or `suspended`. @param {number} reason */
+    waitText(reason) {
+        const { object, what, code } = this.reasons[reason] ?? {};
+        return object || !(code ?? what) ? `for ${this.object(reason)}` : this.object(reason);
     }
 
     /** The index of the intervals that may overlap. @returns {IntervalIndex} */

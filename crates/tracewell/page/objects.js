@@ -1,7 +1,7 @@
 // Draws state machines, their steps, and the levels of queues, pools and semaphores.
 
 import { Strip, fitted, hatch } from "./paint.js";
-import { stateColour } from "./theme.js";
+import { stateColour, textOn } from "./theme.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 /** @typedef {{ y: number, height: number }} Box */
@@ -12,10 +12,10 @@ const LEVEL_SAMPLES = 24;
 /** Draws the current state of a machine. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number, row: any) => void} */
 export function stateSpan({ ink, colours }, spans, index, { y, height }, x, width, row) {
     const isKnown = spans.state[index] === 1;
-    ink.fillStyle = isKnown ? stateColour(spans.value[index]) : hatch(ink, colours.unknown);
+    ink.fillStyle = isKnown ? stateColour(colours, spans.value[index]) : hatch(ink, colours.unknown);
     ink.fillRect(x, y, Math.max(width - (width > 3 ? 0.5 : 0), 1), height);
     if (!isKnown) return;
-    ink.fillStyle = colours.onColour;
+    ink.fillStyle = textOn(stateColour(colours, spans.value[index]));
     fitted(ink, row.states[spans.value[index]], x + 7, y + height / 2 + 0.5, width - 10);
 }
 
@@ -24,7 +24,7 @@ export function statePixel({ ink, colours }, spans, from, to, { y, height }, x, 
     const index = spans.find((from + to) / 2);
     if (index < 0) return;
     strips[0] ??= new Strip(ink);
-    strips[0].add(x, y, height, spans.state[index] === 1 ? stateColour(spans.value[index]) : colours.unknown);
+    strips[0].add(x, y, height, spans.state[index] === 1 ? stateColour(colours, spans.value[index]) : colours.unknown);
 }
 
 /** Draws a step. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number) => void} */

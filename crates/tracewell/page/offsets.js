@@ -1,6 +1,6 @@
 // The dialog with the offsets of the files, if the page shows several traces.
 
-import { element } from "./details.js";
+import { element } from "./elements.js";
 import { duration, grouped, parsedOffset } from "./time.js";
 
 export class Offsets {

@@ -1,9 +1,12 @@
 // Draws over all lanes: the grid of times, gaps, priority inversions, arrows, selections.
 
 import { lowerBound } from "./bounds.js";
+import { waitOf } from "./causes.js";
 import { BLOCKED } from "./model.js";
 import { grid, hatch, sequenceGrid } from "./paint.js";
+import { pillWidth, sharedLabels } from "./pills.js";
 import { PROPORTIONAL } from "./scale.js";
+import { grouped } from "./time.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 
@@ -12,6 +15,12 @@ export const AXIS = 44;
 
 /** Maximum number of arrows in a view. */
 const MAX_ARROWS = 400;
+
+/** Maximum number of inversions of a label that also states the longest. */
+const MAX_COMPARED = 9;
+
+/** Mean distance of arrows in pixels below which a view shows only those of the selection. */
+const ARROW_DISTANCE = 12;
 
 /**
  * @param {Frame} frame
@@ -42,17 +51,32 @@ export function drawAxis({ ink, model, view, colours, left, width, x, time }, he
  */
 
 /**
+ * Adds labels for items of the picture. Items whose labels would overlap share a label.
+ * @template T
+ * @param {Frame} frame
+ * @param {{ x: number, item: T }[]} places
+ * @param {{ y: number, colour: string }} style
+ * @param {(first: T, second: T) => T} join
+ * @param {(item: T) => import("./pills.js").Label} label
+ */
+function addLabels({ ink, pills, left, width }, places, style, join, label) {
+    const labels = sharedLabels(places, join, label, (text) => pillWidth(ink, text), [left, left + width]);
+    pills.push(...labels.map((each) => ({ ...each, ...style })));
+}
+
+/**
  * Draws the gaps of a file as hatched bands with their counts.
  * @param {Frame} frame
  * @param {number} file
  * @param {Band} band
  */
-export function drawGaps(frame, file, { top, bottom, label }) {
+export function drawGaps(frame, file, { top, bottom, label: y }) {
     const { ink, model, view, colours, x } = frame;
     const { gap, intervals } = model;
-    let drawn = -Infinity;
+    /** @type {{ x: number, item: { gap: number, count: number, isOne: boolean } }[]} */
+    const places = [];
     let covered = frame.left;
-    intervals.gapsOf.get(file)?.visit(view.from, view.to, view.span / frame.width, (i, begin, until) => {
+    intervals.gapsOf.get(file)?.visit(view.from, view.to, view.span / frame.width, (i, begin, until, count) => {
         // Several gaps can begin at the same place, which is hatched only once.
         const [from, to] = [Math.max(x(begin), covered), x(Math.min(until, view.to))];
         ink.fillStyle = hatch(ink, colours.unknown);
@@ -62,8 +86,10 @@ export function drawGaps(frame, file, { top, bottom, label }) {
         covered = Math.max(covered, to);
         // If gaps are at the same place, another of them may state the number of missing events.
         const better = gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i] ? i + 1 : i;
-        drawn = pill(frame, `lost: ${model.missing(better)}`, from, colours.unknown, drawn, label);
+        places.push({ x: from, item: { gap: better, count, isOne: true } });
     });
+    addLabels(frame, places, { y, colour: colours.gap }, (a, b) => ({ gap: a.gap, count: a.count + b.count, isOne: false }),
+        (item) => ({ text: item.isOne ? `lost: ${model.missing(item.gap)}` : `${grouped(item.count)} gaps` }));
 }
 
 /**
@@ -75,10 +101,11 @@ export function drawGaps(frame, file, { top, bottom, label }) {
 export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) {
     const { ink, model, view, colours, left, width, x } = frame;
     const { inversion, intervals } = model;
-    let drawn = -Infinity;
+    /** @type {{ x: number, item: { worst: number, count: number, isAll: boolean } }[]} */
+    const places = [];
     // Overlapping bands would be darker, so each band begins where the bands before it end.
     let end = left;
-    intervals.inversionsIn.get(file)?.visit(view.from, view.to, view.span / width, (i, begin, until) => {
+    intervals.inversionsIn.get(file)?.visit(view.from, view.to, view.span / width, (i, begin, until, count) => {
         const from = Math.max(x(begin), left);
         const to = Math.min(x(until), left + width);
         const start = Math.max(from, end);
@@ -88,10 +115,29 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
         ink.fillRect(start, top - above, end - start, bottom - top + above);
         ink.fillStyle = colours.alarm;
         ink.fillRect(from, top - 3, Math.max(to - from, 3), 3);
-        const ticks = inversion.ticks[i];
-        const label = `priority inversion ${model.span(begin, begin + ticks)}`;
-        drawn = pill(frame, label, from, colours.alarm, drawn, y);
+        places.push({ x: from, item: { worst: i, count, isAll: count === 1 } });
     });
+    const worse = (/** @type {number} */ a, /** @type {number} */ b) => (inversion.ticks[b] > inversion.ticks[a] ? b : a);
+    addLabels(frame, places, { y, colour: colours.alarm },
+        (a, b) => ({ worst: worse(a.worst, b.worst), count: a.count + b.count, isAll: a.isAll && b.isAll }),
+        ({ worst, count, isAll }) => ({ text: inversionText(model, worst, count, isAll), go: () => frame.actions.inversion(worst) }));
+}
+
+/** Returns the label of inversions, with the worst of them if it is known and there are few. @type {(model: import("./model.js").Model, worst: number, count: number, isAll: boolean) => string} */
+function inversionText(model, worst, count, isAll) {
+    if (count === 1) return `inverted ${invertedPart(model, worst)}`;
+    const longest = isAll && count <= MAX_COMPARED ? `, longest ${invertedPart(model, worst)}` : "";
+    return `${grouped(count)} inversions${longest}`;
+}
+
+/** Returns the time in which less urgent contexts ran, and the length of the whole wait. @type {(model: import("./model.js").Model, i: number) => string} */
+export function invertedPart(model, i) {
+    const { from, until, ticks } = model.inversion;
+    const wait = waitOf(model, i);
+    const [begin, end] = wait ? [wait.row.spans.from(wait.span), wait.row.spans.to(wait.span)] : [from[i], until[i]];
+    const [part, whole] = [model.span(begin, begin + ticks[i]), model.span(begin, end)];
+    const unit = whole.slice(whole.lastIndexOf(" "));
+    return `${part.endsWith(unit) ? part.slice(0, -unit.length) : part} of ${whole}`;
 }
 
 /**
@@ -101,7 +147,8 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
  */
 export function drawUserMarks(frame, height) {
     const { ink, model, view, colours, left, width, x } = frame;
-    let drawn = -Infinity;
+    /** @type {{ x: number, item: { mark: import("./marks.js").UserMark, more: number } }[]} */
+    const places = [];
     for (const mark of view.marks.list) {
         const [from, until] = [x(Number(mark.from - model.origin)), x(Number(mark.until - model.origin))];
         if (until < left || from > left + width) continue;
@@ -111,27 +158,22 @@ export function drawUserMarks(frame, height) {
             ink.fillRect(until, 22, 1, height - 22);
             ink.fillRect(from, height - 2, until - from, 2);
         }
-        drawn = pill(frame, mark.text || "mark", Math.max(from, left), colours.mark, drawn, height - 20);
+        places.push({ x: Math.max(from, left), item: { mark, more: 0 } });
     }
+    addLabels(frame, places, { y: height - 20, colour: colours.mark }, (a, b) => ({ mark: a.mark, more: a.more + b.more + 1 }),
+        ({ mark, more }) => ({ text: `${mark.text || "mark"}${more > 0 ? ` and ${more} more` : ""}`, go: () => frame.actions.mark(mark) }));
 }
 
-/**
- * Draws a label in a rounded box, usually below the axis, if there is room after `free`. Returns the place after which the next label has
- * room. @param {Frame} frame @param {string} label @param {number} x @param {string} colour
- * @param {number} free
- * @param {number} [y]
- */
-function pill({ ink, colours, left, width }, label, x, colour, free, y = 23) {
-    const room = ink.measureText(label).width + 18;
-    const place = Math.max(Math.min(x, left + width - room), left);
-    if (place < free + 4) return free;
-    ink.fillStyle = colour;
-    ink.beginPath();
-    ink.roundRect(place, y, room, 17, 8.5);
-    ink.fill();
-    ink.fillStyle = colours === null ? colour : colours.ground;
-    ink.fillText(label, place + 9, y + 9);
-    return place + room;
+/** Draws the time that the user typed. @param {Frame} frame @param {number} height */
+export function drawCursor({ ink, model, view, colours, pills, left, width, x }, height) {
+    if (view.cursor === null) return;
+    const place = x(view.cursor);
+    if (place < left || place > left + width) return;
+    ink.fillStyle = colours.select;
+    ink.fillRect(place - 0.5, 22, 1.5, height - 22);
+    const text = model.time(model.exact(view.cursor));
+    const size = pillWidth(ink, text);
+    pills.push({ text, x: Math.min(place, left + width - size), y: AXIS + 2, width: size, colour: colours.select });
 }
 
 /**
@@ -147,7 +189,14 @@ export function drawArrows(frame, lanes, top) {
     const chosen = selectedSpan(model, view);
     const event = view.selection && "event" in view.selection ? view.selection.event : -1;
     const context = chosen?.row.kind === "context" ? chosen.row.context : -1;
-    if (!view.showsArrows && context < 0 && event < 0) return;
+    const visible = lowerBound(arrow.until, view.to) - lowerBound(arrow.until, view.from);
+    const showsAll = view.showsArrows && visible * ARROW_DISTANCE <= frame.width;
+    if (view.showsArrows && !showsAll) {
+        const text = "zoom in to see all arrows";
+        const size = pillWidth(frame.ink, text);
+        frame.pills.push({ text, x: frame.left + frame.width - size - 6, y: AXIS + 2, width: size, colour: frame.colours.soft });
+    }
+    if (!showsAll && context < 0 && event < 0) return;
     const seq = event < 0 ? -1 : events.seq[event];
     /** Returns true if an arrow belongs to the selection. @param {number} i */
     const isChosen = (i) => {
@@ -160,10 +209,10 @@ export function drawArrows(frame, lanes, top) {
     const middle = (/** @type {any} */ lane) => top(lane) + lane.height / 2;
     let drawn = 0;
     // Leave out long arrows that end after the visible time, unless they belong to the selection.
-    const first = lowerBound(arrow.until, view.showsArrows || event >= 0 ? Math.min(view.from, events.at[event] ?? view.from) : chosen?.from ?? 0);
+    const first = lowerBound(arrow.until, showsAll || event >= 0 ? Math.min(view.from, events.at[event] ?? view.from) : chosen?.from ?? 0);
     for (let i = first; i < arrow.until.length && drawn < MAX_ARROWS; i += 1) {
         if (arrow.from[i] > view.to && arrow.until[i] > Math.max(view.to, chosen?.to ?? 0)) break;
-        if (!view.showsArrows && !isChosen(i)) continue;
+        if (!showsAll && !isChosen(i)) continue;
         const by = arrow.by[i] > 0 ? byContext.get(arrow.by[i] - 1) : interrupts.find(({ file }) => (file ?? 0) === model.fileOf(arrow.context[i]));
         const whom = byContext.get(arrow.context[i]);
         if (!by || !whom) continue;
@@ -215,7 +264,7 @@ export function selectedSpan(model, view) {
  * @param {number} height
  */
 export function drawSelection(frame, lanes, top, height) {
-    const { ink, model, view, colours, left, width, x } = frame;
+    const { ink, model, view, colours, pills, left, width, x } = frame;
     if (view.range) {
         const [from, to] = view.range.map(x);
         ink.fillStyle = colours.selectBand;
@@ -223,18 +272,28 @@ export function drawSelection(frame, lanes, top, height) {
         ink.fillStyle = colours.select;
         ink.fillRect(from, 22, 1, height - 22);
         ink.fillRect(to, 22, 1, height - 22);
-        pill(frame, model.span(...view.range), Math.max((from + to) / 2 - 30, left), colours.select, -Infinity);
+        const text = view.begun === null ? model.span(...view.range) : "select the end, then m";
+        const size = pillWidth(ink, text);
+        const middle = (Math.max(from, left) + Math.min(to, left + width)) / 2;
+        const place = Math.max(Math.min(middle - size / 2, left + width - size), left);
+        // The line below the labels of inversions and gaps.
+        pills.push({ text, x: place, y: AXIS + 2, width: size, colour: colours.select });
     }
     const span = selectedSpan(model, view);
     const lane = span && lanes.find((each) => each.row === span.row);
     if (span && lane) {
         const from = Math.max(x(span.from), left);
         const to = Math.min(x(span.to), left + width);
+        ink.save();
+        ink.beginPath();
+        ink.rect(left, AXIS, width, height - AXIS);
+        ink.clip();
         ink.strokeStyle = colours.select;
         ink.lineWidth = 2;
         ink.beginPath();
         ink.roundRect(from, top(lane) + 3, Math.max(to - from, 3), lane.height - 6, 3);
         if (to >= left && from <= left + width) ink.stroke();
+        ink.restore();
     }
     if (view.selection && "event" in view.selection) {
         const place = x(model.events.at[view.selection.event]);

@@ -43,7 +43,8 @@ export class Overview {
     /** @param {PointerEvent} event */
     move(event) {
         const { view } = this.timeline;
-        const middle = ((event.offsetX - LEFT) / this.timeline.width) * view.length;
+        // The overview has the same margins as the timeline that shows everything.
+        const middle = ((event.offsetX - LEFT) / this.timeline.width) * (view.length + 2 * view.margin) - view.margin;
         view.show(middle - view.span / 2, middle + view.span / 2);
     }
 
@@ -122,18 +123,19 @@ export class Overview {
         ink.fillStyle = colours.ground;
         ink.fillRect(0, 0, width, height);
         ink.fillStyle = colours.soft;
-        ink.fillText(`whole page, ${model.showsStates ? "load" : "events"}`, 12, height / 2 + 2);
-        const x = (/** @type {number} */ time) => LEFT + (time / model.length) * room;
-        const bars = this.bars(Math.max(1, Math.floor(room / BAR)));
-        const [shownFrom, shownTo] = [x(Math.max(view.from, 0)), x(Math.min(view.to, model.length))];
+        ink.fillText(model.showsStates ? "load of the cores" : "number of events", 12, height / 2 + 2);
+        const x = (/** @type {number} */ time) => LEFT + ((time + view.margin) / (view.length + 2 * view.margin)) * room;
+        const [start, all] = [x(0), x(model.length) - x(0)];
+        const bars = this.bars(Math.max(1, Math.floor(all / BAR)));
+        const [shownFrom, shownTo] = [x(view.from), x(view.to)];
         bars.forEach((bar, index) => {
-            const left = LEFT + (index * room) / bars.length;
+            const left = start + (index * all) / bars.length;
             const isShown = left + BAR > shownFrom && left < shownTo;
             ink.globalAlpha = isShown ? 1 : colours.faint;
             let bottom = height - 8;
             for (const { colour, share } of bar) {
                 ink.fillStyle = colour;
-                ink.fillRect(left, bottom - share * 38, room / bars.length, share * 38);
+                ink.fillRect(left, bottom - share * 38, all / bars.length, share * 38);
                 bottom -= share * 38;
             }
         });
@@ -141,7 +143,9 @@ export class Overview {
         this.drawFindings(ink, x, height);
         ink.strokeStyle = colours.select;
         ink.lineWidth = 1.5;
-        ink.strokeRect(shownFrom, 6, Math.max(shownTo - shownFrom, 3), height - 10);
+        // A border at the edge of the canvas would be cut.
+        const [edge, end] = [Math.max(shownFrom, LEFT + 1), Math.min(shownTo, LEFT + room - 1)];
+        ink.strokeRect(edge, 6, Math.max(end - edge, 3), height - 10);
     }
 
     /** @type {(ink: CanvasRenderingContext2D, x: (time: number) => number, height: number) => void} */

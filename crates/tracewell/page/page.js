@@ -1,18 +1,22 @@
 // The page of a trace: creates its parts, and draws them after each change. `main.js` and `drop.js` start it.
 
 import { Detail, unlisted } from "./detail.js";
-import { Details, element } from "./details.js";
+import { Details } from "./details.js";
+import { element } from "./elements.js";
 import { EventList } from "./events.js";
 import { Figures } from "./figures.js";
 import { DistributionPanel } from "./histogram.js";
 import { Keys } from "./keys.js";
 import { Marking } from "./marking.js";
 import { Model } from "./model.js";
+import { Notice } from "./notice.js";
 import { Offsets } from "./offsets.js";
+import { AXIS } from "./overlays.js";
 import { Overview } from "./overview.js";
 import { Places } from "./places.js";
 import { contextOrder, counted } from "./rows.js";
 import { Search } from "./search.js";
+import { Splitters } from "./splitters.js";
 import { FigurePanel } from "./tables.js";
 import { Tabs } from "./tabs.js";
 import { Theme, contextColours } from "./theme.js";
@@ -63,23 +67,11 @@ function head(model) {
     facts.title = facts.textContent ?? "";
 }
 
-/** Lets the user move the border between timeline and list. @param {() => void} changed */
-function splitter(changed) {
-    const bar = named("splitter");
-    bar.addEventListener("pointerdown", (event) => bar.setPointerCapture(event.pointerId));
-    bar.addEventListener("pointermove", (event) => {
-        if (event.buttons !== 1) return;
-        const bottom = document.body.clientHeight - event.clientY;
-        named("list").style.height = `${Math.min(Math.max(bottom, 60), document.body.clientHeight - 200)}px`;
-        changed();
-    });
-}
-
 /** Describes the selection for screen readers. @param {Timeline} timeline */
 function announce(timeline) {
     const { selection } = timeline.view;
     const text = !selection ? "" : "row" in selection ? timeline.describe(selection)
-        : timeline.describeEvent(selection.event);
+        : "event" in selection ? timeline.describeEvent(selection.event) : timeline.describeWhole(selection.whole);
     const status = named("status");
     if (status.textContent !== text) status.textContent = text;
 }
@@ -95,8 +87,8 @@ export function show(content, store, load, several = null) {
     const { header, columns } = content;
     const model = new Model(header, columns);
     const view = new View(model.length, model.events.at);
-    const order = contextOrder(model).map((/** @type {any} */ row) => row.context);
-    const contexts = contextColours(model.contexts, order);
+    /** The colours of contexts, in the current theme. @type {string[]} */
+    const contexts = [];
     document.title = header.title;
     let isPlanned = false;
     const plan = () => {
@@ -110,7 +102,7 @@ export function show(content, store, load, several = null) {
     const theme = new Theme(plan);
     /** @type {HTMLCanvasElement} */
     const canvas = named("timeline");
-    const timeline = new Timeline(canvas, named("tip"), model, view, theme, contexts);
+    const timeline = new Timeline(canvas, named("tip"), named("hair"), model, view, theme, contexts);
     const overview = new Overview(named("overview"), timeline);
     const places = new Places(timeline);
     const marking = new Marking(timeline, named("progress"), store);
@@ -118,27 +110,38 @@ export function show(content, store, load, several = null) {
     const figures = new FigurePanel(named("figures"), new Figures(places));
     const histograms = new DistributionPanel(named("distributions"), places);
     const list = new EventList(named("scroller"), named("lines"), timeline);
-    const search = new Search(named("query"), named("matches"), list, overview);
+    const search = new Search(named("query"), named("matches"), named("offers"), list, overview, places);
+    timeline.actions = { inversion: (i) => places.inversion(i), mark: (mark) => marking.change(mark) };
+    view.identity = { of: (selection) => model.selected(selection), found: (selected) => model.found(selected) };
+    const notice = new Notice(named("count"), () => (model.part && !model.part.listed ? unlisted(model.part) : list.heading()));
     const tabs = new Tabs(named("bar"), (name) => {
         view.tab = name;
         view.changed();
     });
     const offsets = new Offsets(timeline, named("offsets"));
-    const keys = new Keys(timeline, list, search, tabs, marking, offsets, named("keys"));
-    const exists = (/** @type {any} */ selection) => ("event" in selection
-        ? selection.event < model.events.count
-        : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
+    const keys = new Keys(timeline, list, search, tabs, marking, offsets, named("keys"), notice);
+    const exists = (/** @type {any} */ selection) => ("event" in selection ? selection.event < model.events.count
+        : "whole" in selection ? selection.whole < model.rows.length
+            : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
+    const recolour = () => {
+        const order = contextOrder(model).map((/** @type {any} */ row) => row.context);
+        contexts.splice(0, contexts.length, ...contextColours(model.contexts, order, theme.colours));
+    };
     const read = () => {
         view.offsets = several ? offsetsIn(location.hash.slice(1)) : [];
         move();
         view.restore(location.hash.slice(1), model.origin, exists);
         tabs.choose(view.tab);
     };
+    /** The colours of the theme for which `contexts` was computed. @type {import("./theme.js").Colours | null} */
+    let coloured = null;
     let written = "";
     let isDrawn = false;
     const draw = () => {
         const begun = performance.now();
         move();
+        if (theme.colours !== coloured) recolour();
+        coloured = theme.colours;
         timeline.draw();
         overview.draw();
         details.draw();
@@ -147,6 +150,7 @@ export function show(content, store, load, several = null) {
         histograms.draw();
         search.show();
         announce(timeline);
+        notice.draw();
         detail.check(model);
         named("back").toggleAttribute("disabled", view.past.length === 0);
         named("forward").toggleAttribute("disabled", view.future.length === 0);
@@ -160,18 +164,18 @@ export function show(content, store, load, several = null) {
     };
     const headings = () => {
         head(model);
-        named("count").textContent = model.part && !model.part.listed ? unlisted(model.part) : list.heading();
+        notice.draw();
     };
     /** Replaces the content of the page. @param {Content} next */
     const refill = (next) => {
         const selected = model.selected(view.selection);
         model.fill(next.header, next.columns);
-        const colours = contextColours(model.contexts, contextOrder(model).map((/** @type {any} */ row) => row.context));
-        contexts.splice(0, contexts.length, ...colours);
+        recolour();
         // The new content may lack the selected event.
         view.selection = model.found(selected);
         view.refill(model.events.at);
         timeline.refill();
+        splitters.fit();
         list.refill();
         details.refill();
         figures.refill();
@@ -200,6 +204,11 @@ export function show(content, store, load, several = null) {
         overview.cache = null;
         overview.whole = model.part ? new Model(header, columns) : null;
     };
+    const splitters = new Splitters({
+        bar: named("splitter"), divider: named("divider"), main: named("picture").parentElement ?? document.body,
+        list: named("list"), side: named("details"),
+    }, () => canvas.offsetTop + AXIS + timeline.natural);
+    splitters.fit();
     whole(content);
     headings();
     view.listeners.push(plan);
@@ -208,7 +217,6 @@ export function show(content, store, load, several = null) {
     marking.load();
     addEventListener("hashchange", read);
     new ResizeObserver(plan).observe(canvas);
-    splitter(plan);
     const buttons = {
         back: () => view.back(), forward: () => view.forward(), fit: () => view.fit(),
         sequence: () => view.setSequence(!view.isSequence),

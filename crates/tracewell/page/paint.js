@@ -5,6 +5,9 @@ import { fixed, grouped, step } from "./time.js";
 
 export const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
+/** Minimum number of letters of a truncated text: fewer could be the beginning of many names. */
+const MIN_LETTERS = 6;
+
 /** Minimum distance of two labels on the axis in pixels. */
 const LABEL_DISTANCE = 68;
 
@@ -90,7 +93,7 @@ export function hatch(ink, colour) {
 }
 
 /**
- * Draws text at most `room` pixels wide, truncated with an ellipsis. Returns its width, or 0 if there is no room for two letters.
+ * Draws text at most `room` pixels wide, truncated with an ellipsis. Returns its width, or 0 if there is no room for `MIN_LETTERS`.
  * @param {CanvasRenderingContext2D} ink
  * @param {string} text
  * @param {number} x
@@ -118,7 +121,7 @@ export function cut(ink, text, room) {
         if (ink.measureText(`${text.slice(0, middle)}…`).width <= room) least = middle;
         else most = middle - 1;
     }
-    return least < 2 ? "" : `${text.slice(0, least)}…`;
+    return least < MIN_LETTERS ? "" : `${text.slice(0, least)}…`;
 }
 
 /**

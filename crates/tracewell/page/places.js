@@ -1,7 +1,6 @@
 // Shows places of the timeline: spans, events, inversions, jobs. Links in panels and tables use this module.
 
-import { longest } from "./causes.js";
-import { BLOCKED } from "./model.js";
+import { waitOf } from "./causes.js";
 
 export class Places {
     /** @param {import("./timeline.js").Timeline} timeline */
@@ -27,12 +26,21 @@ export class Places {
         const [from, to] = [spans.from(span), spans.to(span)];
         const isInSight = from >= this.view.from && to <= this.view.to;
         if (!isInSight || to - from < this.view.span / 40) this.zoom(from, to);
+        else this.view.remember();
         this.view.select({ row, span });
+        this.timeline.scrollToRow(row);
+    }
+
+    /** Shows and selects a whole row. @param {number} row */
+    whole(row) {
+        this.view.remember();
+        this.view.select({ whole: row });
         this.timeline.scrollToRow(row);
     }
 
     /** Shows and selects an event. @param {number} index */
     event(index) {
+        this.view.remember();
         this.view.reveal(this.model.events.at[index]);
         this.view.select({ event: index });
     }
@@ -44,11 +52,10 @@ export class Places {
 
     /** Shows a priority inversion, and selects the wait. @param {number} i */
     inversion(i) {
-        const { from, until, context } = this.model.inversion;
-        const row = this.rowOf(context[i]);
-        const span = row ? longest(row, from[i], until[i], (state) => state === BLOCKED) : -1;
+        const { from, until } = this.model.inversion;
+        const wait = waitOf(this.model, i);
         this.zoom(from[i], until[i]);
-        if (row && span >= 0) this.view.select({ row: row.index, span });
+        if (wait) this.view.select({ row: wait.row.index, span: wait.span });
     }
 
     /** Shows a job. @param {number} i */

@@ -19,6 +19,9 @@ const HEIGHTS = { file: 26, group: 22, core: 34, interrupts: 22, context: 32, lo
 /** If there are more lanes than this, each lane has a smaller height. */
 const MANY = 18;
 
+/** If there is room, lanes are higher, at most by this factor. */
+const MAX_GROWTH = 1.5;
+
 /**
  * Returns the rows of the contexts, the most urgent first, and those with unknown priority last.
  * @param {import("./model.js").Model} model
@@ -124,7 +127,7 @@ function objects(rows, add) {
     group = "Levels";
     const levels = of("level");
     if (levels.length > 0) add({ kind: "group", label: group, group, detail: String(levels.length) });
-    for (const row of levels) add({ kind: "level", label: row.name, group, row, detail: `0–${row.most} ${row.unit}` });
+    for (const row of levels) add({ kind: "level", label: row.name, group, row, detail: `${row.most > 0 ? "0–" : ""}${row.most} ${row.unit}` });
 }
 
 /**
@@ -216,13 +219,14 @@ export function reordered(all, order, lane, target) {
 }
 
 /**
- * Places the lanes that are neither folded nor hidden, pinned ones first. Returns them, and their
- * height.
+ * Places the lanes that are neither folded nor hidden, pinned ones first. Returns them, their height, and the height that they have without
+ * room to grow.
  * @param {Lane[]} all
  * @param {Set<string>} folded names of folded groups; names of lanes, after `-` if hidden, after `+` if pinned
- * @returns {{ shown: Lane[], height: number }}
+ * @param {number} [room] height that the lanes may fill
+ * @returns {{ shown: Lane[], height: number, natural: number }}
  */
-export function placed(all, folded) {
+export function placed(all, folded, room = 0) {
     const pinned = all.filter((lane) => !isHead(lane) && folded.has(`+${laneName(lane)}`));
     const isFolded = (/** @type {Lane} */ { kind, tree }) => kind !== "file" && tree !== undefined && folded.has(tree);
     const others = all.filter((lane) => !isFolded(lane) && (isHead(lane)
@@ -232,11 +236,16 @@ export function placed(all, folded) {
     for (const lane of others.filter(isHead)) lane.hidden = hidden(lane);
     const shown = [...pinned, ...others];
     const share = shown.length > MANY ? 0.75 : 1;
+    const height = (/** @type {Lane} */ lane) => Math.round(HEIGHTS[lane.kind] * (isHead(lane) ? 1 : share));
+    const sum = (/** @type {Lane[]} */ list) => list.reduce((all, lane) => all + height(lane), 0);
+    const natural = sum(shown);
+    const heads = sum(shown.filter(isHead));
+    const growth = natural > heads ? Math.min(Math.max((room - heads) / (natural - heads), 1), MAX_GROWTH) : 1;
     let y = 0;
     for (const lane of shown) {
         lane.y = y;
-        lane.height = Math.round(HEIGHTS[lane.kind] * (isHead(lane) ? 1 : share));
+        lane.height = isHead(lane) ? height(lane) : Math.floor(height(lane) * growth);
         y += lane.height;
     }
-    return { shown, height: y };
+    return { shown, height: y, natural };
 }

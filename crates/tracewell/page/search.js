@@ -1,7 +1,36 @@
-// Search in events: by label, name, context and arguments; or for a time.
+// Search in events: by label, name, context and arguments; or for a time. Contexts and objects with the text are offered first.
 
 import { lowerBound } from "./bounds.js";
+import { element } from "./elements.js";
 import { parsed } from "./time.js";
+
+/** Maximum number of offered contexts and objects. */
+const MAX_OFFERS = 8;
+
+/**
+ * Returns the lanes whose name contains a text, in upper or lower case.
+ * @param {import("./rows.js").Lane[]} lanes
+ * @param {string} text
+ */
+export function offered(lanes, text) {
+    const wanted = text.trim().toLowerCase();
+    if (wanted === "") return [];
+    return lanes.filter(({ row, label }) => row !== undefined && label.toLowerCase().includes(wanted)).slice(0, MAX_OFFERS);
+}
+
+/**
+ * Returns the time that a text names, as an offset from the start of the page, or null: `42.5 ms`, or `4,250 ticks` if the rate is unknown.
+ * @param {import("./model.js").Model} model
+ * @param {string} text
+ */
+export function timeIn(model, text) {
+    if (model.clock.isKnown) {
+        const ns = parsed(text);
+        return ns === null ? null : Number(model.clock.ticks(ns) - model.origin);
+    }
+    const match = /^([\d,]{1,20}) ?ticks?$/.exec(text.trim());
+    return match ? Number(BigInt(match[1].replaceAll(",", "")) - model.origin) : null;
+}
 
 /**
  * Returns the indices of the events that contain a text, in upper or lower case.
@@ -29,11 +58,15 @@ export class Search {
     /**
      * @param {HTMLInputElement} input
      * @param {HTMLElement} output
+     * @param {HTMLElement} offers
      * @param {import("./events.js").EventList} list
      * @param {import("./overview.js").Overview} overview
+     * @param {import("./places.js").Places} places
      */
-    constructor(input, output, list, overview) {
+    constructor(input, output, offers, list, overview, places) {
         this.input = input;
+        this.offers = offers;
+        this.places = places;
         this.output = output;
         this.list = list;
         this.overview = overview;
@@ -72,20 +105,37 @@ export class Search {
         this.input.value = this.done = "";
         this.indices = [];
         this.list.found.clear();
+        this.list.wanted = "";
         this.overview.found = [];
+        this.offer();
         this.show();
+    }
+
+    /** Offers the contexts and objects with the text. */
+    offer() {
+        const { timeline } = this.list;
+        const lanes = offered(timeline.all, this.done);
+        const buttons = lanes.map(({ label, group, tree, row }) => {
+            const button = element("button", [label, element("small", [group.slice(tree?.length ?? 0)])]);
+            button.setAttribute("type", "button");
+            button.addEventListener("click", () => {
+                this.places.whole(row.index);
+                timeline.canvas.focus();
+            });
+            return button;
+        });
+        this.offers.replaceChildren(...buttons);
+        this.offers.hidden = buttons.length === 0;
     }
 
     run() {
         const { value } = this.input;
         if (value === this.done) return;
         this.done = value;
-        const { model, view } = this.list.timeline;
-        this.indices = found(model, value);
-        this.list.found = new Set(this.indices);
-        this.overview.found = this.indices.map((index) => model.events.at[index]);
+        this.refill();
+        this.offer();
         this.show();
-        view.changed();
+        this.list.timeline.view.changed();
     }
 
     /** Searches for the text again after the events were replaced. */
@@ -93,25 +143,36 @@ export class Search {
         const { model } = this.list.timeline;
         this.indices = found(model, this.done);
         this.list.found = new Set(this.indices);
+        this.list.wanted = this.done.trim().toLowerCase();
         this.overview.found = this.indices.map((index) => model.events.at[index]);
     }
 
-    /** Shows how many events were found, and which of them is selected. */
+    /** Shows how many events were found, and which of them is selected; or the time that was typed. */
     show() {
+        const { model } = this.list.timeline;
+        const time = this.indices.length === 0 ? timeIn(model, this.done) : null;
+        if (this.done.trim() === "") {
+            this.output.textContent = "";
+            return;
+        }
+        if (this.indices.length === 0) {
+            this.output.textContent = time === null ? "nothing found" : `go to ${model.time(model.exact(time))}`;
+            return;
+        }
         const { current } = this.list;
         const place = current < 0 ? -1 : lowerBound(this.indices, current);
         const count = this.indices.length.toLocaleString("en");
         const isFound = place >= 0 && this.indices[place] === current;
-        const scope = this.list.timeline.model.part ? " listed" : "";
-        const text = (isFound ? `${place + 1} of ${count}` : count) + scope;
-        this.output.textContent = this.done.trim() === "" ? "" : text;
+        const scope = model.part ? " listed" : "";
+        this.output.textContent = (isFound ? `${place + 1} of ${count}` : `${count} event${count === "1" ? "" : "s"}`) + scope;
     }
 
     /** Selects the next event that was found, or goes to a time. @param {1 | -1} direction */
     next(direction) {
         const { timeline } = this.list;
         if (this.indices.length === 0) {
-            this.goToTime(timeline.model, timeline.view);
+            const time = timeIn(timeline.model, this.done);
+            if (time !== null) timeline.view.goTo(Math.min(Math.max(time, 0), timeline.model.length));
             return;
         }
         const { current } = this.list;
@@ -122,17 +183,5 @@ export class Search {
         const place = direction > 0 ? at + (isOn ? 1 : 0) : at - 1;
         this.list.choose(this.indices[(place + count) % count]);
         this.show();
-    }
-
-    /** @type {(model: import("./model.js").Model, view: import("./view.js").View) => void} */
-    goToTime(model, view) {
-        const ns = parsed(this.done);
-        if (ns === null || !model.clock.isKnown) {
-            this.output.textContent = this.done.trim() === "" ? "" : "0";
-            return;
-        }
-        const at = Number(model.clock.ticks(ns) - model.origin);
-        const span = Math.min(view.span, model.length / 10);
-        view.jump(at - span / 2, at + span / 2);
     }
 }

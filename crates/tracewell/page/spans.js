@@ -5,14 +5,21 @@ import { lowerBound } from "./bounds.js";
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK } from "./model.js";
 import { levelPixel, levelSpan, statePixel, stateSpan, stepPixel, stepSpan } from "./objects.js";
 import { Strip, cut, fitted, hatch } from "./paint.js";
+import { textOn } from "./theme.js";
 
 /**
  * The place and the settings for drawing a lane.
  * @typedef {{
  *   ink: CanvasRenderingContext2D, model: import("./model.js").Model,
  *   view: import("./view.js").View, colours: import("./theme.js").Colours, contexts: string[],
- *   left: number, width: number, x: (time: number) => number, time: (x: number) => number
+ *   left: number, width: number, x: (time: number) => number, time: (x: number) => number,
+ *   pills: import("./pills.js").Pill[], actions: Actions
  * }} Frame
+ */
+
+/**
+ * Functions of clicks on labels.
+ * @typedef {{ inversion: (i: number) => void, mark: (mark: import("./marks.js").UserMark) => void }} Actions
  */
 
 /** Number of spans that are examined for the colour of one pixel of a core. */
@@ -83,7 +90,7 @@ function coreSpan({ ink, model, colours, contexts }, spans, index, { y, height }
     if (state === TASK) {
         ink.fillStyle = contexts[value];
         ink.fillRect(x, y, Math.max(width - (width > 3 ? 0.5 : 0), 1), height);
-        ink.fillStyle = colours.onColour;
+        ink.fillStyle = textOn(contexts[value]);
         fitted(ink, model.name(value), x + 7, y + height / 2 + 0.5, width - 10);
         return;
     }
@@ -358,18 +365,17 @@ function nextInterrupt(spans, index, last, x) {
  * @param {{ y: number, height: number }} box
  */
 function drawLock(frame, row, box) {
-    const { ink, model, view, colours, contexts, left, width, x } = frame;
+    const { ink, model, view, contexts, left, width, x } = frame;
     const held = { y: box.y, height: box.height - 4 };
     const span = (/** @type {any[]} */ ...args) => {
         const [, spans, index, , begin, length] = args;
         if (spans.state[index] === 0) return;
         const context = spans.value[index] - 1;
         ink.fillStyle = contexts[context];
-        ink.globalAlpha = 0.85;
         ink.fillRect(begin, held.y, Math.max(length, 1), held.height);
-        ink.globalAlpha = 1;
-        ink.fillStyle = colours.onColour;
-        fitted(ink, model.name(context), begin + 7, held.y + held.height / 2 + 0.5, length - 10);
+        ink.fillStyle = textOn(contexts[context]);
+        // In a lower bar, the letters would be cut.
+        if (held.height >= 12) fitted(ink, model.name(context), begin + 7, held.y + held.height / 2 + 0.5, length - 10);
     };
     const pixel = (/** @type {any[]} */ ...args) => {
         const [, spans, from, to, , place, strips] = args;

@@ -1,6 +1,6 @@
 // The panel of figures: a list of tables, and the chosen table with columns that can be sorted.
 
-import { element } from "./details.js";
+import { element } from "./elements.js";
 import { sorted } from "./figures.js";
 
 /** Maximum number of rows that a table shows. */
@@ -41,7 +41,7 @@ export class FigurePanel {
     draw() {
         if (this.panel.hidden) return;
         const [from, to] = this.time;
-        const key = `${from} ${to} ${this.view.range !== null}`;
+        const key = `${from} ${to} ${this.view.measured !== null}`;
         if (key === this.shown) return;
         const isFirst = this.shown === "";
         this.shown = key;
@@ -52,7 +52,7 @@ export class FigurePanel {
 
     /** The selected range, or the visible time. @returns {[number, number]} */
     get time() {
-        const [from, to] = this.view.range ?? [this.view.from, this.view.to];
+        const [from, to] = this.view.measured ?? [this.view.from, this.view.to];
         return [Math.max(from, 0), Math.min(to, this.view.length)];
     }
 
@@ -60,7 +60,7 @@ export class FigurePanel {
         const { figures, view } = this;
         const whole = figures.tables;
         const part = figures.range(...this.time);
-        const title = view.range ? "Selected range" : "Shown time";
+        const title = view.measured ? "Selected range" : "Shown time";
         const all = [...whole, ...part];
         const table = all.find((each) => tableKey(each) === this.chosen) ?? all[0];
         const names = (/** @type {import("./figures.js").Table[]} */ tables) => tables.map((each) => this.entry(each, each === table));

@@ -1,15 +1,21 @@
 // The timeline: draws lanes, finds the item at a point, and turns actions of the pointer into views, selections and ranges.
 
-import { AXIS, drawArrows, drawAxis, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
+import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
 import { STATES } from "./model.js";
 import { objectText } from "./objects.js";
 import { FONT, fitted, prepared } from "./paint.js";
+import { drawPills, pillAt } from "./pills.js";
 import { isHead, laneName, lanes, ordered, placed, reordered } from "./rows.js";
 import { drawLane } from "./spans.js";
+import { textOn } from "./theme.js";
+import { rowIn } from "./view.js";
 
 /** Width of the names at the left. */
 export const LEFT = 200;
+
+/** Height of a name in pixels. */
+const NAME = 14;
 
 /** Maximum distance in pixels between the pointer and an event at which the pointer selects the event. */
 const NEAR = 5;
@@ -18,14 +24,24 @@ export class Timeline {
     /**
      * @param {HTMLCanvasElement} canvas
      * @param {HTMLElement} tip
+     * @param {HTMLElement} hair a line at the pointer, with its time
      * @param {import("./model.js").Model} model
      * @param {import("./view.js").View} view
      * @param {import("./theme.js").Theme} theme
      * @param {string[]} contexts colours
      */
-    constructor(canvas, tip, model, view, theme, contexts) {
+    constructor(canvas, tip, hair, model, view, theme, contexts) {
         this.canvas = canvas;
         this.tip = tip;
+        this.hair = hair;
+        /** Where the pointer is over the times. @type {{ x: number, y: number } | null} */
+        this.pointer = null;
+        /** The labels of the last picture. @type {import("./pills.js").Pill[]} */
+        this.pills = [];
+        /** @type {import("./spans.js").Actions} */
+        this.actions = { inversion: () => {}, mark: () => {} };
+        /** The visible part of the last picture. */
+        this.drawn = "";
         this.model = model;
         this.view = view;
         this.theme = theme;
@@ -35,6 +51,8 @@ export class Timeline {
         /** @type {import("./rows.js").Lane[]} */
         this.shown = [];
         this.content = 0;
+        /** Height of the lanes if they do not grow into the room that is left. */
+        this.natural = 0;
         /** @type {Map<number, PointerEvent>} */
         this.pointers = new Map();
         /**
@@ -55,9 +73,10 @@ export class Timeline {
     }
 
     place() {
-        const { shown, height } = placed(ordered(this.all, this.view.order), this.view.folded);
+        const { shown, height, natural } = placed(ordered(this.all, this.view.order), this.view.folded, this.canvas.clientHeight - AXIS);
         this.shown = shown;
         this.content = height;
+        this.natural = natural;
     }
 
     get width() {
@@ -91,17 +110,35 @@ export class Timeline {
         const { ink, width, height } = prepared(this.canvas);
         this.place();
         this.clampScroll();
-        this.paint(ink, width, height);
+        this.pills = this.paint(ink, width, height);
+        const drawn = `${this.view.from} ${this.view.to} ${this.scroll}`;
+        // The text at the pointer describes the earlier view.
+        if (drawn !== this.drawn) this.tip.hidden = true;
+        this.drawn = drawn;
+        this.placeHair();
     }
 
-    /** @type {(ink: CanvasRenderingContext2D, width: number, height: number) => void} */
+    /** Shows the line and the time at the pointer. */
+    placeHair() {
+        const { hair, pointer, model } = this;
+        hair.hidden = pointer === null || pointer.x < LEFT;
+        if (hair.hidden || !pointer) return;
+        const at = Math.min(Math.max(Math.round(this.time(pointer.x)), 0), model.length);
+        hair.style.left = `${pointer.x}px`;
+        const label = /** @type {HTMLElement} */ (hair.firstElementChild);
+        label.textContent = model.time(model.exact(at));
+        hair.classList.toggle("end", pointer.x > this.canvas.clientWidth - 110);
+    }
+
+    /** Draws the picture, and returns its labels. @type {(ink: CanvasRenderingContext2D, width: number, height: number) => import("./pills.js").Pill[]} */
     paint(ink, width, height) {
         const { model, view, contexts } = this;
         const { colours } = this.theme;
         ink.font = `12px ${FONT}`;
         ink.fillStyle = colours.ground;
         ink.fillRect(0, 0, width, height);
-        const frame = { ink, model, view, colours, contexts, left: LEFT, width: this.width, ...this.ways };
+        /** @type {import("./spans.js").Frame} */
+        const frame = { ink, model, view, colours, contexts, left: LEFT, width: this.width, pills: [], actions: this.actions, ...this.ways };
         const bottom = Math.min(height, AXIS + this.content - this.scroll);
         ink.save();
         ink.beginPath();
@@ -130,13 +167,21 @@ export class Timeline {
         ink.clip();
         drawUserMarks(frame, bottom);
         drawSelection(frame, this.shown, (lane) => this.top(lane), bottom);
+        drawCursor(frame, bottom);
+        drawPills(frame);
         ink.restore();
         ink.save();
         ink.beginPath();
         ink.rect(0, AXIS, LEFT, height - AXIS);
         ink.clip();
-        for (const lane of this.visible(height)) this.drawName(frame, lane);
+        // A name of which only a part fits would be a leftover of letters at the edge.
+        const isWhole = (/** @type {import("./rows.js").Lane} */ lane) => {
+            const middle = this.top(lane) + lane.height / 2;
+            return middle - NAME / 2 >= AXIS && middle + NAME / 2 <= height;
+        };
+        for (const lane of this.visible(height)) this.drawName(frame, lane, isWhole(lane));
         ink.restore();
+        return frame.pills;
     }
 
     /** Returns the part of the picture of each file. @param {number} bottom end of all lanes @returns {[number, import("./overlays.js").Band][]} */
@@ -146,7 +191,10 @@ export class Timeline {
         return heads.map((head, place) => {
             const next = heads[place + 1];
             const top = this.top(head);
-            const band = { top: top + head.height, bottom: next ? this.top(next) : bottom, label: top + 4, isWhole: false };
+            // If the bar of a file is above the visible part, so is its label.
+            const label = top < AXIS ? -AXIS : top + 4;
+            const end = Math.max(next ? this.top(next) : bottom, AXIS);
+            const band = { top: Math.max(top + head.height, AXIS), bottom: end, label, isWhole: false };
             return [head.file ?? 0, band];
         });
     }
@@ -175,15 +223,20 @@ export class Timeline {
         }
     }
 
-    /** @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane) => void} */
-    drawName({ ink, colours }, lane) {
+    /** Draws the name of a lane if it is whole, and shows that its row is selected. @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, isWhole: boolean) => void} */
+    drawName({ ink, colours }, lane, isWhole) {
         const middle = this.top(lane) + lane.height / 2 + 0.5;
         const isGroup = isHead(lane);
+        if (lane.row && lane.row.index === rowIn(this.view.selection)) {
+            ink.fillStyle = colours.selectBand;
+            ink.fillRect(0, this.top(lane), LEFT, lane.height - 1);
+        }
+        if (!isWhole) return;
         ink.font = `11.5px ${FONT}`;
         ink.textAlign = "right";
         ink.fillStyle = colours.soft;
         const about = lane.kind === "file" ? this.offsetText(lane.file ?? 0) : lane.detail;
-        const text = lane.hidden ? `${about}, ${lane.hidden} hidden` : about;
+        const text = lane.hidden ? `${about.split(",")[0]}, ${lane.hidden} hidden` : about;
         const detail = text ? ink.measureText(text).width + 4 : 0;
         if (text) ink.fillText(text, LEFT - 10, middle);
         ink.textAlign = "left";
@@ -218,7 +271,7 @@ export class Timeline {
         else ink.roundRect(20, y - 5, 10, 10, 3);
         ink.fill();
         if (!known) return;
-        ink.fillStyle = "#ffffff";
+        ink.fillStyle = textOn(this.contexts[lane.context ?? 0]);
         ink.textAlign = "center";
         ink.font = `600 11px ${FONT}`;
         ink.fillText(String(lane.badge), 23, y + 0.5);
@@ -295,8 +348,13 @@ export class Timeline {
         canvas.addEventListener("pointermove", (event) => this.move(event));
         canvas.addEventListener("pointerup", (event) => this.up(event));
         canvas.addEventListener("pointercancel", (event) => this.up(event));
-        canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+        canvas.addEventListener("pointerleave", () => {
+            this.tip.hidden = true;
+            this.pointer = null;
+            this.placeHair();
+        });
         canvas.addEventListener("dblclick", (event) => {
+            if (this.pillAt(event.offsetX, event.offsetY)) return;
             const hit = this.hit(event.offsetX, event.offsetY);
             if (hit && "row" in hit) this.zoomTo(hit);
         });
@@ -348,6 +406,8 @@ export class Timeline {
     /** @param {PointerEvent} event */
     move(event) {
         const { drag, view } = this;
+        this.pointer = { x: event.offsetX, y: event.offsetY };
+        this.placeHair();
         if (!this.pointers.has(event.pointerId) || !drag) {
             this.hover(event.offsetX, event.offsetY);
             return;
@@ -375,7 +435,8 @@ export class Timeline {
         drag.moved = true;
         this.tip.hidden = true;
         if (drag.ranges) {
-            const ends = [this.time(drag.x), this.time(event.offsetX)].map((time) => this.snapped(time));
+            view.begun = null;
+            const ends = [drag, { x: event.offsetX, y: event.offsetY }].map(({ x, y }) => this.snapped(this.time(x), this.laneAt(y)));
             view.measure([ends[0], ends[1]]);
             return;
         }
@@ -383,14 +444,15 @@ export class Timeline {
         view.moveFrom([drag.from, drag.to], -dx / this.width);
     }
 
-    /** Returns the time of an event if one is near, otherwise a whole tick. @param {number} time */
-    snapped(time) {
-        const [before, after] = this.near(time);
-        const { at } = this.model.events;
-        const index = lowerBound(at, time);
-        const nearest = [at[index - 1], at[index]].filter((each) => each >= before && each <= after);
+    /**
+     * Returns the near end of a span of a lane, otherwise the time of a near event, otherwise a whole tick.
+     * @param {number} time
+     * @param {import("./rows.js").Lane} [lane]
+     */
+    snapped(time, lane) {
         const inside = Math.min(Math.max(Math.round(time), 0), this.model.length);
-        return nearest.sort((a, b) => Math.abs(a - time) - Math.abs(b - time))[0] ?? inside;
+        const near = this.near(time);
+        return nearest(lane?.row?.spans.at ?? [], time, near) ?? nearest(this.model.events.at, time, near) ?? inside;
     }
 
     /**
@@ -419,8 +481,19 @@ export class Timeline {
             this.fold(lane.group);
             return;
         }
+        const pill = this.pillAt(event.offsetX, event.offsetY);
+        if (pill?.go) {
+            pill.go();
+            return;
+        }
         if (drag.ranges) this.view.measure(null);
-        this.view.select(this.hit(event.offsetX, event.offsetY));
+        this.view.remember();
+        this.view.select(event.offsetX < LEFT && lane?.row ? { whole: lane.row.index } : this.hit(event.offsetX, event.offsetY));
+    }
+
+    /** @type {(x: number, y: number) => import("./pills.js").Pill | undefined} */
+    pillAt(x, y) {
+        return x < LEFT ? undefined : pillAt(this.pills, x, y);
     }
 
     /** @param {string} group */
@@ -435,10 +508,11 @@ export class Timeline {
      */
     arrange(how) {
         const { selection, folded } = this.view;
-        if (!selection || !("row" in selection)) return;
-        const lane = this.all.find((each) => each.row?.index === selection.row);
+        const lane = this.all.find((each) => each.row && each.row.index === rowIn(selection));
         if (!lane) return;
         const name = how + laneName(lane);
+        // A row that is hidden and still pinned would stay visible.
+        if (how === "-") folded.delete(`+${laneName(lane)}`);
         if (!folded.delete(name)) folded.add(name);
         this.view.changed();
     }
@@ -465,8 +539,8 @@ export class Timeline {
 
     /** Moves the lane of the selection up or down within its group. @param {1 | -1} direction */
     moveSelected(direction) {
-        const { selection } = this.view;
-        const place = this.shown.findIndex((lane) => selection && "row" in selection && lane.row?.index === selection.row);
+        const row = rowIn(this.view.selection);
+        const place = this.shown.findIndex((lane) => lane.row?.index === row);
         const target = this.shown[place + direction];
         if (place < 0 || !target || isHead(target)) return;
         this.moveLane(this.shown[place], target, direction);
@@ -495,11 +569,14 @@ export class Timeline {
      * @param {number} y
      */
     hover(x, y) {
-        const hit = this.hit(x, y);
-        this.canvas.style.cursor = x >= LEFT && this.fileAt(y) !== undefined ? "ew-resize" : "";
+        const pill = this.pillAt(x, y);
+        const hit = pill ? null : this.hit(x, y);
+        const lane = this.laneAt(y);
+        const isClicked = pill ? pill.go !== undefined : x < LEFT && lane !== undefined && (isHead(lane) || lane.row !== undefined);
+        this.canvas.style.cursor = isClicked ? "pointer" : x >= LEFT && lane?.kind === "file" ? "ew-resize" : "";
         this.tip.hidden = !hit;
         if (!hit) return;
-        this.tip.textContent = "row" in hit ? this.describe(hit) : this.describeEvent(hit.event);
+        this.tip.textContent = "row" in hit ? this.describe(hit) : "event" in hit ? this.describeEvent(hit.event) : "";
         const { offsetWidth: width, offsetHeight: height } = this.tip;
         const { clientWidth, clientHeight } = this.canvas;
         const top = this.canvas.offsetTop + y + 18;
@@ -533,6 +610,13 @@ export class Timeline {
         return `${model.name(context)}: ${STATES[state]}${why}${of}\n${since}`;
     }
 
+    /** Describes a whole row. @param {number} index */
+    describeWhole(index) {
+        const { kind, name, what, number, context } = this.model.rows[index];
+        const text = kind === "context" ? this.model.name(context) : kind === "core" ? `core ${number}` : name;
+        return `row ${kind === "lock" ? `${what} ` : ""}${text}`;
+    }
+
     /** @param {number} index */
     describeEvent(index) {
         const { model } = this;
@@ -540,4 +624,16 @@ export class Timeline {
         const args = model.events.text(model.events.args[index]);
         return `${model.time(model.exact(model.events.at[index]))}  ${label}\n${args}`;
     }
+}
+
+/**
+ * Returns the value nearest to a time within two limits, or undefined.
+ * @param {ArrayLike<number>} at sorted
+ * @param {number} time
+ * @param {number[]} limits
+ */
+export function nearest(at, time, [before, after]) {
+    const index = lowerBound(at, time);
+    const all = [at[index - 1], at[index]].filter((each) => each >= before && each <= after);
+    return all.sort((a, b) => Math.abs(a - time) - Math.abs(b - time))[0];
 }

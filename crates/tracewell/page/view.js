@@ -4,9 +4,12 @@ import { UserMarks } from "./marks.js";
 import { PROPORTIONAL, Sequence } from "./scale.js";
 
 /**
- * A selection: a span of a row, or an event.
- * @typedef {{ row: number, span: number } | { event: number } | null} Selection
+ * A selection: a span of a row, a whole row, or an event.
+ * @typedef {{ row: number, span: number } | { whole: number } | { event: number } | null} Selection
  */
+
+/** A state of the page to which the user can return. `selected` is the identity of the selection. */
+/** @typedef {{ time: [number, number], range: [number, number] | null, selected: any }} Past */
 
 /** Minimum length of the visible time in ticks. */
 const MIN_LENGTH = 4;
@@ -47,10 +50,16 @@ export class View {
         this.range = null;
         /** @type {(() => void)[]} */
         this.listeners = [];
-        /** @type {[number, number][]} */
+        /** The time that the user typed, which a line shows. @type {number | null} */
+        this.cursor = null;
+        /** The time at which a measurement began, until it ends. @type {number | null} */
+        this.begun = null;
+        /** @type {Past[]} */
         this.past = [];
-        /** @type {[number, number][]} */
+        /** @type {Past[]} */
         this.future = [];
+        /** Functions that return the identity of a selection, which stays valid if the content changes, and back. */
+        this.identity = { of: (/** @type {Selection} */ selection) => /** @type {any} */ (selection), found: (/** @type {any} */ of) => /** @type {Selection} */ (of) };
     }
 
     changed() {
@@ -81,7 +90,7 @@ export class View {
     /** Shows the whole of another trace, without a selection. @param {number} length */
     reset(length) {
         this.length = length;
-        this.selection = this.range = null;
+        this.selection = this.range = this.cursor = this.begun = null;
         this.past = [];
         this.future = [];
         this.folded.clear();
@@ -107,7 +116,7 @@ export class View {
     }
 
     /**
-     * Shows a time, and stores the current view so that the user can return to it.
+     * Shows a time, and stores the current state so that the user can return to it.
      * @param {number} from
      * @param {number} to
      */
@@ -116,10 +125,17 @@ export class View {
         this.show(from, to);
     }
 
+    /** The visible time, the range and the selection. @returns {Past} */
+    get state() {
+        return { time: [this.from, this.to], range: this.range, selected: this.identity.of(this.selection) };
+    }
+
+    /** Stores the current state, unless it equals the last one. */
     remember() {
+        const { state } = this;
         const last = this.past.at(-1);
-        if (last && last[0] === this.from && last[1] === this.to) return;
-        this.past.push([this.from, this.to]);
+        if (last && JSON.stringify(last) === JSON.stringify(state)) return;
+        this.past.push(state);
         if (this.past.length > MAX_HISTORY) this.past.shift();
         this.future = [];
     }
@@ -133,14 +149,17 @@ export class View {
     }
 
     /**
-     * @param {[number, number][]} from
-     * @param {[number, number][]} to
+     * @param {Past[]} from
+     * @param {Past[]} to
      */
     step(from, to) {
         const target = from.pop();
         if (!target) return;
-        to.push([this.from, this.to]);
-        this.show(target[0], target[1]);
+        to.push(this.state);
+        this.range = target.range;
+        this.selection = this.identity.found(target.selected);
+        this.cursor = this.begun = null;
+        this.show(...target.time);
     }
 
     fit() {
@@ -200,8 +219,11 @@ export class View {
         const moved = (/** @type {[number, number]} */ [a, b]) => /** @type {[number, number]} */ ([a - ticks, b - ticks]);
         this.length = length;
         this.range = this.range && moved(this.range);
-        this.past = this.past.map(moved);
-        this.future = this.future.map(moved);
+        const shifted = (/** @type {Past} */ past) => ({ ...past, time: moved(past.time), range: past.range && moved(past.range) });
+        this.past = this.past.map(shifted);
+        this.future = this.future.map(shifted);
+        this.cursor = this.cursor === null ? null : this.cursor - ticks;
+        this.begun = this.begun === null ? null : this.begun - ticks;
         [this.from, this.to] = moved([this.from, this.to]);
     }
 
@@ -238,12 +260,27 @@ export class View {
     /** @param {Selection} selection */
     select(selection) {
         this.selection = selection;
+        this.cursor = null;
         this.changed();
+    }
+
+    /** The selected range, unless its end is not chosen yet. */
+    get measured() {
+        return this.begun === null ? this.range : null;
+    }
+
+    /** Shows a time with a line, and selects nothing. @param {number} at */
+    goTo(at) {
+        const span = Math.min(this.span, this.length / 10);
+        this.jump(at - span / 2, at + span / 2);
+        this.selection = null;
+        this.cursor = at;
     }
 
     /** @param {[number, number] | null} range */
     measure(range) {
         this.range = range && (range[0] <= range[1] ? range : [range[1], range[0]]);
+        if (!range) this.begun = null;
         this.changed();
     }
 
@@ -253,10 +290,11 @@ export class View {
         const parts = [];
         const isAll = this.from <= 0 && this.to >= this.length;
         if (!isAll) parts.push(`t=${pair([Math.max(this.from, 0), Math.min(this.to, this.length)])}`);
-        if (this.range) parts.push(`r=${pair(this.range)}`);
+        if (this.measured) parts.push(`r=${pair(this.measured)}`);
         const { selection } = this;
         if (selection && "row" in selection) parts.push(`s=${selection.row}.${selection.span}`);
         if (selection && "event" in selection) parts.push(`e=${selection.event}`);
+        if (selection && "whole" in selection) parts.push(`w=${selection.whole}`);
         if (this.isSequence) parts.push("q=1");
         if (this.offsets.some((offset) => offset !== 0)) parts.push(`d=${this.offsets.join(",")}`);
         if (this.showsArrows) parts.push("x=1");
@@ -284,10 +322,12 @@ export class View {
         if (range) this.range = [Math.min(...range), Math.max(...range)];
         const span = /^(\d{1,9})\.(\d{1,9})$/.exec(values.get("s") ?? "");
         const event = /^\d{1,9}$/.exec(values.get("e") ?? "");
+        const whole = /^\d{1,9}$/.exec(values.get("w") ?? "");
         /** @type {Selection} */
         let selection = null;
         if (span) selection = { row: Number(span[1]), span: Number(span[2]) };
         else if (event) selection = { event: Number(event[0]) };
+        else if (whole) selection = { whole: Number(whole[0]) };
         if (selection && exists(selection)) this.selection = selection;
         this.tab = /^[a-z]{1,20}$/.exec(values.get("p") ?? "")?.[0] ?? "events";
         this.folded = new Set(decodedNames(values.get("f") ?? ""));
@@ -299,6 +339,12 @@ export class View {
         if (time) this.show(time[0], time[1]);
         else this.show(-this.margin, this.length + this.margin);
     }
+}
+
+/** Returns the row to which a selection belongs, or -1. @param {Selection} selection */
+export function rowIn(selection) {
+    if (!selection || "event" in selection) return -1;
+    return "row" in selection ? selection.row : selection.whole;
 }
 
 /** Returns the offsets of files in the fragment of an address. @param {string} fragment */

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { PROGRAM, ROOT, hash, keep, launched, opened, options, temporary } from "./chromium.js";
+import { PROGRAM, ROOT, converted, hash, keep, launched, opened, options, temporary } from "./chromium.js";
 import { writeLarge } from "./large.js";
 
 const RANGE = "#t=4155000-4352000";
@@ -24,16 +24,6 @@ const TRACES = [
 ];
 
 launched();
-
-/** Writes the page of a trace, and returns its address. */
-function converted(trace, rate) {
-    const file = temporary(`${trace.replaceAll("/", "-")}.html`);
-    const given = rate ? ["-O", rate] : [];
-    const { stderr } = spawnSync(PROGRAM, ["convert", ...given, join(ROOT, trace), "-o", file]);
-    // If a trace is damaged, the exit status is 3, but the page is complete.
-    assert.ok(existsSync(file), String(stderr));
-    return pathToFileURL(file).href;
-}
 
 /** Returns the number of different colours in a canvas. */
 function colours(page, id) {
@@ -305,13 +295,14 @@ test("a mark has a text, and the address stores the mark", options, async () => 
     await page.close();
 });
 
-test("axe finds no serious fault, in both themes and all panels", options, async () => {
+test("axe finds no serious fault, in both themes and all panels, with a selected row and the help", options, async () => {
     const source = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
     for (const scheme of ["light", "dark"]) {
         const { page } = await opened(converted("examples/scheduling.trx", "rate=100MHz"), { scheme });
         await page.evaluate(source);
-        for (const key of ["1", "2", "3"]) {
-            await page.keyboard.press(key);
+        for (const key of ["1", "2", "3", "row", "?"]) {
+            if (key === "row") await page.locator("#timeline").click({ position: { x: 60, y: 44 + 22 + 17 } });
+            else await page.keyboard.press(key);
             const { violations } = await page.evaluate(() => globalThis.axe.run(document));
             const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
             assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), [], `${scheme} ${key}`);

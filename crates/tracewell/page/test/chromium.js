@@ -4,11 +4,13 @@
 // playwright-core; see .ci/page. Without them the tests are skipped, and with CI=true they fail.
 // Screenshots go to the folder SCREENSHOTS if it is set.
 
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 export const PROGRAM = process.env.TRACEWELL ?? join(ROOT, "target/debug/tracewell");
@@ -50,6 +52,16 @@ export function launched() {
 /** Returns the path of a file in a folder that exists during the tests. @param {string} name */
 export function temporary(name) {
     return join(folder, name);
+}
+
+/** Writes the page of a trace, and returns its address. @param {string} trace  @param {string} [rate] */
+export function converted(trace, rate) {
+    const file = temporary(`${trace.replaceAll("/", "-")}.html`);
+    const given = rate ? ["-O", rate] : [];
+    const { stderr } = spawnSync(PROGRAM, ["convert", ...given, join(ROOT, trace), "-o", file]);
+    // If a trace is damaged, the exit status is 3, but the page is complete.
+    assert.ok(existsSync(file), String(stderr));
+    return pathToFileURL(file).href;
 }
 
 /**

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from those before it.
-const MODULES: [&str; 36] = [
+const MODULES: [&str; 44] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -24,15 +24,20 @@ const MODULES: [&str; 36] = [
     include_str!("../../../page/marks.js"),
     include_str!("../../../page/view.js"),
     include_str!("../../../page/rows.js"),
+    include_str!("../../../page/elements.js"),
     include_str!("../../../page/svg.js"),
     include_str!("../../../page/paint.js"),
     include_str!("../../../page/objects.js"),
+    include_str!("../../../page/causes.js"),
     include_str!("../../../page/spans.js"),
+    include_str!("../../../page/pills.js"),
     include_str!("../../../page/overlays.js"),
     include_str!("../../../page/timeline.js"),
     include_str!("../../../page/overview.js"),
-    include_str!("../../../page/causes.js"),
     include_str!("../../../page/places.js"),
+    include_str!("../../../page/locks.js"),
+    include_str!("../../../page/shares.js"),
+    include_str!("../../../page/whole.js"),
     include_str!("../../../page/details.js"),
     include_str!("../../../page/several.js"),
     include_str!("../../../page/offsets.js"),
@@ -45,7 +50,10 @@ const MODULES: [&str; 36] = [
     include_str!("../../../page/distributions.js"),
     include_str!("../../../page/histogram.js"),
     include_str!("../../../page/tabs.js"),
+    include_str!("../../../page/notice.js"),
+    include_str!("../../../page/legend.js"),
     include_str!("../../../page/keys.js"),
+    include_str!("../../../page/splitters.js"),
     include_str!("../../../page/page.js"),
     include_str!("../../../page/main.js"),
 ];

@@ -1,0 +1,67 @@
+// Labels in rounded boxes over the lanes: which of them share a box, and how they are drawn. The functions in overlays.js choose the texts.
+
+/**
+ * A label. If `go` exists, a click on the label calls it.
+ * @typedef {{ text: string, x: number, y: number, width: number, colour: string, go?: () => void }} Pill
+ */
+
+/** The text of a label for several items, and the function of a click. @typedef {{ text: string, go?: () => void }} Label */
+
+/** Height of a label in pixels. */
+export const PILL = 17;
+
+/** Minimum distance of two labels in pixels. */
+const DISTANCE = 4;
+
+/**
+ * Places labels next to each other. Items whose labels would overlap are joined to one item with one label.
+ * @template T
+ * @param {{ x: number, item: T }[]} places in the order of `x`, at which a label begins if there is room
+ * @param {(first: T, second: T) => T} join
+ * @param {(item: T) => Label} label
+ * @param {(text: string) => number} width
+ * @param {[number, number]} room the first and the last pixel
+ * @returns {(Label & { x: number, width: number })[]}
+ */
+export function sharedLabels(places, join, label, width, [left, right]) {
+    /** @type {{ start: number, item: T, label: Label, x: number, width: number }[]} */
+    const boxes = [];
+    const boxed = (/** @type {number} */ start, /** @type {T} */ item) => {
+        const made = label(item);
+        const size = width(made.text);
+        return { start, item, label: made, width: size, x: Math.max(Math.min(start, right - size), left) };
+    };
+    for (const place of places) {
+        let box = boxed(place.x, place.item);
+        let last = boxes.at(-1);
+        while (last && last.x + last.width + DISTANCE > box.x) {
+            boxes.pop();
+            box = boxed(last.start, join(last.item, box.item));
+            last = boxes.at(-1);
+        }
+        boxes.push(box);
+    }
+    return boxes.map(({ label: made, x, width: size }) => ({ ...made, x, width: size }));
+}
+
+/** Returns the width of a label with a text. @type {(ink: CanvasRenderingContext2D, text: string) => number} */
+export function pillWidth(ink, text) {
+    return ink.measureText(text).width + 18;
+}
+
+/** Draws labels. The later ones are above the earlier ones. @type {(frame: import("./spans.js").Frame) => void} */
+export function drawPills({ ink, colours, pills }) {
+    for (const { text, x, y, width, colour } of pills) {
+        ink.fillStyle = colour;
+        ink.beginPath();
+        ink.roundRect(x, y, width, PILL, PILL / 2);
+        ink.fill();
+        ink.fillStyle = colours.ground;
+        ink.fillText(text, x + 9, y + 9);
+    }
+}
+
+/** Returns the uppermost label at a point, or undefined. @type {(pills: Pill[], x: number, y: number) => Pill | undefined} */
+export function pillAt(pills, x, y) {
+    return [...pills].reverse().find((pill) => x >= pill.x && x < pill.x + pill.width && y >= pill.y && y < pill.y + PILL);
+}
