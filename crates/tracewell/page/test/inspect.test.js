@@ -106,7 +106,8 @@ test("a range snaps to the ends of spans, and the list and the panel show it", o
     const { page, faults } = await example(WAIT.replace(/&.*/, ""));
     const box = await page.locator("#timeline").boundingBox();
     const x = (/** @type {number} */ ticks) => box.x + 200 + ((ticks - 4_155_000) / 197_000) * 772;
-    // The wait of control lasts from 4,214,550 to 4,278,800. The pointer is a few pixels beside its ends.
+    // The wait of control lasts from 4,214,550 to 4,278,800. The pointer is a few pixels away from
+    // the ends of the wait.
     await page.keyboard.down("Shift");
     await page.mouse.move(x(4_214_550) + 3, box.y + 294);
     await page.mouse.down();

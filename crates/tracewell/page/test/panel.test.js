@@ -86,7 +86,8 @@ test("the shares of each context, and those of a core, add up to the whole time"
     assert.deepEqual(rows.map(({ name, times }) => [name, ...times]),
         [["b", 15, 15, 0, 70], ["a", 10, 20, 30, 40], ["c", 0, 0, 0, 100], ["interrupts", 5], ["idle", 70]]);
     assert.equal(rows.reduce((sum, { times }) => sum + times[0], 0), 100);
-    // A context that is not yet known has no row, and does not make the column another one.
+    // A context whose state is not known yet has no row, and does not change the heading of the
+    // column.
     const absent = { ...a, row: { spans: spansOf([0], [0], [0], 100) } };
     assert.deepEqual(shares(model, /** @type {any} */ ([b, absent]), 0, 100).columns, columns);
     const unknown = { ...a, row: { spans: spansOf([0, 10], [0, 1], [0, 0], 100) } };
@@ -147,7 +148,7 @@ test("back restores the time, the range and the selection, and forward repeats t
     assert.deepEqual([view.from, view.to, view.range, view.selection], [100, 300, [150, 200], { row: 1, span: 2 }]);
     view.forward();
     assert.deepEqual([view.from, view.to, view.range, view.selection], [500, 600, null, { whole: 4 }]);
-    // A selection at the same time is a step of its own, but equal states are one step.
+    // A new selection at the same visible time is a separate step, but equal views are one step.
     const before = view.past.length;
     view.remember();
     view.remember();

@@ -226,7 +226,7 @@ impl<'r> RuleRun<'r> {
         }
     }
 
-    /// Lets a statement process an event. A broken statement is never processed again.
+    /// Passes an event to a statement. A broken statement is never processed again.
     fn statement(
         &mut self,
         position: u32,

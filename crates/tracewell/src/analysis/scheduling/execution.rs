@@ -62,7 +62,7 @@ impl Executions {
         *self = Self::default();
     }
 
-    /// Notes that a task got the processor.
+    /// Counts that a task got the processor.
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).dispatches += 1;
     }

@@ -13,14 +13,14 @@ pub(super) enum Class {
     Request,
     /// The beginning or the end of an interrupt.
     Interrupt,
-    /// A choice of the scheduler, which can also make its subject ready or not ready.
+    /// A choice by the scheduler; it can also make its subject ready or not ready.
     Choice,
     /// All parts may need the event.
     Other,
 }
 
 impl Class {
-    /// Returns true if events of the class may take a short way, which is a fast path.
+    /// Returns true if a short way (a fast path) can handle events of the class.
     #[inline(always)]
     pub(super) fn has_short_way(self) -> bool {
         matches!(self, Self::Plain | Self::Request)

@@ -305,8 +305,8 @@ impl Requests {
         Request { owner, owner_ran: owner.map(|owner| accounts.ran(owner)), ..request }
     }
 
-    /// Handles the continuation of a task, which ends its wait for a mutex (if `mutex` is true) or
-    /// a semaphore.
+    /// Handles the continuation of a task: its wait for a mutex (if `mutex` is true) or a semaphore
+    /// has ended.
     fn continues(
         &mut self,
         task: Option<ContextId>,
@@ -468,7 +468,7 @@ impl Request {
     }
 }
 
-/// Returns the figures of a type of objects.
+/// Returns the figures for one type of object.
 fn of_kind(waits: &mut Waits, kind: Option<u32>) -> &mut Locks {
     let index = waits.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
         waits.push((kind, Locks::default()));

@@ -353,7 +353,7 @@ impl<M: Moments> Scheduling<M> {
             return self.gap(trace, None);
         }
         if self.gaps.hole {
-            // The decoder does not know of holes, so the context that it gives may be the one from
+            // The decoder does not know of holes, so the context that it specifies may date from
             // before the hole.
             step.recorded_by = None;
         }
@@ -495,8 +495,8 @@ impl<M: Moments> Scheduling<M> {
         self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
     }
 
-    /// Handles a change of a job of the step's subject. `release` is the tick at which its oldest
-    /// job was released.
+    /// Handles a change of a job; the step's subject is the job's task. `release` is the tick at
+    /// which its oldest job was released.
     fn job_changed(&mut self, trace: &Trace, step: &Step, change: Change, release: Option<u64>) {
         let Some(context) = step.subject else { return };
         if let Some(change) = change.moment() {

@@ -67,7 +67,7 @@ pub(super) trait Output {
     fn open(&mut self, field: &Field, shape: Shape);
     /// Ends a field that contains fields.
     fn close(&mut self, shape: Shape);
-    /// Receives a run of numbers, which begins at the start of `bytes`. `fields` contains the
+    /// Receives a run of numbers; the run begins at the start of `bytes`. `fields` contains the
     /// fields of these numbers, and `present` has a bit for each of their slots.
     #[inline]
     fn slots(&mut self, numbers: &[SlotNumber], fields: &[Field], present: u32, bytes: &[u8]) {
