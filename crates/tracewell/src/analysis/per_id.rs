@@ -99,7 +99,7 @@ mod tests {
         let event = EventType { id: 5000, ..schema.event(52).clone() };
         Arc::make_mut(&mut schema).define(event);
         assert_eq!([5000, 52, 5000].map(|id| get(&schema, id)), [(true, 3), (true, 4), (true, 3)]);
-        // An id without room for an entry is looked up at each event.
+        // If there is no room for an id's entry, the id is looked up at each event.
         assert_eq!([1 << 20, 1 << 20].map(|id| get(&schema, id)), [(false, 5), (false, 6)]);
     }
 }

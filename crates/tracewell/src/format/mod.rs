@@ -267,7 +267,7 @@ impl Format {
     }
 }
 
-/// Returns the error for a schema file for a format that does not exist.
+/// Returns the error for a schema file whose format does not exist.
 fn no_format(file: &Extension) -> SchemaError {
     let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
     let meant = did_you_mean(nearest(file.format(), names.iter()));

@@ -54,7 +54,7 @@ struct Binding {
     from: u64,
     /// `None` if the key refers to no known object from this tick on.
     object: Option<ObjectId>,
-    /// Number of times that the key got another name, up to this binding.
+    /// Number of times that the key was renamed, up to this binding.
     renamed: usize,
 }
 

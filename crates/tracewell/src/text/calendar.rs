@@ -100,9 +100,9 @@ impl Zone {
         (date, if is_utc { "Z".to_owned() } else { difference(offset) })
     }
 
-    /// Returns the nanoseconds since 1970 of a date of ISO 8601, such as `2026-03-02`,
-    /// `2026-03-02 09:00` or `2026-03-02T09:00:00.5+01:00`. A date without a difference from UTC
-    /// and without a zone in brackets is a date of this zone.
+    /// Returns the nanoseconds since 1970 of a date of ISO 8601, such as `2026-03-02`, `2026-03-02
+    /// 09:00` or `2026-03-02T09:00:00.5+01:00`. A date without a difference from UTC and without a
+    /// zone in brackets is a date in this zone.
     ///
     /// # Errors
     /// Returns an error if the text is not such a date, if the zone's clocks never showed it or

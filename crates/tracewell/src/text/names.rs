@@ -1,8 +1,8 @@
 //! A cache for the names of numbers: labels of objects, names in enumerations, sets of flags.
 //!
-//! Traces with many objects spend most of their time waiting for memory. So a lookup usually
-//! touches a single cache line: a slot of 64 bytes contains a number with its name. The number of
-//! slots grows with the number of objects.
+//! If a trace contains many objects, lookups spend most of their time waiting for memory. So a
+//! lookup usually touches a single cache line: a slot of 64 bytes contains a number with its name.
+//! The number of slots grows with the number of objects.
 
 use std::sync::Arc;
 

@@ -62,7 +62,7 @@ impl Executions {
         *self = Self::default();
     }
 
-    /// Counts that a task got the processor.
+    /// Counts a dispatch of a task.
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).dispatches += 1;
     }

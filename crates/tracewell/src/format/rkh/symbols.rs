@@ -120,7 +120,7 @@ impl Default for Symbols {
 }
 
 impl Symbols {
-    /// Stores the name in a symbol record with this row of values.
+    /// Stores the name from a symbol record with this row of values.
     pub(super) fn add(&mut self, trace: &mut Trace, plan: &SymbolPlan, row: &[u8], ticks: u64) {
         let argument = |index| trace.payload.argument(row, index);
         let (Some(number), Some(name)) = (argument(plan.key), argument(plan.name)) else { return };

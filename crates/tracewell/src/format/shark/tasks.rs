@@ -1,7 +1,7 @@
 //! Maps context numbers to tasks over time.
 //!
 //! A context number is the selector of a task's state segment. The kernel reuses selectors and pids
-//! after a task has ended. An `id` record specifies the pid of the task with a context number.
+//! after a task has ended. An `id` record assigns a pid to the task with a given context number.
 //! `task_create` assigns a number to a new task. `task_end` ends the task, but the later record of
 //! the final switch away from the task still refers to it. Until `id` or `task_create` names a
 //! context number, the number stands for a task without a pid.
