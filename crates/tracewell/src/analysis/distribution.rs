@@ -271,7 +271,7 @@ impl Values {
 
 /// Returns the index of the bucket that contains a value.
 fn index(value: u64) -> usize {
-    // The number of lowest bits that may differ within the bucket.
+    // Number of lowest bits in which the numbers of the bucket can differ.
     let shift = (u64::BITS - value.leading_zeros()).saturating_sub(PRECISION + 1);
     ((shift as usize) << PRECISION) + (value >> shift) as usize
 }

@@ -113,7 +113,7 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
 /// those without an encoding, from 0. Argument number 0 contains the whole data.
 ///
 /// # Errors
-/// Returns a message if number 0 has a name but is neither text nor bytes.
+/// Returns a message if argument number 0 has a name but is neither text nor bytes.
 pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Result<(), String> {
     match kind {
         Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),

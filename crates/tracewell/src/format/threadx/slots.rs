@@ -95,7 +95,7 @@ impl<'a> Slots<'a> {
         range.filter(|&slot| self.used(slot) == Some(true)).count()
     }
 
-    /// Returns the used slots of a range whose event id is marked in `ids`, in order, and the
+    /// Returns those used slots of a range whose event ids are marked in `ids`, in order, and the
     /// highest core number of the range.
     pub(super) fn marked(&self, range: Range<usize>, ids: &Marks) -> (Vec<usize>, u8) {
         let mut found = Vec::new();

@@ -165,7 +165,8 @@ pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
     if result.has_time || rates.len() == 1 {
         figures.extend(times(old, new, result.has_time));
     } else {
-        let note = "times were not compared: the clock has a known rate in some traces only";
+        let note =
+            "times were not compared: the rate of the clock is known only in some of the traces";
         result.notes.push(note.to_owned());
     }
     if rates.len() == 1 {
