@@ -342,9 +342,9 @@ impl Objects {
         self.by_key.get(&key).map_or(&[], |lives| &lives.ids)
     }
 
-    /// Returns the latest object that a key named at a time. If `kind` is given, considers only
-    /// objects of this kind. The key of a deleted object refers to this object until it refers to
-    /// another object, unless [`Objects::end`] ended the life of the object.
+    /// Returns the latest object that a key named at a given time. If `kind` is given, considers
+    /// only objects of this kind. The key of a deleted object refers to this object until it refers
+    /// to another object, unless [`Objects::end`] ended the life of the object.
     pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
         let id = self.named(key, ticks, kind).object?;
         Some((id, self.get(id)?))

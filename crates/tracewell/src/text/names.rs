@@ -213,7 +213,7 @@ impl Name<'_> {
 
 /// Caches the names of numbers.
 pub(super) trait NameCache {
-    /// Returns the cached string of a number at a time, if there is one.
+    /// Returns the cached string that is valid for a number at a given time, if there is one.
     fn find(&self, what: NameKey, key: u64, ticks: u64) -> Option<Name<'_>>;
 
     /// Caches the string of a number. It is valid from the first of two ticks to the second.

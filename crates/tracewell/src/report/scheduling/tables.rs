@@ -312,7 +312,7 @@ pub(in crate::report) fn waited_for(trace: &Trace, wait: &Waited) -> String {
     resource_text(trace, wait.key, wait.is_mutex, wait.kind, wait.from)
 }
 
-/// Returns the kind of a resource, and the name that it had at a time.
+/// Returns the kind of a resource, and the name that it had at a given time.
 pub(in crate::report) fn resource_text(
     trace: &Trace,
     key: Option<u64>,
