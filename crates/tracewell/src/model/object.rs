@@ -370,9 +370,9 @@ impl Objects {
         }
     }
 
-    /// Returns the number of times that a key was renamed up to a time. If the key has objects of
-    /// the given kind, counts only the names of these objects. Two events refer to the same object
-    /// only if this number is the same for both.
+    /// Returns the number of times that a key was renamed up to a time. If the key refers to
+    /// objects of the given kind, counts only the names of these objects. Two events refer to the
+    /// same object only if this number is the same for both.
     pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
         // In most traces, no key is ever renamed.
         if !self.has_renamed {

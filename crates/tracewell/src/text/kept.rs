@@ -1,7 +1,7 @@
 //! Keeps the texts of numbers, so that a number that occurs again is copied instead of converted.
 //!
-//! Each argument of an event id has few values in most traces, such as the addresses of some
-//! objects. So a small table for each argument, indexed by a hash of the value, contains most
+//! In most traces, each argument of an event id takes only a few values, such as the addresses of
+//! some objects. So a small table for each argument, indexed by a hash of the value, contains most
 //! texts: name and value together, with all escapes.
 
 use super::{LineWindow, TextBuffer};

@@ -12,8 +12,8 @@ use super::{Scheduling, urgency};
 use crate::model::{Batch, ContextId, ContextKind, Event, Trace};
 
 impl<M: Moments> Scheduling<M> {
-    /// Handles the event in a row of a batch if it has a short way. If the event needs
-    /// [`Scheduling::event`], returns false and has no effect.
+    /// Handles the event in a row of a batch if a short way exists for the event. If the event
+    /// needs [`Scheduling::event`], returns false and has no effect.
     #[inline(always)]
     pub(super) fn take_short_way(
         &mut self,

@@ -128,7 +128,7 @@ pub(super) fn put_cell_within(
     true
 }
 
-/// Returns the number of arguments of an event, with the words that the schema does not name.
+/// Returns the number of arguments of an event, including the words that the schema does not name.
 pub(in crate::export) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;
     let is_long = |kind| is_more_than_digits(kind) && kind != ArgumentKind::Bool;

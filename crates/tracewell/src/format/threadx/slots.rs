@@ -359,7 +359,7 @@ fn any_marked<const N: usize, const BIG: bool>(slots: &[[u8; N]], ids: &Marks) -
         any |= ids[usize::from(id_word as u16)];
         bits |= id_word;
     }
-    // Most targets have one core, so that no slot has a core number other than 0.
+    // Most targets have one core, so no slot contains a core number other than 0.
     let core = |slot: &[u8; N]| match word::<N, BIG>(slot, 0) {
         context::UNUSED => 0,
         _ => (word::<N, BIG>(slot, 2) >> 24) as u8,
