@@ -61,7 +61,8 @@ impl LineDescriber {
         }
     }
 
-    /// Forgets texts that may be wrong for a batch. Call this before the first line of each batch.
+    /// Discards texts that may no longer be valid for a batch. Call this before the first line of
+    /// each batch.
     pub(crate) fn begin(&mut self, rows: &NumberRows<'_>) {
         let trace = rows.trace();
         let (objects, digits) = (trace.objects.changes(), trace.payload.digits());

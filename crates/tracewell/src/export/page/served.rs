@@ -412,7 +412,7 @@ pub(super) mod tests {
             columns.iter().find(|(name, _)| name == "event.ticks").unwrap().1
         };
         assert_eq!((events(&whole), events(&part) > 10), (0, true));
-        // A range that ends before it begins is a tick.
+        // A range that ends before it begins counts as one tick.
         let from = page.facts.span / 2;
         let view =
             |range| page.view(&View { range: Some(range), parts: 10, listed: None }).unwrap();

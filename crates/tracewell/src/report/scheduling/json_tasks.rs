@@ -28,7 +28,7 @@ pub struct TaskRow<'a> {
     pub execution_ticks: Option<u64>,
     /// CPU time in nanoseconds.
     pub execution_ns: Option<u64>,
-    /// The part of the CPU time on behalf of another task.
+    /// The part of the CPU time that was spent on behalf of another task.
     pub execution_for_other_ticks: Option<u64>,
     /// Number of times that it got the processor.
     pub dispatches: Option<u64>,
