@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command};
 use tracewell::export::{self, EXPORTS, Export};
+use tracewell::format::aix::NOT_PUBLIC;
 use tracewell::format::{FORMATS, NamesFile, OptionHelp};
-use tracewell::input::{Input, Settings};
+use tracewell::input::{Input, InputError, Settings};
 use tracewell::select::{Bound, Expression, MomentError, NumberList, NumberListError, Selection};
 use tracewell::source::Source;
 use tracewell::text::MAX_THREADS;
@@ -85,6 +86,11 @@ pub(crate) struct InputArgs {
     /// Print notes about the input in addition to warnings and damage
     #[arg(short, long)]
     pub(crate) verbose: bool,
+
+    /// True if the user expects a log of AIX. An error for other files then explains which logs
+    /// Tracewell reads.
+    #[arg(skip)]
+    pub(crate) expects_aix: bool,
 }
 
 impl InputArgs {
@@ -132,6 +138,18 @@ impl InputArgs {
             note!("{trace}: {config} sets {added}");
         }
         Ok(settings)
+    }
+
+    /// Opens a trace, which may consist of several files.
+    pub(crate) fn open(&self, run: &[PathBuf], settings: Settings) -> Result<Input, InputError> {
+        Input::open_run(run, settings).map_err(|error| match error {
+            InputError::Unrecognised { path, known, found }
+                if self.expects_aix && !found.contains(NOT_PUBLIC) =>
+            {
+                InputError::Unrecognised { path, known, found: format!("{found}; {NOT_PUBLIC}") }
+            }
+            error => error,
+        })
     }
 
     /// Returns a setting that the configuration files of all traces share. `option` is the argument

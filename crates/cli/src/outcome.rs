@@ -219,13 +219,17 @@ pub(crate) fn report_diagnostics(path: &Path, diagnostics: &Diagnostics, verbose
 
 /// Prints a diagnostic with the prefix for its severity. Damage is an error.
 fn print_diagnostic(path: &Path, diagnostic: &Diagnostic) {
-    let Diagnostic { severity, offset, message } = diagnostic;
-    let place = offset.map_or(String::new(), |offset| format!("at byte {offset}: "));
-    let path = shown_path(path);
+    let Diagnostic { severity, file, message, .. } = diagnostic;
+    // Another file than the trace takes the place of its path.
+    let (path, damaged) = match file {
+        Some(_) => (String::new(), ""),
+        None => (format!("{}: ", shown_path(path)), "damaged: "),
+    };
+    let place = diagnostic.place();
     match severity {
-        Severity::Note | Severity::Hint => note!("{path}: {place}{message}"),
-        Severity::Warning => warn!("{path}: {place}{message}"),
-        Severity::Damage => print_message(&format!("error: {path}: damaged: {place}{message}")),
+        Severity::Note | Severity::Hint => note!("{path}{place}{message}"),
+        Severity::Warning => warn!("{path}{place}{message}"),
+        Severity::Damage => print_message(&format!("error: {path}{damaged}{place}{message}")),
     }
 }
 

@@ -438,6 +438,28 @@ fn bad_usage_is_status_2() {
 }
 
 #[test]
+fn a_dump_deep_in_an_image_is_found_if_the_search_is_long_enough() {
+    let dump = std::fs::read(fixture("tiny.trx")).unwrap();
+    let (_folder, image) = written(&[&[0; 100_000], &dump[..], &[0; 10_000]].concat());
+    let short = stderr(&run(&["info", "--format-in", "threadx"], &image));
+    let advice = "no trace in the first 65536 bytes; -O search=BYTES searches more of the input";
+    assert!(short.contains(advice), "{short}");
+    let found = run(&["info", "--format-in", "threadx", "-O", "search=100001"], &image);
+    assert_eq!(status(&found), Some(0), "{}", stderr(&found));
+    let unnamed = stderr(&run(&["info", "-O", "search=100001"], &image));
+    assert!(unnamed.contains("; for -O search, name the format: --format-in threadx"), "{unnamed}");
+
+    let (_folder, blank) = written(&[0; 4096]);
+    let unnamed = stderr(&run(&["info"], &blank));
+    assert!(
+        unnamed.contains("only zeros in the first 4096 bytes: a trace buffer that"),
+        "{unnamed}"
+    );
+    let named = stderr(&run(&["info", "--format-in", "threadx"], &blank));
+    assert!(named.contains("found only zeros: tx_trace_enable was not called"), "{named}");
+}
+
+#[test]
 fn custom_events_give_user_events_names() {
     let (_folder, names) = written(
         b"Start\n5000, Frame sent, FS, (0, 0, 255), (0, 0, 0), Length, Marker, Queue, Left\nbad\nEnd\n",
@@ -449,7 +471,11 @@ fn custom_events_give_user_events_names() {
         text.contains(r#""name":"Frame sent","args":{"length":0,"marker":3735928559"#),
         "{text}"
     );
-    assert!(stderr(&output).contains("line 3: expected 13 fields"), "{}", stderr(&output));
+    let fault = format!("error: {}: line 3: expected 13 fields", names.display());
+    assert!(stderr(&output).starts_with(&fault), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("each line has the form `4096, Frame sent, FS, (0, 0, 255), ")
+    );
     assert_eq!(status(&output), Some(3));
     // The option `-O names` has the same effect.
     let file = names.with_extension("trxc");

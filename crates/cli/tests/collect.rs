@@ -363,6 +363,44 @@ fn received_bytes_are_saved_even_if_the_file_cannot_be_moved_into_place() {
 }
 
 #[test]
+fn a_stream_that_is_joined_late_is_displayed_after_a_pause() {
+    let sent = fs::read(fixture("shared-c.bin")).unwrap();
+    let arguments = ["collect", "--tcp-listen", "127.0.0.1:0", "--follow", "--format", "tsv"];
+    let mut collecting = Collecting::start(program(&arguments).arg("--once"));
+    let mut target = TcpStream::connect(collecting.address()).unwrap();
+    let mut lines = BufReader::new(collecting.child.stdout.take().unwrap()).lines();
+    // Too few bytes for the settings.
+    target.write_all(&sent[10_000..10_600]).unwrap();
+    assert!(collecting.says().contains("connected"));
+    let waits = collecting.says();
+    assert!(waits.contains("600 bytes and no event so far"), "{waits}");
+    target.write_all(&sent[10_600..16_000]).unwrap();
+    assert!(lines.next().unwrap().unwrap().starts_with("seq\tticks\t"));
+    let mut events = lines.by_ref().map(Result::unwrap).filter(|line| !line.contains("loss"));
+    assert!(events.nth(100).unwrap().split('\t').count() > 3);
+    drop(target);
+    drop(lines);
+    collecting.end();
+}
+
+#[test]
+fn options_that_no_format_has_are_refused_before_a_source_is_opened() {
+    for (arguments, reported) in [
+        (&["--format-in", "rkh", "-O", "stamp=2"][..], "error: -O stamp: unknown option"),
+        (&["--format-in", "rkh", "-O", "ts=many"], "error: -O ts: "),
+        (&["-O", "stamp=2"], "error: -O stamp: no format has this option"),
+        (&["--format-in", "rhk"], "error: there is no format 'rhk'"),
+    ] {
+        // A source that waits for a target would never end.
+        let source = ["collect", "--follow", "--tcp-listen", "127.0.0.1:0"];
+        let output = program(&source).args(arguments).output().unwrap();
+        let found = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {found}");
+        assert!(found.starts_with(reported), "{arguments:?}: {found}");
+    }
+}
+
+#[test]
 fn impossible_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("file");

@@ -199,7 +199,8 @@ fn a_chart_shows_dates_in_the_chosen_zone() {
 fn the_files_of_other_processors_are_mentioned_unless_they_are_read() {
     let output = run_on("hooks.twx", &["report"]);
     let hint = "not read: 2 files of other processors, from ";
-    assert!(stderr(&output).contains(hint) && stderr(&output).contains("; --join with all files"));
+    assert!(stderr(&output).contains(hint), "{}", stderr(&output));
+    assert!(stderr(&output).contains("; --join (trcrpt: -m) with all files"));
     let [first, second] = ["hooks.twx-0", "hooks.twx-1"].map(example);
     let parts = [first.to_str().unwrap(), second.to_str().unwrap()];
     let output = run_on("hooks.twx", &[&["report", "--join"], &parts[..]].concat());

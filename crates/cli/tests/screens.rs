@@ -133,6 +133,17 @@ fn a_folded_report_has_every_word_of_the_unfolded_one() {
 }
 
 #[test]
+fn addresses_of_posix_events_are_shown_only_on_request_or_without_a_screen() {
+    let report = |options: &[&str]| {
+        let trace = "fuzz/corpus/posix_log/loop";
+        stdout(&run(&[&["report"], options, &[trace]].concat()))
+    };
+    assert!(report(&[]).contains("prog address=0x"));
+    assert!(!report(&["--width", "100"]).contains("prog address"));
+    assert!(report(&["--width", "100", "-v"]).contains("prog address=0x"));
+}
+
+#[test]
 fn a_pipe_gets_unfolded_text_unless_columns_is_exported() {
     let report = ["report", "examples/scheduling.trx"];
     let widest = |output: Output| stdout(&output).lines().map(display_width).max().unwrap_or(0);

@@ -126,6 +126,10 @@ fn machines_and_queues_have_rows_with_names_below_the_chart() {
     assert!(row("my->equeue level  ").starts_with("+...+"), "{chart}");
     assert!(row("my state: ").starts_with("1 S1   2 S111"), "{chart}");
     assert_eq!(row("my->equeue level: "), "at most 3 items");
+    // A queue without a symbol is named after its active object.
+    let shared = "crates/tracewell/tests/fixtures/rkh/shared-c.bin";
+    let unnamed = stdout(&view(&["--ascii", shared]));
+    assert!(unnamed.contains("\nserver's queue level "), "{unnamed}");
     // Rows of contexts only.
     let of_context = stdout(&view(&["--ascii", "--context", "my", trace]));
     assert!(of_context.contains("\nmy ") && !of_context.contains("state"), "{of_context}");

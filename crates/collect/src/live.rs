@@ -27,6 +27,10 @@ pub(crate) struct Live<'a, 't> {
     view: View<'a>,
     tell: &'t (dyn Fn(&Notice<'_>) + Sync),
     stage: Stage<'a>,
+    /// The time at which the latest bytes arrived; `None` after the pause that followed them.
+    fresh_since: Option<Instant>,
+    /// True if a notice has reported that there is no event yet.
+    reported_no_event: bool,
     /// Number of events in earlier runs.
     earlier: u64,
     pub(crate) shown: Shown,
@@ -56,7 +60,15 @@ impl Stage<'_> {
 
 impl<'a, 't> Live<'a, 't> {
     pub(crate) fn new(view: View<'a>, tell: &'t (dyn Fn(&Notice<'_>) + Sync)) -> Self {
-        Self { view, tell, stage: Stage::begin(), earlier: 0, shown: Shown::default() }
+        Self {
+            view,
+            tell,
+            stage: Stage::begin(),
+            fresh_since: None,
+            reported_no_event: false,
+            earlier: 0,
+            shown: Shown::default(),
+        }
     }
 
     /// Returns true if the sink ended the stream, for example because only the first events are
@@ -102,6 +114,9 @@ impl<'a, 't> Live<'a, 't> {
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+        if !bytes.is_empty() {
+            self.fresh_since = Some(Instant::now());
+        }
         match &mut self.stage {
             _ if bytes.is_empty() => Ok(()),
             Stage::Unknown { start, since, .. } => {
@@ -120,8 +135,28 @@ impl<'a, 't> Live<'a, 't> {
     pub(crate) fn idle(&mut self) -> Result<(), SinkError> {
         match &self.stage {
             Stage::Unknown { since, .. } if since.elapsed() >= PATIENCE => self.recognise(true),
+            Stage::Decoded(_) if self.fresh_since.is_some_and(|at| at.elapsed() >= PATIENCE) => {
+                self.pause()
+            }
             _ => Ok(()),
         }
+    }
+
+    /// Lets a decoder that has not delivered any event decide with the bytes so far.
+    fn pause(&mut self) -> Result<(), SinkError> {
+        self.fresh_since = None;
+        let Stage::Decoded(decoding) = &mut self.stage else { return Ok(()) };
+        let Decoding { reading, sink } = decoding.as_mut();
+        if reading.trace().events > 0 || reading.pending() == 0 {
+            return Ok(());
+        }
+        let state = reading.pause(sink.as_mut());
+        let pending = reading.pending() as u64;
+        let is_silent = reading.trace().events == 0 && matches!(state, Ok(State::Wanting));
+        if is_silent && !std::mem::replace(&mut self.reported_no_event, true) {
+            (self.tell)(&Notice::NoEventYet(pending));
+        }
+        self.decoded(state)
     }
 
     /// Starts to decode if the format is recognised. If `enough` is true, accepts a possible format

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
+use tracewell::text::counted;
+
 /// A notice about a source. `Display` prints the message.
 ///
 /// ```
@@ -32,6 +34,9 @@ pub enum Notice<'a> {
     Dropping,
     /// Bytes arrive faster than they can be shown: they are stored but not shown.
     DisplayOverrun,
+    /// This number of bytes has arrived, but the decoder needs more bytes before it can show an
+    /// event.
+    NoEventYet(u64),
     /// The format is not recognised, so nothing can be shown.
     Unrecognised,
     /// The data cannot be shown, for this reason.
@@ -59,6 +64,14 @@ impl fmt::Display for Notice<'_> {
             }
             Self::DisplayOverrun => {
                 f.write_str("bytes are not shown: they arrive faster than they can be shown")
+            }
+            Self::NoEventYet(bytes) => {
+                let bytes = counted(*bytes, "byte");
+                write!(
+                    f,
+                    "{bytes} and no event so far: the decoder waits for more bytes; options of the \
+                     format (-O) may replace what it looks for"
+                )
             }
             Self::Unrecognised => {
                 f.write_str("format not recognised, so nothing is shown: try --format-in NAME")

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::thread::JoinHandle;
 
+use tracewell_wire::ProgramEnd;
+
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::flusher;
@@ -226,6 +228,18 @@ impl Controller {
     /// EINVAL if the stream has no log.
     pub fn flush(&self) -> Result<(), Error> {
         if self.stream.has_log() { flusher::ask(&self.stream) } else { Err(Error::INVALID) }
+    }
+
+    /// Returns the number of events of programs that were stored in the log.
+    pub fn logged_events(&self) -> u64 {
+        self.stream.log.as_ref().map_or(0, |log| lock(log).events)
+    }
+
+    /// Says how the traced program ended. [`Controller::shutdown`] writes this to the log.
+    pub fn program_ended(&self, end: ProgramEnd) {
+        if let Some(log) = &self.stream.log {
+            lock(log).program_end = Some(end);
+        }
     }
 
     /// Shuts down the stream: stops it, flushes and closes its log, and wakes waiting readers.

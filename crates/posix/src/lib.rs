@@ -67,6 +67,7 @@ pub use recorded::RecordedLog;
 pub use registry::{DIRECTORY_VARIABLE, registry_fault};
 pub use status::{EventInfo, Status};
 pub use stream::{FilterChange, Stream};
+pub use tracewell_wire::ProgramEnd;
 pub use tracewell_wire::posix::{EventSet, Fill, LogPolicy, StreamPolicy, UNNAMED};
 pub use types::TypeNames;
 

@@ -5,11 +5,13 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
+use tracewell_wire::ProgramEnd;
 use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::{WORD, put_words};
 use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, seal};
 use tracewell_wire::posix::{
-    EventSet, FIRST_USER, LogPolicy, RECORD_WORDS, RecordHeader, record_words, text_words,
+    EventSet, FIRST_USER, FLAG_SYSTEM, LogPolicy, RECORD_WORDS, RecordHeader, record_words,
+    text_words,
 };
 
 use crate::attributes::Attributes;
@@ -42,6 +44,10 @@ pub(crate) struct LogWriter {
     /// Number of bytes of records in the log.
     used: u64,
     names: usize,
+    /// Number of events of programs that were stored in the log.
+    pub(crate) events: u64,
+    /// How the traced program ended, if known.
+    pub(crate) program_end: Option<ProgramEnd>,
     /// True if records were overwritten or could not be written.
     pub(crate) overrun: bool,
     /// True if there is no space left. In a log with the policy loop: true if records have been
@@ -80,6 +86,8 @@ impl LogWriter {
             number: 0,
             used: 0,
             names: 0,
+            events: 0,
+            program_end: None,
             overrun: false,
             full: false,
             ended: false,
@@ -146,6 +154,7 @@ impl LogWriter {
         }
         debug_assert_eq!(data.len() + RECORD_WORDS, head.words());
         self.used += bytes as u64;
+        self.events += u64::from(head.flags & FLAG_SYSTEM == 0);
     }
 
     /// Returns true if the log is permanently full.
@@ -235,6 +244,10 @@ impl LogWriter {
             self.header.tail = self.end;
             self.names = 0;
             self.write_names(names);
+        }
+        if let Some(end) = self.program_end {
+            let written = self.append(Kind::ProgramEnd, &end.words());
+            self.note(written);
         }
         let mut written = self.append(Kind::End, &status.words());
         if unused && written.is_ok() && self.error == 0 {

@@ -193,7 +193,7 @@ impl Blocks {
                 Some(Kind::Records) => self.records.push((number, range_of(body, at))),
                 Some(Kind::Name) => self.name(body),
                 Some(Kind::End) => self.end = LogStatus::read(body),
-                Some(Kind::Header) | None => {}
+                Some(Kind::Header | Kind::ProgramEnd) | None => {}
             }
             at += frame::HEAD + body.len();
         }

@@ -1,4 +1,4 @@
-// Draws state machines, their steps, and the levels of queues, pools and semaphores.
+// Draws state machines, their steps, the spans of threads, and the levels of queues, pools and semaphores.
 
 import { Strip, fitted, hatch } from "./paint.js";
 import { stateColour, textOn } from "./theme.js";
@@ -9,8 +9,12 @@ import { stateColour, textOn } from "./theme.js";
 /** Maximum number of spans, approximately, from which the level of one pixel is computed. */
 const LEVEL_SAMPLES = 24;
 
-/** Draws the current state of a machine. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number, row: any) => void} */
+/** The state of a row of spans in which the thread is in no span. */
+const IN_NO_SPAN = 2;
+
+/** Draws the current state of a machine, or the span in which a thread is. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number, row: any) => void} */
 export function stateSpan({ ink, colours }, spans, index, { y, height }, x, width, row) {
+    if (spans.state[index] === IN_NO_SPAN) return;
     const isKnown = spans.state[index] === 1;
     ink.fillStyle = isKnown ? stateColour(colours, spans.value[index]) : hatch(ink, colours.unknown);
     ink.fillRect(x, y, Math.max(width - (width > 3 ? 0.5 : 0), 1), height);
@@ -22,7 +26,7 @@ export function stateSpan({ ink, colours }, spans, index, { y, height }, x, widt
 /** @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[]) => void} */
 export function statePixel({ ink, colours }, spans, from, to, { y, height }, x, strips) {
     const index = spans.find((from + to) / 2);
-    if (index < 0) return;
+    if (index < 0 || spans.state[index] === IN_NO_SPAN) return;
     strips[0] ??= new Strip(ink);
     strips[0].add(x, y, height, spans.state[index] === 1 ? stateColour(colours, spans.value[index]) : colours.unknown);
 }
@@ -83,7 +87,8 @@ export function levelPixel({ ink, colours }, spans, from, to, { y, height }, x, 
  * @param {number} state
  * @param {number} value
  */
-export function objectText({ kind, name, states, unit, most }, state, value) {
+export function objectText({ kind, name, states, unit, most, group }, state, value) {
+    if (group) return `${name} ${state === 1 ? `in ${states[value]}` : "in no span"}`;
     if (kind === "machine") return `${name} ${state === 1 ? `in state ${states[value]}` : "in an unknown state"}`;
     if (kind === "steps") return `${name} ${state === 1 ? "makes a step" : "between steps"}`;
     return `${name}: ${state === 1 ? `${value} ${unit}, at most ${most}` : "level unknown"}`;

@@ -111,15 +111,22 @@ function distinguished(list) {
 }
 
 /**
- * Adds the lanes of state machines, each with its steps, and of levels.
+ * Adds the lanes of spans, of state machines, each with its steps, and of levels.
  * @param {any[]} rows
  * @param {(lane: any) => void} add
  */
 function objects(rows, add) {
     const of = (/** @type {string} */ kind) => rows.filter((/** @type {any} */ row) => row.kind === kind);
-    const machines = rows.filter((/** @type {any} */ { kind }) => kind === "machine" || kind === "steps");
+    const all = rows.filter((/** @type {any} */ { kind }) => kind === "machine" || kind === "steps");
+    const spans = all.filter((/** @type {any} */ row) => row.group);
+    for (const row of spans) {
+        if (row === spans[0]) add({ kind: "group", label: row.group, group: row.group, detail: "by thread" });
+        add({ kind: row.kind, label: row.name, group: row.group, row, detail: `${row.states.length} names` });
+    }
+    const machines = all.filter((/** @type {any} */ row) => !row.group);
+    const count = machines.filter((/** @type {any} */ { kind }) => kind === "machine").length;
     let group = "State machines";
-    if (machines.length > 0) add({ kind: "group", label: group, group, detail: String(of("machine").length) });
+    if (machines.length > 0) add({ kind: "group", label: group, group, detail: String(count) });
     for (const row of machines) {
         const isStep = row.kind === "steps";
         add({ kind: row.kind, label: isStep ? `${row.name} steps` : row.name, group, row, detail: isStep ? "" : `${row.states.length} states` });

@@ -16,7 +16,7 @@ const WORDS = { context: "context", core: "core", machine: "state machine", step
 export function wholeRow(details, row) {
     const { model } = details;
     const name = row.kind === "context" ? model.name(row.context) : row.kind === "core" ? `core ${row.number}` : row.name;
-    const what = WORDS[row.kind] ?? row.what;
+    const what = row.group ? "spans of a thread" : WORDS[row.kind] ?? row.what;
     const facts = row.kind === "lock" ? lockFacts(details, row) : row.kind === "context" ? contextFacts(details, row)
         : row.kind === "core" ? coreFacts(details, row) : objectFacts(row);
     if (row.file !== undefined) facts.unshift(["file", [model.files[row.file].title]]);
@@ -86,7 +86,8 @@ function coreFacts({ model }, { spans }) {
 }
 
 /** @type {(row: any) => Fact[]} */
-function objectFacts({ kind, states, most, unit, spans }) {
+function objectFacts({ kind, states, most, unit, spans, group }) {
+    if (group) return [["spans", [states.join(", ")]], ["changes", [spans.count.toLocaleString("en")]]];
     if (kind === "machine") return [["states", [states.join(", ")]], ["changes", [spans.count.toLocaleString("en")]]];
     if (kind === "level") return [["at most", [`${most} ${unit}`]], ["changes", [spans.count.toLocaleString("en")]]];
     return [["steps", [spans.state.reduce((/** @type {number} */ sum, /** @type {number} */ state) => sum + Number(state === 1), 0).toLocaleString("en")]]];

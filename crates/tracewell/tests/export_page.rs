@@ -5,6 +5,8 @@ mod support;
 
 #[path = "support/dump.rs"]
 mod dump;
+#[path = "support/native.rs"]
+mod native;
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -267,6 +269,32 @@ fn the_inversion_of_the_example_is_in_its_page() {
 /// Tests fixed values, because `compare` would not notice a fault that page and trace share.
 /// FreeRTOS treats larger priorities as more urgent, and ThreadX treats smaller priorities as more
 /// urgent.
+#[test]
+fn a_page_has_the_spans_of_each_thread() {
+    let bytes = native::log_of_spans();
+    let page = export(Input::from_bytes("log", bytes, settings(&[])).unwrap(), "spans").unwrap();
+    let rows = page.header["rows"].as_array().unwrap().iter();
+    let spans: Vec<_> = rows.filter(|row| row["group"] == "Spans").collect();
+    let names: Vec<_> = spans.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["first", "first (2)", "second"]);
+    // The time, the state (1 in a span, 2 in none) and the name.
+    let changes = |row: &Value| {
+        let [from, to] = [0, 1].map(|end| row["changes"][end].as_u64().unwrap() as usize);
+        let column = |name: &str| page.columns[name][from..to].to_vec();
+        let [ticks, states, values] = ["change.ticks", "change.state", "change.value"].map(column);
+        let name = |(state, value): (&u64, &u64)| match state {
+            1 => row["states"][*value as usize].as_str().unwrap().to_owned(),
+            state => state.to_string(),
+        };
+        let names = states.iter().zip(&values).map(name);
+        ticks.into_iter().zip(names).collect::<Vec<_>>()
+    };
+    let expected = [(200, "query"), (400, "2"), (500, "query"), (600, "2")];
+    assert_eq!(changes(spans[1]), expected.map(|(at, name)| (at, name.to_owned())));
+    let expected = [(300, "request"), (700, "2")];
+    assert_eq!(changes(spans[2]), expected.map(|(at, name)| (at, name.to_owned())));
+}
+
 #[test]
 fn the_page_says_which_priorities_are_urgent() {
     for (name, larger) in [("freertos.bin", true), ("scheduling.trx", false)] {

@@ -121,6 +121,22 @@ fn remark(path: &Path) -> (String, FactForm) {
     (trace.diagnostics.iter().next().unwrap().message.clone(), state)
 }
 
+fn assert_ended_unclosed(path: &Path, ended: &str) {
+    let (remark, state) = remark(path);
+    assert!(remark.ends_with(ended), "{remark}");
+    assert_eq!(state, FactForm::Text("not closed"));
+}
+
+/// Returns when all threads of a killed process have ended. The process is still visible, because
+/// its parent has not waited for it.
+fn until_dead(process: u32) {
+    let threads = || std::fs::read_dir(format!("/proc/{process}/task")).unwrap().count();
+    let status = || std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    while threads() > 1 || !status().contains(") Z ") {
+        std::thread::yield_now();
+    }
+}
+
 /// A folder in memory, if the system has one, because the test creates hundreds of streams in it.
 fn folder() -> tempfile::TempDir {
     let shared = Path::new("/dev/shm");
@@ -142,14 +158,14 @@ fn events_recorded_before_a_kill_are_read() {
         // The runs range from an empty stream to a ring that wrapped several times.
         std::thread::sleep(Duration::from_micros(u64::from(round * 37 % 4001)));
         child.kill().unwrap();
+        until_dead(child.id());
+        let ended =
+            format!("process {}, which created the stream, ended without closing it", child.id());
+        assert_ended_unclosed(&path, &ended);
         child.wait().unwrap();
         let progress = std::fs::read(progress).unwrap();
         total += examine(&path, &progress);
-        let ended =
-            format!("process {}, which created the stream, ended without closing it", child.id());
-        let (remark, state) = remark(&path);
-        assert!(remark.ends_with(&ended), "{remark}");
-        assert_eq!(state, FactForm::Text("not closed"));
+        assert_ended_unclosed(&path, &ended);
         std::fs::remove_file(&path).unwrap();
     }
     assert!(total >= 50 * 64, "{total}");

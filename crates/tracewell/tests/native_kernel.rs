@@ -1,51 +1,30 @@
 //! Reads native streams with the events of a kernel: in pieces, damaged, and next to other events.
 //! `crates/cli/tests/kernel_streams.rs` compares such a stream with a trace of FreeRTOS.
 
+#[path = "support/native.rs"]
+mod native;
 mod support;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use support::{EventLog, in_pieces, settings};
+use native::{STEP, memory, read};
+use support::{EventLog, in_pieces};
 use tracewell::format::Settings;
-use tracewell::input::Input;
 use tracewell::model::{ContextKind, LossCause, Severity, Trace};
-use tracewell_record::stream::{FullPolicy, Identity, Image, Log, Take, Writer};
-use tracewell_wire::native::image::{Geometry, ImageHeader};
+use tracewell_record::stream::{Identity, Image, Log, Take, Writer};
 use tracewell_wire::native::kernel::{self, write_definition, write_event_type};
-use tracewell_wire::native::{ClockFacts, ClockKind};
 use tracewell_wire::target::{Definition, DefinitionKind, Described, ids};
-
-const GEOMETRY: Geometry = Geometry { lanes: 2, packets: 4, packet_words: 64 };
 
 const LOW: u64 = 1;
 const HIGH: u64 = 2;
 const MUTEX: u64 = 1;
 
-/// The id of the program's own event type.
-const STEP: u16 = 64;
-
-fn memory() -> Vec<AtomicU64> {
-    (0..GEOMETRY.total()).map(|_| AtomicU64::new(0)).collect()
-}
-
 fn image(words: &[AtomicU64]) -> Image<'_> {
-    let clock = ClockFacts {
-        kind: ClockKind::Custom,
-        ticks_per_second: 1_000_000,
-        origin: 0,
-        origin_realtime: 0,
-        origin_monotonic: 0,
-    };
-    let header = ImageHeader { geometry: GEOMETRY, policy: FullPolicy::Flush, clock, process: 1 };
-    let image = Image::create(words, &header).unwrap();
-    image.define_as(STEP, 1, b"program/step(number:u64)").unwrap();
-    image
+    native::image(words, 1, 0, "program/step(number:u64)")
 }
 
 fn writer(image: &Image<'_>, lane: u32) -> Writer {
-    let writer = Writer::new();
-    writer.take(image, lane as usize, Identity { process: 1, thread: 15 + lane, name: [0; 16] });
-    writer
+    native::writer(image, lane, Identity { process: 1, thread: 15 + lane, name: [0; 16] })
 }
 
 fn event_type(image: &Image<'_>, id: u8) -> u16 {
@@ -103,13 +82,6 @@ fn log() -> Vec<u8> {
     }
     thread.push(&image, STEP, 300, &[2], &[]).unwrap();
     log.close_image(&image, 1 << 40).unwrap()
-}
-
-fn read(bytes: &[u8]) -> Option<(Trace, EventLog)> {
-    let mut kept = EventLog::default();
-    let mut input = Input::from_bytes("log", bytes.to_vec(), settings(&[])).ok()?;
-    let trace = input.read(&mut kept).ok()?;
-    Some((trace, kept))
 }
 
 /// Returns each event as `time context label arguments`.
@@ -197,8 +169,7 @@ fn a_changed_image_is_read_without_panic() {
         let id = event_type(&image, id);
         writer.push(&image, id, time, &fields[..count], &[]).unwrap();
     }
-    let bytes: Vec<u8> =
-        words.iter().flat_map(|word| word.load(Ordering::SeqCst).to_le_bytes()).collect();
+    let bytes = native::bytes(&words);
     assert_eq!(read(&bytes).unwrap().1.rows.len(), SCRIPT.len());
     let used = (0..bytes.len()).filter(|at| bytes[*at] != 0);
     for at in used.step_by(5) {

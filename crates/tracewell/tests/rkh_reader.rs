@@ -10,6 +10,7 @@ use support::{EventLog, settings};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::format::rkh::schema;
 use tracewell::format::{self, Input, Progress};
+use tracewell::input::Reading;
 use tracewell::model::schema::ArgumentKind;
 use tracewell::model::values;
 use tracewell::model::{Loss, LossCause, Severity, Trace};
@@ -480,6 +481,35 @@ fn settings_that_are_not_given_are_inferred() {
             assert_eq!(trace.fact(fact), given.fact(fact), "{name} {fact}");
         }
     }
+}
+
+#[test]
+fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
+    let mut early = 0;
+    for capture in captures() {
+        let mut bytes = std::fs::read(&capture.path).unwrap();
+        // The stream without its start, which contains the configuration record.
+        bytes.drain(..bytes.len() / 4);
+        let (full, _) = decode(&bytes, &[], bytes.len());
+        for length in [500, 3000, 4500, 6000].map(|length: usize| length.min(bytes.len() / 2)) {
+            let mut kept = EventLog::default();
+            let format = format::by_name("rkh").unwrap();
+            let mut reading = Reading::begin(format, &settings(&[])).unwrap();
+            reading.push(&bytes[..length], &mut kept).unwrap();
+            assert_eq!(kept.rows.len(), 0);
+            reading.pause(&mut kept).unwrap();
+            assert!(length >= 4096 || kept.rows.is_empty());
+            early += usize::from(!kept.rows.is_empty());
+            reading.push(&bytes[length..], &mut kept).unwrap();
+            reading.end(&mut kept).unwrap();
+            let name = capture.path.display();
+            for fact in &full.facts {
+                let found = reading.trace().fact(fact.name);
+                assert_eq!(found, Some(fact.value), "{name} {length} {}", fact.name);
+            }
+        }
+    }
+    assert!(early > 0);
 }
 
 #[test]

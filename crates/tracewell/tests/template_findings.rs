@@ -48,7 +48,7 @@ fn errors_are_reported_as_in_the_golden_files() {
 #[test]
 fn warnings_are_reported_as_in_the_golden_files() {
     let files = fixtures("lint_");
-    assert_eq!(files.len(), 6, "{files:?}");
+    assert_eq!(files.len(), 7, "{files:?}");
     for path in files {
         let source = source(&path);
         let (file, mut findings) = parse(&source);

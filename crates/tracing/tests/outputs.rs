@@ -38,6 +38,13 @@ fn written(log: &[u8], selection: Selection) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// Returns the events that an expression selects.
+fn selected(log: &[u8], expression: &str) -> Vec<Value> {
+    let source = Source::new("where", expression);
+    let expressions = vec![tracewell::select::Expression::parse(&source).unwrap()];
+    written(log, Selection { expressions, ..Selection::default() })
+}
+
 fn json_lines(log: &[u8]) -> Vec<Value> {
     written(log, Selection::default())
 }
@@ -133,17 +140,42 @@ fn reports_have_a_column_of_levels_and_name_spans() {
 #[test]
 fn expressions_select_by_level_target_and_span() {
     let log = nested();
-    let count = |expression: &str| {
-        let source = Source::new("where", expression);
-        let expressions = vec![tracewell::select::Expression::parse(&source).unwrap()];
-        written(&log, Selection { expressions, ..Selection::default() }).len()
-    };
+    let count = |expression: &str| selected(&log, expression).len();
     assert_eq!(count("@level = WARN"), 1);
     assert_eq!(count("@target = app::sql"), 2);
     assert_eq!(count("@span = query"), 5);
     assert_eq!(count("@span = request"), 5);
     assert_eq!(count("waited = true"), 1);
     assert_eq!(count("waited = 1"), 1);
+}
+
+/// Returns the log of a program in which two threads work in spans of the same name, one after the
+/// other. `tracing` gives spans of the second thread ids above 2^32.
+fn of_two_threads() -> Vec<u8> {
+    recorded(|| {
+        let work = || info_span!("request").in_scope(|| info!(name: "inside", target: "app", ""));
+        work();
+        let dispatch = tracing::dispatcher::get_default(Clone::clone);
+        let other = move || tracing::dispatcher::with_default(&dispatch, work);
+        std::thread::spawn(other).join().unwrap();
+        info_span!("last").in_scope(work);
+    })
+}
+
+#[test]
+fn spans_have_small_numbers_in_the_order_of_their_beginnings() {
+    let log = of_two_threads();
+    let numbers = |lines: &[Value]| {
+        let number = |line: &Value| line["args"]["span"].as_u64().unwrap();
+        lines.iter().map(number).collect::<Vec<_>>()
+    };
+    let lines = json_lines(&log);
+    let expected = [[1; 5], [2; 5]].concat().into_iter().chain([3, 3, 4, 4, 4, 4, 4, 3, 3]);
+    assert_eq!(numbers(&lines), expected.collect::<Vec<u64>>());
+    assert_eq!(lines[12]["text"], json!("span=request#4, parent=last#3"));
+    for expression in ["span = 2", "span = \"request#2\""] {
+        assert_eq!(numbers(&selected(&log, expression)), [2; 5], "{expression}");
+    }
 }
 
 /// Returns the figures of spans as JSON, and the summary as text.

@@ -28,6 +28,7 @@ pub mod native;
 pub mod number;
 mod order;
 pub mod posix;
+mod program_end;
 pub mod rkh;
 pub mod shark;
 pub mod systemview;
@@ -35,6 +36,7 @@ pub mod target;
 pub mod threadx;
 
 pub use order::ByteOrder;
+pub use program_end::ProgramEnd;
 
 /// The example of the README, as a test.
 #[cfg(doctest)]

@@ -37,8 +37,9 @@ impl Findings {
         let diagnostics = trace.diagnostics.iter();
         let serious = diagnostics.filter(|found| found.severity >= Severity::Warning);
         let mut messages: Vec<_> = serious
-            .map(|Diagnostic { severity, offset, message }| {
-                let place = offset.map_or(String::new(), |offset| format!("at byte {offset}: "));
+            .map(|diagnostic| {
+                let Diagnostic { severity, message, .. } = diagnostic;
+                let place = diagnostic.place();
                 match severity {
                     Severity::Damage => format!("error: {shown}: damaged: {place}{message}"),
                     _ => format!("warning: {shown}: {place}{message}"),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use tracewell::analysis::scheduling::Wanted;
-use tracewell::model::Diagnostic;
 use tracewell::report::analyses::{self, Analyses};
 use tracewell::report::document::DocumentWriter;
 use tracewell::report::info::{self, Census};
@@ -72,11 +71,7 @@ impl PyTrace {
     #[getter]
     fn diagnostics(&self) -> Vec<String> {
         let found = self.source.trace().diagnostics.iter();
-        let text = |Diagnostic { severity, offset, message }: &Diagnostic| {
-            let place = offset.map_or(String::new(), |offset| format!("at byte {offset}: "));
-            format!("{}: {place}{message}", severity.as_str())
-        };
-        found.map(text).collect()
+        found.map(ToString::to_string).collect()
     }
 
     /// The figures of the scheduler, as the dictionary that `tracewell analyze --json` prints for

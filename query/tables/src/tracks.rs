@@ -158,7 +158,7 @@ fn marks(trace: &Trace, tracks: &Tracks, rows: &mut Rows<'_>) -> Flow {
 
 fn counters(trace: &Trace, tracks: &Tracks, rows: &mut Rows<'_>) -> Flow {
     tracks.levels.iter().try_for_each(|level| {
-        let subject = level.object.label(trace);
+        let subject = level.label(trace);
         level.row.changes().iter().try_for_each(|change| {
             rows.push(&[
                 Text(&subject),

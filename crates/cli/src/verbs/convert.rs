@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tracewell::export::{self, EXPORTS, Export, ExportNames, Output};
 use tracewell::format::Options;
-use tracewell::input::Input;
 use tracewell::select::{Selection, did_you_mean, nearest};
 use tracewell::text::shown_path;
 
@@ -128,7 +127,7 @@ fn write(
     threads: usize,
 ) -> Result<Outcome, Failure> {
     let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
-    let mut input = Input::open_run(files, settings)?;
+    let mut input = args.open(files, settings)?;
     args.warn_ineffective(&input, files.len());
     input.select(selection.clone());
     input.set_threads(threads);

@@ -87,7 +87,7 @@ pub(crate) fn for_each_file(
         // Use a closure, so that `?` ends the work on this file and not the loop.
         let mut done = || {
             let settings = args.configured(settings.clone(), run, &mut configs)?;
-            let mut input = Input::open_run(run, settings)?;
+            let mut input = args.open(run, settings)?;
             args.warn_ineffective(&input, run.len());
             progress::watch(&mut input);
             let trace = work(&mut input)?;

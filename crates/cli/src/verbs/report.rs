@@ -352,6 +352,7 @@ impl Report {
             title: title(&self.files, &self.input, input.path()),
             selection: request.selection.clone(),
             times: times.clone(),
+            shows_details: self.input.verbose,
         };
         let mut report = tracewell::report::Report::new(out, options);
         let read = read_selected(input, &mut report, &request.selection);

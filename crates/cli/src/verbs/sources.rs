@@ -20,7 +20,9 @@ pub(super) fn open(source: &Source) -> Result<Reader, Failure> {
 pub(super) fn print_notice(name: &str, notice: &Notice<'_>) {
     match notice {
         Notice::Listening(_) => note!("{notice}"),
-        Notice::Opened(_) | Notice::Closed { error: None, .. } => note!("{name}: {notice}"),
+        Notice::Opened(_) | Notice::Closed { error: None, .. } | Notice::NoEventYet(_) => {
+            note!("{name}: {notice}")
+        }
         Notice::Closed { .. } | Notice::Trying(_) | Notice::Restarted => warn!("{name}: {notice}"),
         Notice::Dropping | Notice::DisplayOverrun => warn!("{name}: {notice}"),
         Notice::Unrecognised | Notice::NotShown(_) => warn!("{name}: {notice}"),

@@ -26,7 +26,7 @@ use crate::trace_report::Request;
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Trcrpt {
-    /// Logs to report [/var/adm/ras/trcfile]
+    /// Logs to report, in Tracewell's form (TWX1)
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -69,10 +69,11 @@ pub(crate) struct Trcrpt {
     #[arg(short = 'O', value_name = "LIST")]
     columns: Vec<String>,
 
-    /// Format events by the templates of this file, or by shipped ones such as @aix
+    /// Format events by the templates of this file, or by shipped ones such as @aix. Of two
+    /// templates for an event, the later one applies
     #[arg(short = 't', value_name = "FILE")]
     #[arg(value_parser = TemplatePath, hide_possible_values = true)]
-    template: Option<PathBuf>,
+    templates: Vec<PathBuf>,
 
     /// Print the names of files when they are opened
     #[arg(short = 'v')]
@@ -152,7 +153,7 @@ impl Trcrpt {
         // trcrpt merges logs only with -m, and a single log needs no merging.
         let join = self.merge && files.len() > 1;
         // AIX's command has no configuration file.
-        let input = InputArgs { join, no_config: true, ..InputArgs::default() };
+        let input = InputArgs { join, no_config: true, expects_aix: true, ..InputArgs::default() };
         if self.raw {
             self.warn_ineffective();
             return super::convert::merged_log(&files, &input, self.output.as_deref());
@@ -182,7 +183,7 @@ impl Trcrpt {
         warn_ineffective(&[
             (self.selects(), "a selection (-C, -d, -D, -k, -K, -p, -T)", all),
             (self.selection.has_dates(), "a time (-s, -e)", all),
-            (self.template.is_some(), "-t", plain),
+            (!self.templates.is_empty(), "-t", plain),
             (!self.columns.is_empty(), "-O", plain),
             (self.calls, "-x", plain),
             (self.no_heading, "-h", plain),
@@ -205,11 +206,13 @@ impl Trcrpt {
         }
     }
 
-    /// Returns the template file that the user named, or AIX's own template file if it exists.
+    /// Returns the template files that the user named, or AIX's own template file if it exists.
     fn templates(&self) -> Vec<PathBuf> {
         let usual = PathBuf::from(USUAL_TEMPLATES);
-        let named = self.template.clone().into_iter();
-        named.chain(usual.is_file().then_some(usual)).take(1).collect()
+        match self.templates.is_empty() && usual.is_file() {
+            true => vec![usual],
+            false => self.templates.clone(),
+        }
     }
 
     fn report_options(&self) -> Result<Options, Failure> {

@@ -110,8 +110,11 @@ fn events_of_a_posix_program_are_saved_from_the_first_one_on() {
     command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
     traced(command.arg(std::env::current_exe().unwrap()), "5000");
     let output = command.output().unwrap();
-    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    let place = "note: until the program ends, events of posix_trace_event are in run.posix.";
+    assert!(stderr(&output).starts_with(place), "{}", stderr(&output));
+    assert_eq!((output.status.code(), ending(&output)), (Some(0), "5000 events in run".into()));
     let saved = readings(folder.path(), "run");
+    assert_eq!(fact(folder.path(), "run", "exit_status").as_deref(), Some("0"));
     assert!(saved.iter().copied().eq(0..5000), "{} of 5000", saved.len());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -144,8 +147,11 @@ fn a_running_process_is_recorded_until_it_ends_or_time_is_up() {
     // On a busy machine, one second may be too short, so try longer times.
     let some = ["1", "2", "4", "8", "16", "32", "64", "128"].into_iter().find_map(|seconds| {
         let timed = attend(&["--seconds", seconds]).wait_with_output().unwrap();
-        assert_eq!((timed.status.code(), stderr(&timed)), (Some(0), String::new()));
-        Some(readings(folder.path(), "run")).filter(|some| some.len() > 10)
+        let some = readings(folder.path(), "run");
+        let reported = format!("note: {} events in run\n", some.len());
+        assert_eq!(timed.status.code(), Some(0));
+        assert!(some.len() == 1 || stderr(&timed) == reported, "{}", stderr(&timed));
+        Some(some).filter(|some| some.len() > 10)
     });
     let some = some.expect("events");
     assert!(some.windows(2).all(|pair| pair[1] == pair[0] + 1), "{some:?}");
@@ -157,8 +163,9 @@ fn a_running_process_is_recorded_until_it_ends_or_time_is_up() {
     program.kill().unwrap();
     program.wait().unwrap();
     let ended = until_its_end.wait_with_output().unwrap();
-    assert_eq!((ended.status.code(), stderr(&ended)), (Some(0), String::new()));
     let later = readings(folder.path(), "run");
+    let reported = format!("note: {} events in run\n", later.len());
+    assert_eq!((ended.status.code(), stderr(&ended)), (Some(0), reported));
     assert!(later.first() > some.last(), "{later:?}");
 }
 
@@ -190,6 +197,20 @@ fn numbers(folder: &Path, file: &str) -> Vec<u64> {
     text.lines().map(number).collect()
 }
 
+/// Returns the last note on standard error.
+fn ending(output: &Output) -> String {
+    let text = stderr(output);
+    let last = text.lines().last().unwrap_or_default();
+    last.strip_prefix("note: ").unwrap_or(&text).to_owned()
+}
+
+/// Returns a fact about a trace, as `tracewell info` prints it.
+fn fact(folder: &Path, file: &str, name: &str) -> Option<String> {
+    let output = tracewell().current_dir(folder).args(["info", file]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().find_map(|line| Some(line.trim_start().strip_prefix(name)?.trim().to_owned()))
+}
+
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -198,8 +219,11 @@ fn stderr(output: &Output) -> String {
 fn events_are_saved_and_the_exit_status_is_passed_on() {
     let folder = tempfile::tempdir().unwrap();
     let output = record(folder.path(), "100 7", &[]);
-    assert_eq!((output.status.code(), stderr(&output)), (Some(7), String::new()));
+    let program = std::env::current_exe().unwrap();
+    let reported = format!("{} ended with status 7; 100 events in trace.twl", program.display());
+    assert_eq!((output.status.code(), ending(&output)), (Some(7), reported));
     assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..100));
+    assert_eq!(fact(folder.path(), "trace.twl", "exit_status").as_deref(), Some("7"));
 }
 
 #[test]
@@ -207,6 +231,11 @@ fn events_of_a_program_that_crashes_are_saved() {
     let folder = tempfile::tempdir().unwrap();
     let output = record(folder.path(), "1000 abort", &["-o", "crash.twl"]);
     assert_eq!(output.status.code(), Some(128 + 6), "{}", stderr(&output));
+    let program = std::env::current_exe().unwrap();
+    let reported =
+        format!("signal 6 (SIGABRT) ended {}; 1000 events in crash.twl", program.display());
+    assert_eq!(ending(&output), reported);
+    assert_eq!(fact(folder.path(), "crash.twl", "ended_by_signal").as_deref(), Some("6"));
     assert_eq!(numbers(folder.path(), "crash.twl"), Vec::from_iter(0..1000));
 }
 

@@ -1,11 +1,11 @@
 //! Follows a stream: waits for events, and runs a thread that writes them to a log.
 
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use tracewell_wire::ProgramEnd;
 use tracewell_wire::native::image::at;
 
 use super::log::{CloseError, Log};
@@ -83,7 +83,8 @@ impl Stream {
 #[derive(Debug)]
 pub struct Flusher<W> {
     stream: Arc<Stream>,
-    stop: Arc<AtomicBool>,
+    /// Set when the thread must stop, with the end of the recorded program if it is known.
+    stop: Arc<OnceLock<Option<ProgramEnd>>>,
     thread: JoinHandle<Result<W, CloseError>>,
 }
 
@@ -94,7 +95,7 @@ impl<W: Write + Send + 'static> Flusher<W> {
     /// # Errors
     /// Returns an error if the thread cannot be created.
     pub fn start(stream: Arc<Stream>, log: Log<W>) -> io::Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = Arc::new(OnceLock::new());
         let (shared, stop_requested) = (Arc::clone(&stream), Arc::clone(&stop));
         let builder = thread::Builder::new().name("tracewell flush".into());
         let thread = builder.spawn(move || flush(&shared, log, &stop_requested))?;
@@ -109,7 +110,19 @@ impl<W: Write + Send + 'static> Flusher<W> {
     /// # Panics
     /// Panics if the sink panicked.
     pub fn stop(self) -> Result<W, CloseError> {
-        self.stop.store(true, Ordering::Release);
+        self.stop_after(None)
+    }
+
+    /// Does the same as [`Flusher::stop`], and writes to the log how the recorded program ended, if
+    /// this is known.
+    ///
+    /// # Errors
+    /// Returns an error if the log could not be completed.
+    ///
+    /// # Panics
+    /// Panics if the sink panicked.
+    pub fn stop_after(self, end: Option<ProgramEnd>) -> Result<W, CloseError> {
+        let _ = self.stop.set(end);
         sys::wake(self.stream.image().word(at::WAKE));
         match self.thread.join() {
             Ok(result) => result,
@@ -118,15 +131,23 @@ impl<W: Write + Send + 'static> Flusher<W> {
     }
 }
 
-fn flush<W: Write>(stream: &Stream, mut log: Log<W>, stop: &AtomicBool) -> Result<W, CloseError> {
-    // Acquire: pairs with the release store in `stop`, so all earlier records are flushed.
-    while !stop.load(Ordering::Acquire) {
+fn flush<W: Write>(
+    stream: &Stream,
+    mut log: Log<W>,
+    stop: &OnceLock<Option<ProgramEnd>>,
+) -> Result<W, CloseError> {
+    // The thread that stops this one sets the value after its last record, and `get` synchronises
+    // with it, so all earlier records are flushed.
+    while stop.get().is_none() {
         match log.drain_or_wait(stream, MAX_SLEEP) {
             Ok(_) => {
                 stream.image().resume_if_empty();
             }
             Err(_) => thread::sleep(RETRY_DELAY),
         }
+    }
+    if let Some(Some(end)) = stop.get() {
+        log.program_ended(*end);
     }
     log.close(stream)
 }

@@ -8,6 +8,7 @@
 use std::io::{self, Write};
 use std::vec::Vec;
 
+use tracewell_wire::ProgramEnd;
 use tracewell_wire::native::block::{Kind, Start, StatusWords};
 use tracewell_wire::native::image::{TYPE_TEXT, TypeHeader, at, lane};
 use tracewell_wire::native::{EVENT_IDS, IndexEntry};
@@ -62,6 +63,7 @@ pub struct Log<W> {
     index: Vec<IndexEntry>,
     last_index: u64,
     status: Option<StatusWords>,
+    program_end: Option<ProgramEnd>,
     events: u64,
     errors: u64,
 }
@@ -78,6 +80,7 @@ impl<W: Write> Log<W> {
             index: Vec::new(),
             last_index: 0,
             status: None,
+            program_end: None,
             events: 0,
             errors: 0,
         }
@@ -226,6 +229,11 @@ impl<W: Write> Log<W> {
         Ok(())
     }
 
+    /// Says how the recorded program ended. [`Log::close`] writes this to the log.
+    pub const fn program_ended(&mut self, end: ProgramEnd) {
+        self.program_end = Some(end);
+    }
+
     /// Completes the log: writes the remaining records, the index and the end block.
     ///
     /// # Errors
@@ -243,6 +251,9 @@ impl<W: Write> Log<W> {
         let result = self.drain_image(image, stamp).and_then(|_| {
             if !self.index.is_empty() {
                 self.index_block();
+            }
+            if let Some(end) = self.program_end {
+                self.blocks.add(Kind::ProgramEnd, &end.words(), &[]);
             }
             self.blocks.add(Kind::End, &[self.last_index], &[]);
             self.flush(image)

@@ -120,5 +120,6 @@ pub use stream::{STREAM_VARIABLE, Stream, StreamOptions};
 /// A word of a stream's memory: `core`'s type, or `portable-atomic`'s with the feature
 /// `critical-section`.
 pub use sync::AtomicU64;
+pub use tracewell_wire::ProgramEnd;
 pub use tracewell_wire::native::FullPolicy;
 pub use writer::{Full, Identity, Writer};

@@ -13,6 +13,7 @@ import { inWords } from "../live.js";
 import { BLOCKED, Model, Spans, TASK } from "../model.js";
 import { grid } from "../paint.js";
 import { UserMarks } from "../marks.js";
+import { objectText } from "../objects.js";
 import { Reader } from "../reader.js";
 import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
@@ -282,6 +283,20 @@ test("two lanes with the same name are hidden one by one", () => {
     const { shown } = placed(all, new Set(["-Threads/worker/1", "+Mutexes/bus/0x20"]));
     assert.deepEqual(shown.map((lane) => lane.row && laneName(lane)).filter((name) => name),
         ["Mutexes/bus/0x20", "Threads/worker/0", "Threads/main", "Mutexes/bus/0x10"]);
+});
+
+test("spans of threads are a group of their own, before the state machines", () => {
+    const span = { kind: "machine", group: "Spans", name: "first", key: "7:8/0", states: ["request", "query"] };
+    const machine = { kind: "machine", name: "motor", key: "0x10", states: ["idle"] };
+    const steps = { kind: "steps", name: "motor", key: "0x10" };
+    const rows = [machine, steps, span];
+    const model = Object.assign(Object.create(Model.prototype), { header: {}, contexts: [{ name: "first", priority: null }],
+        rows: [{ kind: "context", context: 0 }, ...rows] });
+    const heads = lanes(model).filter(({ kind }) => kind === "group").map(({ label, detail }) => `${label}: ${detail}`);
+    assert.deepEqual(heads, ["Threads: 1", "Spans: by thread", "State machines: 1"]);
+    assert.equal(objectText(span, 1, 1), "first in query");
+    assert.equal(objectText(span, 2, 0), "first in no span");
+    assert.equal(objectText(machine, 0, 0), "motor in an unknown state");
 });
 
 /**

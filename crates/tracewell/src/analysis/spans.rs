@@ -67,9 +67,6 @@ pub struct AllSpans {
     pub more: u64,
 }
 
-/// A process, and the number of a span in this process.
-type Key = (u32, u64);
-
 /// An open span.
 #[derive(Clone, Copy, Debug)]
 struct Open {
@@ -100,9 +97,9 @@ pub struct Spans {
     rows: Vec<SpanFigures>,
     /// The row of each event id that begins spans; `None` if there are too many rows.
     row_of: HashMap<u32, Option<usize>, RandomState>,
-    open: HashMap<Key, Open, RandomState>,
+    open: HashMap<u64, Open, RandomState>,
     /// The spans that were open when events were lost. `SpanFigures::cut` counts them already.
-    cut: HashSet<Key, RandomState>,
+    cut: HashSet<u64, RandomState>,
     unknown: u64,
     more: u64,
     /// Number of spans beyond a limit that have not ended.
@@ -120,8 +117,7 @@ impl Sink for Spans {
             let event = Event::new(trace, &row);
             let Some(role) = event.kind().instrumentation.span else { continue };
             if let Some(number) = event.argument(0) {
-                let key = (trace.program_spans.process(row.context), number);
-                self.take(role, key, event);
+                self.take(role, number, event);
             }
         }
         Flow::Continue(())
@@ -129,9 +125,9 @@ impl Sink for Spans {
 
     fn loss(&mut self, _: &Trace, _: &Loss) -> Flow {
         // The missing events may include the end of a span, or an entry into it.
-        for (key, open) in std::mem::take(&mut self.open) {
+        for (number, open) in std::mem::take(&mut self.open) {
             self.rows[open.row].cut += 1;
-            self.cut.insert(key);
+            self.cut.insert(number);
         }
         Flow::Continue(())
     }
@@ -144,25 +140,25 @@ impl Spans {
         Self { wants_distributions: true, ..self }
     }
 
-    fn take(&mut self, role: SpanRole, key: Key, event: Event<'_>) {
+    fn take(&mut self, role: SpanRole, number: u64, event: Event<'_>) {
         let ticks = event.ticks();
         match role {
-            SpanRole::Begins => self.begin(key, event),
+            SpanRole::Begins => self.begin(number, event),
             SpanRole::Enters => {
-                if let Some(open) = self.open.get_mut(&key) {
+                if let Some(open) = self.open.get_mut(&number) {
                     open.since = if open.entered == 0 { ticks } else { open.since };
                     open.entered += 1;
                 }
             }
             SpanRole::Leaves => {
-                if let Some(open) = self.open.get_mut(&key).filter(|open| open.entered > 0) {
+                if let Some(open) = self.open.get_mut(&number).filter(|open| open.entered > 0) {
                     open.entered -= 1;
                     if open.entered == 0 {
                         open.busy.charge(ticks.saturating_sub(open.since));
                     }
                 }
             }
-            SpanRole::Ends => match self.open.remove(&key) {
+            SpanRole::Ends => match self.open.remove(&number) {
                 Some(open) => {
                     let row = &mut self.rows[open.row];
                     let duration = ticks.saturating_sub(open.from);
@@ -174,7 +170,7 @@ impl Spans {
                     let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };
                     row.busy.add(open.busy.saturating_add(last));
                 }
-                None if self.cut.remove(&key) => {}
+                None if self.cut.remove(&number) => {}
                 None if self.more_open > 0 => self.more_open -= 1,
                 None => self.unknown += 1,
             },
@@ -182,11 +178,14 @@ impl Spans {
         }
     }
 
-    fn begin(&mut self, key: Key, event: Event<'_>) {
-        // The end of an earlier span with this number is missing.
-        self.cut.remove(&key);
-        if let Some(before) = self.open.remove(&key) {
-            self.rows[before.row].cut += 1;
+    fn begin(&mut self, number: u64, event: Event<'_>) {
+        let span = event.trace.program_spans.get(number);
+        // The end of the earlier span with the same id is missing.
+        if let Some(earlier) = span.and_then(|span| span.replaces) {
+            self.cut.remove(&earlier);
+            if let Some(earlier) = self.open.remove(&earlier) {
+                self.rows[earlier.row].cut += 1;
+            }
         }
         let rows = &mut self.rows;
         let row = *self.row_of.entry(event.id()).or_insert_with(|| row(rows, event));
@@ -207,7 +206,7 @@ impl Spans {
             self.rows[row].cut += 1;
             return;
         }
-        self.open.insert(key, Open { row, from, entered: 0, since: from, busy: 0 });
+        self.open.insert(number, Open { row, from, entered: 0, since: from, busy: 0 });
     }
 
     /// Begins the range of the figures: forgets all figures so far. Spans that are open stay open
@@ -294,11 +293,18 @@ mod tests {
             Self { trace, spans: Spans::default() }
         }
 
-        fn take(&mut self, role: SpanRole, id: u32, number: u64) {
-            self.take_at(number, role, id, number);
+        fn take(&mut self, role: SpanRole, id: u32, span: u64) {
+            self.take_at(span, role, id, span);
         }
 
-        fn take_at(&mut self, ticks: u64, role: SpanRole, id: u32, number: u64) {
+        /// Takes an event of a span whose id in the program is `span`.
+        fn take_at(&mut self, ticks: u64, role: SpanRole, id: u32, span: u64) {
+            let spans = &mut self.trace.program_spans;
+            let number = match role {
+                SpanRole::Begins => spans.begin(ContextId(0), span, id),
+                SpanRole::Ends => spans.end(ContextId(0), span),
+                _ => spans.number(ContextId(0), span),
+            };
             let row = EventRef {
                 seq: 0,
                 ticks,
@@ -309,7 +315,7 @@ mod tests {
                 payload: &[],
                 record: &[],
             };
-            self.spans.take(role, (1, number), Event::new(&self.trace, &row));
+            self.spans.take(role, number, Event::new(&self.trace, &row));
         }
 
         fn begin(&mut self, numbers: std::ops::Range<u64>) {

@@ -70,7 +70,7 @@ impl Verdict {
     }
 
     pub(super) fn note_losses(&mut self, losses: &Losses) {
-        self.gaps = losses.iter().map(|(_, count)| count.gaps).sum();
+        self.gaps = losses.places();
         self.lost = losses.events();
     }
 }

@@ -45,6 +45,23 @@ impl BlockPlace {
     }
 }
 
+/// Reports that a log has no end block. The writer had records in memory that it did not write to
+/// the log, so the loss has no size. A truncated block at the end is the same loss. If the log is
+/// growing, nothing has been lost yet.
+pub(super) fn not_closed(end: u64, is_growing: bool, out: &mut Emitter<'_>) -> Flow {
+    if is_growing {
+        out.trace.diagnostics.add(Severity::Note, end, "the log is still being written");
+        return Flow::Continue(());
+    }
+    let message = "the log was not closed: its writer was killed or still runs, \
+                   and an unknown number of events may be missing at the end";
+    out.trace.diagnostics.add(Severity::Warning, end, message);
+    if out.trace.losses.iter().any(|(cause, _)| cause == LossCause::Truncated) {
+        return Flow::Continue(());
+    }
+    out.loss(None, LossCause::Truncated, end)
+}
+
 /// The bytes after the end of a log. They may be the rest of a page or another file.
 #[derive(Debug)]
 pub(super) struct TrailingBytes {

@@ -90,6 +90,11 @@ pub trait Decoder: Send {
     /// [`Settings::files`]: super::Settings::files
     fn grow(&mut self, _files: Arc<[TraceFile]>) {}
 
+    /// Reports that no bytes have arrived for a while. A decoder that infers settings from the
+    /// first bytes may then decide with fewer bytes at the next call of [`Decoder::decode_to`], if
+    /// these determine the settings. By default, does nothing.
+    fn pause(&mut self) {}
+
     /// Decodes as much of `input` as possible into `sink`, and updates `trace`, like
     /// [`Decoder::decode_to`]. Callers that decode many small windows should keep an
     /// [`EventBuffer`] and call `decode_to`, which saves allocations.

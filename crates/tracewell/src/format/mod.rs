@@ -21,6 +21,7 @@ mod nested;
 mod options;
 mod order;
 pub mod posix;
+mod program;
 mod recent_contexts;
 pub mod rkh;
 mod settings;
@@ -116,6 +117,8 @@ pub struct Format {
     pub is_whole: fn(&[u8]) -> bool,
     /// Options for facts that the bytes do not contain.
     pub options: &'static [OptionHelp],
+    /// Names of arguments that reports on a screen leave out, because most users do not need them.
+    pub details: &'static [&'static str],
     /// True if several files of one run can be read as one trace ([`Settings::parts`]).
     pub joins: bool,
     /// The command-line flag for files with names ([`Settings::names`]).
@@ -161,6 +164,7 @@ impl Format {
             names_follow: false,
             is_whole: |_| false,
             options: &[],
+            details: &[],
             joins: false,
             names: None,
             orders_datagrams: false,

@@ -139,6 +139,11 @@ impl Options {
         self.list.push((key.to_owned(), value.into()));
     }
 
+    /// Returns the keys in the order in which they were added.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|(key, _)| key.as_str())
+    }
+
     /// Checks that all keys are among `known`.
     ///
     /// # Errors

@@ -47,6 +47,9 @@ pub struct Settings {
     /// Number of threads that may decode and format events; 0 for one per processor. Outputs do not
     /// depend on it.
     pub threads: usize,
+    /// True if another process was writing the source when it was opened. A log without an end is
+    /// then complete so far. [`Input`](crate::input::Input) sets this.
+    pub is_growing: bool,
     /// Settings from a configuration file.
     pub defaults: Defaults,
 }
@@ -125,7 +128,7 @@ impl Settings {
     /// give. The result contains only the defaults that the settings do not override.
     pub(super) fn of_format(&self, format: &str) -> Self {
         let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
-        let Self { threads, defaults, .. } = self;
+        let Self { threads, is_growing, defaults, .. } = self;
         let mut all = Self {
             format: name.clone(),
             options: options.clone(),
@@ -135,6 +138,7 @@ impl Settings {
             parts: parts.clone(),
             files: files.clone(),
             threads: *threads,
+            is_growing: *is_growing,
             defaults: Defaults::default(),
         };
         all.defaults.schemas.extend(self.default_schemas(format).cloned());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::foreign;
 use crate::compressed::reader::Fault;
-use crate::format::{FORMATS, OptionError, ReadError};
+use crate::format::{FORMATS, OptionError, Options, ReadError};
 use crate::model::{Diagnostics, SinkError};
 use crate::select::{did_you_mean, nearest};
 use crate::text::{counted, shown_path};
@@ -98,13 +98,24 @@ impl InputError {
         Self::io(path, io::Error::new(io::ErrorKind::InvalidData, message))
     }
 
-    pub(super) fn unrecognised(path: &Path, start: &[u8], remarks: &Diagnostics) -> Self {
+    /// Returns the error for bytes that are no trace of a known format. `options` are the options
+    /// of formats that the user set.
+    pub(super) fn unrecognised(
+        path: &Path,
+        start: &[u8],
+        remarks: &Diagnostics,
+        options: &Options,
+    ) -> Self {
         let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
         let shown: Vec<_> = start.iter().take(8).map(|byte| format!("{byte:02X}")).collect();
         let found = match start.len() {
             0 => "an empty input".to_owned(),
             length if length < 4 => {
                 format!("only {length} bytes (too short): {}", shown.join(" "))
+            }
+            _ if start.iter().all(|byte| *byte == 0) => {
+                let bytes = counted(start.len() as u64, "byte");
+                format!("only zeros in the first {bytes}: a trace buffer that was never enabled?")
             }
             _ => match foreign::kind(start) {
                 Some(kind) => format!("{kind}: bytes {}", shown.join(" ")),
@@ -114,9 +125,23 @@ impl InputError {
         // A damaged text image is often the reason, so also show its first faults.
         let said = remarks.iter().take(REMARKS).map(|remark| format!("; {}", remark.message));
         let hint = foreign::hint(path).map_or_else(String::new, |hint| format!("; {hint}"));
-        let found = found + &said.collect::<String>() + &hint;
+        let found = found + &said.collect::<String>() + &hint + &format_with(options);
         Self::Unrecognised { path: path.to_owned(), known: known.join(", "), found }
     }
+}
+
+/// Returns a suggestion to name the format, if the user set an option that few formats have.
+fn format_with(options: &Options) -> String {
+    let with = |key: &str| -> Vec<_> {
+        let formats = FORMATS.iter();
+        let formats =
+            formats.filter(|format| format.options.iter().any(|option| option.key == key));
+        formats.map(|format| format.name).collect()
+    };
+    let found = options.keys().map(|key| (key, with(key))).find(|(_, formats)| !formats.is_empty());
+    found.map_or_else(String::new, |(key, formats)| {
+        format!("; for -O {key}, name the format: --format-in {}", formats.join(" or "))
+    })
 }
 
 /// Returns a suggestion if a name resembles the name of a format.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tracewell_wire::number;
 
+use crate::format::aix;
 use crate::source::check_text;
 
 /// First bytes of known traces of other systems, with the names of their formats.
@@ -66,10 +67,7 @@ pub(super) fn hint(path: &Path) -> Option<&'static str> {
     // The names that AIX's `trace` gives to its logs: `trcfile`, and `trcfile-0` for each
     // processor.
     let is_log = name.starts_with("trcfile") || path.extension().is_some_and(|e| e == "trc");
-    is_log.then_some(
-        "if this is a log of AIX's trace daemon: its layout is not public, so Tracewell cannot \
-         read it",
-    )
+    is_log.then_some(aix::NOT_PUBLIC)
 }
 
 /// Number of packets of a Perfetto trace that are examined.

@@ -30,7 +30,7 @@ mod text;
 mod watch;
 mod window;
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,6 +69,8 @@ pub struct Input {
     remarks: Diagnostics,
     /// Properties that replace those that the decoder reads.
     facts: Vec<Fact>,
+    /// The files that were joined, each with its offset in the content.
+    parts: Vec<(u64, String)>,
     selection: Selection,
     watch: Option<Watch>,
     notes_ids: bool,
@@ -94,10 +96,12 @@ impl Input {
     /// # Errors
     /// Returns an error if the file cannot be opened or read, if no known format is recognised, or
     /// if the settings name a format that does not exist.
-    pub fn open(path: &Path, settings: Settings) -> Result<Self, InputError> {
+    pub fn open(path: &Path, mut settings: Settings) -> Result<Self, InputError> {
         if let Some(found) = folder::find(path, &settings)? {
             return Self::open_folder(path, &found, settings);
         }
+        // Check this first: the writer may end before the bytes are read.
+        settings.is_growing |= is_locked(path);
         let content = if path == Path::new("-") {
             if io::stdin().is_terminal() {
                 return Err(InputError::Terminal);
@@ -154,8 +158,9 @@ impl Input {
             Some(name) => {
                 format::by_name(name).ok_or_else(|| InputError::NoSuchFormat(name.clone()))?
             }
-            None => format::recognise(start)
-                .ok_or_else(|| InputError::unrecognised(&path, content.start(), &remarks))?,
+            None => format::recognise(start).ok_or_else(|| {
+                InputError::unrecognised(&path, content.start(), &remarks, &settings.options)
+            })?,
         };
         let selection = Selection::default();
         Ok(Self {
@@ -165,6 +170,7 @@ impl Input {
             settings,
             remarks,
             facts: Vec::new(),
+            parts: Vec::new(),
             selection,
             watch: None,
             notes_ids: false,
@@ -340,6 +346,7 @@ impl Input {
 
     fn read_whole(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
         let mut reading = Reading::begin(self.format, &self.settings)?;
+        reading.set_parts(self.parts.clone());
         if self.notes_ids {
             reading.note_ids();
         }
@@ -417,6 +424,15 @@ fn read_stream(
     }
 }
 
+/// Returns true if another process holds the lock of a regular file. `tracewell record` holds the
+/// lock of a log as long as it writes the log.
+fn is_locked(path: &Path) -> bool {
+    // Opening a pipe would wait for its writer.
+    let is_file = path.metadata().is_ok_and(|found| found.is_file());
+    let file = is_file.then(|| File::open(path).ok()).flatten();
+    file.is_some_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// Adds a hint if other parts of the run are in the folder of this file. AIX's trace daemon writes
 /// a file for each processor, with the names `trace`, `trace-0`, `trace-1` and so on.
 fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
@@ -430,7 +446,8 @@ fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
         let (first, count) = (shown_path(first), parts.len());
         let others = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
         let message = format!(
-            "not read: {others} of other processors, from {first} on; --join with all files reads them"
+            "not read: {others} of other processors, from {first} on; --join (trcrpt: -m) with all files \
+             reads them"
         );
         diagnostics.add(Severity::Hint, None, message);
     }

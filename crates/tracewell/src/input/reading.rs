@@ -72,7 +72,12 @@ impl Reading {
         Ok(Self { decoder, trace, window: Window::default(), names })
     }
 
-    /// Stores the ids of all following events, for [`Trace::ids`].
+    /// Sets the files that were joined to the input, for [`Trace::parts`].
+    pub(super) fn set_parts(&mut self, parts: Vec<(u64, String)>) {
+        self.trace.parts = parts;
+    }
+
+    /// Notes the ids of all following events, for [`Trace::ids`].
     pub fn note_ids(&mut self) {
         self.names.get_or_insert_default().note_ids();
     }
@@ -95,6 +100,17 @@ impl Reading {
     /// Returns an error if the bytes are not of the format.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> Result<State, ReadError> {
         self.window.append(bytes);
+        self.show(sink, false)
+    }
+
+    /// Decodes the bytes so far again, because no bytes have arrived for a while. A decoder that
+    /// waits for more bytes to infer settings may decide now.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes are not of the format.
+    pub fn pause(&mut self, sink: &mut dyn Sink) -> Result<State, ReadError> {
+        self.decoder.pause();
+        self.window.retry();
         self.show(sink, false)
     }
 

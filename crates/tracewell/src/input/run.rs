@@ -27,16 +27,25 @@ impl Input {
         // The parts are copied into one buffer, because a decoder reads only one input.
         let mut remarks = Diagnostics::default();
         let mut bytes = read(first, &mut remarks)?;
+        let mut parts = vec![(0, name(first))];
         for file in others {
             settings.parts.push(bytes.len());
+            parts.push((bytes.len() as u64, name(file)));
             bytes.extend(read(file, &mut remarks)?);
         }
         let name = format!("{} and {} more", shown_path(first), others.len());
         let content = Content::Whole(Bytes::Owned(bytes));
         let mut input = Self::recognise(name.into(), content, settings)?;
         input.remarks.prepend(&remarks);
+        input.parts = parts;
         Ok(input)
     }
+}
+
+/// Returns the name of a file without its folder, which the parts of a run usually share.
+fn name(file: &Path) -> String {
+    let name = file.file_name().map_or(file, Path::new);
+    shown_path(name).to_string()
 }
 
 fn read(file: &Path, remarks: &mut Diagnostics) -> Result<Vec<u8>, InputError> {

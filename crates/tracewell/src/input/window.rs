@@ -38,6 +38,12 @@ impl Window {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Passes the bytes to the decoder at the next call of [`Self::show`], even if there are fewer
+    /// than it requested.
+    pub(super) fn retry(&mut self) {
+        self.wanted = self.bytes.len().min(self.wanted).max(1);
+    }
+
     /// Appends the bytes that one read of a stream returns. Returns false at the end of the stream.
     pub(super) fn append_from(&mut self, stream: &mut impl Read) -> io::Result<bool> {
         let before = self.bytes.len();

@@ -37,16 +37,20 @@ impl Severity {
 /// A diagnostic about the input.
 ///
 /// ```
-/// use tracewell::model::{Diagnostic, Severity};
+/// use tracewell::model::{Diagnostics, Severity};
 ///
-/// let message = "expected a record, found 3 bytes".to_owned();
-/// let diagnostic = Diagnostic { severity: Severity::Damage, offset: Some(64), message };
+/// let mut diagnostics = Diagnostics::default();
+/// diagnostics.add(Severity::Damage, 64, "expected a record, found 3 bytes");
+/// let diagnostic = diagnostics.iter().next().unwrap();
 /// assert_eq!(diagnostic.to_string(), "damaged: at byte 64: expected a record, found 3 bytes");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// How serious it is.
     pub severity: Severity,
+    /// The name of another file, if the diagnostic concerns a file that the user gave in addition
+    /// to the source.
+    pub file: Option<String>,
     /// Offset in the source in bytes, if the diagnostic concerns one position.
     pub offset: Option<u64>,
     /// The message with the expected and the found value.
@@ -55,11 +59,26 @@ pub struct Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.severity.as_str())?;
-        if let Some(offset) = self.offset {
-            write!(f, "at byte {offset}: ")?;
+        write!(f, "{}: {}{}", self.severity.as_str(), self.place(), self.message)
+    }
+}
+
+impl Diagnostic {
+    /// Returns the message after the name of the other file, if there is one.
+    pub fn message_with_file(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{file}: {}", self.message),
+            None => self.message.clone(),
         }
-        f.write_str(&self.message)
+    }
+
+    /// Returns the beginning of the message: the other file or the offset, if there is one.
+    pub fn place(&self) -> String {
+        match (&self.file, self.offset) {
+            (Some(file), _) => format!("{file}: "),
+            (None, Some(offset)) => format!("at byte {offset}: "),
+            (None, None) => String::new(),
+        }
     }
 }
 
@@ -98,6 +117,16 @@ impl Diagnostics {
         self.add_with(severity, offset, || message.into());
     }
 
+    /// Adds a diagnostic about another file than the input.
+    pub fn add_about(&mut self, file: &str, severity: Severity, message: impl Into<String>) {
+        self.push(severity, || Diagnostic {
+            severity,
+            file: Some(file.to_owned()),
+            offset: None,
+            message: message.into(),
+        });
+    }
+
     /// Adds a diagnostic. The function calls `message` only if it keeps the diagnostic.
     pub fn add_with(
         &mut self,
@@ -105,9 +134,18 @@ impl Diagnostics {
         offset: impl Into<Option<u64>>,
         message: impl FnOnce() -> String,
     ) {
+        self.push(severity, || Diagnostic {
+            severity,
+            file: None,
+            offset: offset.into(),
+            message: message(),
+        });
+    }
+
+    fn push(&mut self, severity: Severity, diagnostic: impl FnOnce() -> Diagnostic) {
         self.worst = self.worst.max(Some(severity));
         if self.list.len() < Self::KEPT {
-            self.list.push(Diagnostic { severity, offset: offset.into(), message: message() });
+            self.list.push(diagnostic());
         } else {
             self.more += 1;
         }
@@ -115,8 +153,8 @@ impl Diagnostics {
 
     /// Appends the diagnostics of a later step to the diagnostics of this step.
     pub fn append(&mut self, later: Self) {
-        for Diagnostic { severity, offset, message } in later.list {
-            self.add(severity, offset, message);
+        for diagnostic in later.list {
+            self.push(diagnostic.severity, || diagnostic);
         }
         self.worst = self.worst.max(later.worst);
         self.more += later.more;

@@ -180,12 +180,11 @@ impl<'a> Event<'a> {
         self.argument(0).filter(|number| *number != 0)
     }
 
-    /// Returns the name of a span of the program that recorded the event; `None` if the trace does
+    /// Returns the name of a span; `None` if the trace does
     /// not contain its beginning, or if too many other spans began later.
     pub fn span_name(&self, number: u64) -> Option<&'a str> {
-        let (context, ticks) = (self.row.context, self.row.ticks);
-        let span = self.trace.program_spans.at(context, number, ticks)?;
-        let site = self.trace.schema.event(span.begun_by).instrumentation.site.as_ref();
+        let begun_by = self.trace.program_spans.get(number)?.begun_by?;
+        let site = self.trace.schema.event(begun_by).instrumentation.site.as_ref();
         site.map(|site| site.name.as_str())
     }
 

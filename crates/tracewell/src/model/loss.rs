@@ -64,10 +64,17 @@ pub struct Loss {
 /// // Once the size of one gap is unknown, so is the sum.
 /// losses.add(&Loss { before: 9, events: None, cause: LossCause::Damaged, offset: 160 });
 /// assert_eq!((losses.events(), losses.damaged()), (None, 1));
+/// // The gap that the damaged record leaves in the numbers is at the same place.
+/// losses.add(&Loss { before: 9, events: Some(0), cause: LossCause::Missing, offset: 160 });
+/// assert_eq!(losses.places(), 2);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     by_cause: BTreeMap<LossCause, LossCount>,
+    /// Number of places.
+    places: u64,
+    /// Number of the event that follows the last place.
+    last: Option<u64>,
 }
 
 /// The losses that have the same cause.
@@ -84,6 +91,10 @@ pub struct LossCount {
 impl Losses {
     /// Counts a loss under its cause.
     pub fn add(&mut self, loss: &Loss) {
+        // A damaged record and the gap in the numbers that it leaves are one place.
+        if self.last.replace(loss.before) != Some(loss.before) {
+            self.places += 1;
+        }
         let count = self.by_cause.entry(loss.cause).or_default();
         count.gaps += 1;
         match loss.events {
@@ -95,6 +106,12 @@ impl Losses {
     /// Returns true if nothing was lost.
     pub fn is_empty(&self) -> bool {
         self.by_cause.is_empty()
+    }
+
+    /// Returns the number of places between events at which events are missing. Losses without an
+    /// event between them are one place.
+    pub fn places(&self) -> u64 {
+        self.places
     }
 
     /// Returns the counts by cause.

@@ -258,6 +258,9 @@ pub struct Trace {
     /// The event ids that occurred. An input that [notes them](crate::input::Input::note_ids) sets
     /// this field after reading the whole trace.
     pub ids: Option<EventIds>,
+    /// The files whose bytes were joined to this input: the offset of each file in the input, and
+    /// its name. Empty if the input is a single file.
+    pub parts: Vec<(u64, String)>,
     /// Events read so far.
     pub events: u64,
     /// Ticks of the last event so far; the first event has 0.
@@ -293,8 +296,30 @@ impl Trace {
             diagnostics: Diagnostics::default(),
             cpus: 1,
             ids: None,
+            parts: Vec::new(),
             events: 0,
             span: 0,
+        }
+    }
+
+    /// Returns an offset in the source as text: `12`, or `12 of trace-1` if the source consists of
+    /// several files.
+    ///
+    /// ```
+    /// use tracewell::model::{Clock, PayloadLayout, Trace};
+    /// use tracewell::model::schema::Schema;
+    ///
+    /// let (payload, clock) = (PayloadLayout::Fields(&[]), Clock::of_64_bits(None));
+    /// let mut trace = Trace::new("native", Schema::empty(), payload, clock);
+    /// assert_eq!(trace.place(12), "12");
+    /// trace.parts = vec![(0, "trace-0".to_owned()), (10, "trace-1".to_owned())];
+    /// assert_eq!(trace.place(9), "9 of trace-0");
+    /// assert_eq!(trace.place(12), "2 of trace-1");
+    /// ```
+    pub fn place(&self, offset: u64) -> String {
+        match self.parts.iter().rev().find(|(start, _)| *start <= offset) {
+            Some((start, name)) => format!("{} of {name}", offset - start),
+            None => offset.to_string(),
         }
     }
 

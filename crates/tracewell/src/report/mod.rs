@@ -48,6 +48,7 @@ pub mod trcrpt;
 use std::io::{self, Write};
 
 use crate::analysis::machines::{Response, Responses};
+use crate::format;
 use crate::model::{
     Batch, ContextId, Event, Flow, Loss, LossCause, Losses, NumberRows, Priority, SeenContexts,
     Sink, SinkError, Slices, Stop, Trace,
@@ -77,6 +78,10 @@ pub struct ReportOptions {
     pub selection: Selection,
     /// The form of times.
     pub times: TimeForm,
+    /// Also shows arguments that reports on a screen leave out: [`Format::details`].
+    ///
+    /// [`Format::details`]: crate::format::Format::details
+    pub shows_details: bool,
 }
 
 /// A sink that writes a line for each selected event.
@@ -181,6 +186,12 @@ impl<W: Write> Report<W> {
             None => Columns::of(trace),
         };
         columns.show_times(&self.options.times);
+        // The names of addresses are worth their space.
+        let is_short = !self.options.shows_details && trace.symbols.is_none();
+        if self.options.layout.width.is_some() && is_short {
+            let format = format::by_name(trace.format);
+            self.describer = Describer::without(format.map_or(&[], |format| format.details));
+        }
         let title = self.options.title.take();
         for line in title.into_iter().chain([heading(trace), String::new()]) {
             self.line_of_text(&line)?;
@@ -340,7 +351,7 @@ impl<W: Write> Sink for Report<W> {
         // them.
         self.responses.iter_mut().for_each(Responses::gap);
         Stop::on_error(self.begin(trace, None))?;
-        let line = styled(&loss_line(loss), LOSS, self.options.layout.color);
+        let line = styled(&loss_line(trace, loss), LOSS, self.options.layout.color);
         let start = self.lines.buffer().len();
         self.lines.buffer().text(line);
         if let Some(screen) = &self.screen {
@@ -431,7 +442,7 @@ fn key_width(trace: &Trace) -> usize {
 }
 
 /// Returns the mark of a loss.
-fn loss_line(loss: &Loss) -> String {
+fn loss_line(trace: &Trace, loss: &Loss) -> String {
     let how_many = match (loss.events, loss.cause) {
         // The sequence numbers of the source already include these missing events.
         (Some(0), _) => "a record".to_owned(),
@@ -439,8 +450,8 @@ fn loss_line(loss: &Loss) -> String {
         (None, LossCause::Overwritten) => "earlier events".to_owned(),
         (None, _) => "an unknown number of events".to_owned(),
     };
-    let (cause, offset) = (loss.cause.as_str(), loss.offset);
-    format!("-------- lost here: {how_many}, {cause}, at byte {offset} --------")
+    let (cause, place) = (loss.cause.as_str(), trace.place(loss.offset));
+    format!("-------- lost here: {how_many}, {cause}, at byte {place} --------")
 }
 
 /// Returns the columns of an event's level and label. Two spaces follow a label that is too long

@@ -66,6 +66,7 @@ impl<W: Write> Report<W> {
             title: None,
             selection: Selection::default(),
             times: self.options.times.clone(),
+            shows_details: self.options.shows_details,
         };
         let columns = self.columns.as_ref();
         let columns = columns.map(|(columns, _)| (*columns, Times::new(*columns, &options.times)));

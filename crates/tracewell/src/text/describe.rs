@@ -30,6 +30,15 @@ use crate::model::{ContextDetail, Event, NamedAt, Place, Trace};
 pub struct Describer {
     plans: PerEvent<Vec<ArgumentPlan>>,
     names: Names,
+    /// Names of arguments that are left out.
+    left_out: &'static [&'static str],
+}
+
+impl Describer {
+    /// Returns a describer that leaves out the arguments with these names.
+    pub fn without(left_out: &'static [&'static str]) -> Self {
+        Self { left_out, ..Self::default() }
+    }
 }
 
 /// The plan of one argument.
@@ -156,7 +165,7 @@ impl Describer {
     #[inline]
     pub fn put(&mut self, out: &mut TextBuffer, event: Event<'_>) {
         let Event { trace, row } = event;
-        let pieces = self.plans.get(row.id, || plan(event.kind()));
+        let pieces = self.plans.get(row.id, || plan(event.kind(), self.left_out));
         let names = self.names.of(trace);
         let mut first = true;
         for ArgumentPlan { value, first: alone, later } in pieces.iter() {
@@ -176,7 +185,7 @@ impl Describer {
     /// them is more than a number.
     pub(super) fn numbers(&mut self, event: Event<'_>) -> Option<Vec<usize>> {
         use ArgumentKind::{Bytes, List, Nested, Span, Text};
-        let plans = self.plans.get(event.row.id, || plan(event.kind()));
+        let plans = self.plans.get(event.row.id, || plan(event.kind(), self.left_out));
         let is_more = |kind| matches!(kind, Bytes | List | Nested | Span | Text);
         let is_number = !plans.iter().any(|plan| is_more(plan.value.kind));
         is_number.then(|| plans.iter().map(|plan| plan.value.index).collect())
@@ -192,7 +201,7 @@ impl Describer {
         place: usize,
         number: u64,
     ) -> bool {
-        let plans = self.plans.get(event.row.id, || plan(event.kind()));
+        let plans = self.plans.get(event.row.id, || plan(event.kind(), self.left_out));
         let Some(ArgumentPlan { value, first, later }) = plans.get(place) else { return false };
         let names = self.names.of(event.trace);
         value.put(out, names, event, if place == 0 { first } else { later }, number);
@@ -227,7 +236,7 @@ pub(crate) fn put_item(
 /// Does the same as [`Describer::put`] for one event, without a cache.
 pub(super) fn put_uncached(out: &mut TextBuffer, event: Event<'_>) {
     let start = out.len();
-    for ArgumentPlan { value, first, later } in plan(event.kind()) {
+    for ArgumentPlan { value, first, later } in plan(event.kind(), &[]) {
         let Some(number) = value.number(event) else { continue };
         let before = if out.len() == start { first } else { later };
         value.put(out, &mut NoNames, event, &before, number);
@@ -327,9 +336,11 @@ const SEPARATOR: &str = ", ";
 /// Text before hexadecimal digits.
 const HEXADECIMAL: &[u8; 2] = b"0x";
 
-fn plan(event: &EventType) -> Vec<ArgumentPlan> {
-    let named = event.args.iter().enumerate();
-    let named = named.filter(|(_, argument)| argument.kind != ArgumentKind::Unnamed);
+fn plan(event: &EventType, left_out: &[&str]) -> Vec<ArgumentPlan> {
+    let is_shown = |argument: &Argument| {
+        argument.kind != ArgumentKind::Unnamed && !left_out.contains(&argument.name.as_str())
+    };
+    let named = event.args.iter().enumerate().filter(|(_, argument)| is_shown(argument));
     let plan = |(index, argument): (usize, &Argument)| {
         let name = match argument.kind {
             // A list has no name, because its items have their own types.

@@ -34,24 +34,36 @@ pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{:blanks$}", "")
 }
 
-/// Returns a text that fills at most `width` cells. `…` marks the end of a text that was cut.
+/// Returns a text that fills at most `width` cells. `…` marks the place where a text was cut. A
+/// number at the end of the text remains, because it often distinguishes names.
 ///
 /// ```
 /// use tracewell::text::shortened;
 ///
 /// assert_eq!(shortened("System Timer Thread", 9), "System T…");
 /// assert_eq!(shortened("control", 9), "control");
+/// assert_eq!(shortened("process 4194304/12", 16), "process 4194…/12");
 /// ```
 pub fn shortened(text: &str, width: usize) -> Cow<'_, str> {
     if display_width(text) <= width {
         return Cow::Borrowed(text);
     }
-    let mut filled = 1;
+    let number = number_at_end(text, width / 2);
+    let mut filled = 1 + number.len();
     let kept = text.chars().take_while(|c| {
         filled += c.width().unwrap_or(0);
         filled <= width
     });
-    Cow::Owned(kept.chain(['…']).collect())
+    Cow::Owned(kept.chain(['…']).chain(number.chars()).collect())
+}
+
+/// Returns the number at the end of a text, with the character before it, such as `/12`. Returns an
+/// empty text if there is no number, or if it is longer than `longest`.
+fn number_at_end(text: &str, longest: usize) -> &str {
+    let before = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let separator = before.ends_with(|c: char| c.is_ascii_punctuation() || c == ' ');
+    let start = before.len() - usize::from(separator);
+    if before.len() == text.len() || text.len() - start > longest { "" } else { &text[start..] }
 }
 
 /// Folds a line into lines of at most `width` cells. The lines after the first begin with `indent`

@@ -17,6 +17,7 @@
 //! | status | 4 | the [`StatusWords`] |
 //! | index | 5 | byte position of the previous index block, 0 if none; index entries |
 //! | end | 6 | byte position of the last index block, 0 if none |
+//! | program end | 7 | a [`ProgramEnd`](crate::ProgramEnd) |
 //!
 //! Strings are padded with 0. [`IndexEntry`](super::IndexEntry) describes the entries of an index.
 //!
@@ -47,11 +48,20 @@ pub enum Kind {
     Index,
     /// Ends a log that was closed.
     End,
+    /// Says how the recorded program ended.
+    ProgramEnd,
 }
 
 impl Kind {
-    const ALL: [Self; 6] =
-        [Self::Start, Self::Type, Self::Packet, Self::Status, Self::Index, Self::End];
+    const ALL: [Self; 7] = [
+        Self::Start,
+        Self::Type,
+        Self::Packet,
+        Self::Status,
+        Self::Index,
+        Self::End,
+        Self::ProgramEnd,
+    ];
 
     /// Returns the number that encodes the kind in the format.
     pub const fn code(self) -> u32 {
@@ -62,6 +72,7 @@ impl Kind {
             Self::Status => 4,
             Self::Index => 5,
             Self::End => 6,
+            Self::ProgramEnd => 7,
         }
     }
 

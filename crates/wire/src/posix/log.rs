@@ -9,6 +9,7 @@
 //! | name | 2 | event id; length of the name in bytes; the name, padded with 0 |
 //! | records | 3 | records as in `record`, oldest first, none of them hidden |
 //! | end | 4 | [`LogStatus`] |
+//! | program end | 5 | a [`ProgramEnd`](crate::ProgramEnd) |
 //!
 //! Record blocks are numbered from 0, in the order of their records.
 //!
@@ -45,10 +46,12 @@ pub enum Kind {
     Records,
     /// Ends a log that was closed.
     End,
+    /// Says how the traced program ended.
+    ProgramEnd,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Header, Self::Name, Self::Records, Self::End];
+    const ALL: [Self; 5] = [Self::Header, Self::Name, Self::Records, Self::End, Self::ProgramEnd];
 
     /// Returns the number that encodes the kind in the format.
     pub const fn code(self) -> u32 {
@@ -57,6 +60,7 @@ impl Kind {
             Self::Name => 2,
             Self::Records => 3,
             Self::End => 4,
+            Self::ProgramEnd => 5,
         }
     }
 

@@ -13,10 +13,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use tracewell::format;
-use tracewell::input::Settings;
+use tracewell::format::{self, FORMATS};
+use tracewell::input::{InputError, Settings};
 use tracewell::model::Severity;
-use tracewell::select::Selection;
+use tracewell::select::{Selection, did_you_mean, nearest};
 use tracewell_collect::{
     CollectReport, Collected, Datagrams, Options, SCHEMA, SharedOutput, Source, Stream, Until,
 };
@@ -180,6 +180,7 @@ impl Collect {
         let here = [PathBuf::from("-")];
         let settings = self.input.settings()?;
         let settings = self.input.configured(settings, &here, &mut Configs::default())?;
+        check_options(&settings)?;
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;
         let shared = SharedOutput::new(io::stdout());
@@ -364,6 +365,28 @@ impl Collect {
             outcome = outcome.max(Failure::io(name, error).report());
         }
         outcome
+    }
+}
+
+/// Checks the options of the format before any source is opened: those of the format that the user
+/// names, otherwise whether any format has them.
+fn check_options(settings: &Settings) -> Result<(), Failure> {
+    if let Some(name) = &settings.format {
+        let format = format::by_name(name)
+            .ok_or_else(|| Failure::from(InputError::NoSuchFormat(name.clone())))?;
+        // The decoder checks the values, too.
+        return match format.decoder(settings) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Failure::usage(error)),
+        };
+    }
+    let all = || FORMATS.iter().flat_map(|format| format.options).map(|option| option.key);
+    match settings.options.keys().find(|key| all().all(|known| known != *key)) {
+        Some(key) => {
+            let hint = did_you_mean(nearest(key, all()));
+            Err(Failure::usage(format!("-O {key}: no format has this option{hint}")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! | file | purpose |
 //! |---|---|
 //! | `abandoned` | removes files that a killed recorder left |
+//! | `ending` | the end of the program, in the file and on standard error |
 //! | `live` | the progress line |
 //! | `memory` | the file that is mapped as a stream's memory |
 //! | `place` | replaces an earlier recording at the right time |
@@ -14,6 +15,7 @@
 //! survive however the program ends.
 
 mod abandoned;
+mod ending;
 mod live;
 mod memory;
 mod place;
@@ -143,12 +145,15 @@ impl Record {
         let shows = live::shows_beside_process(self.progress, process);
         progress::during(shows, |elapsed| vec![line.at(elapsed)], attend);
         failures.note(trace.finish());
+        let events = trace.events();
         if trace.draft.replaces() {
-            match trace.has_events() {
-                true => failures.note(trace.draft.commit_or_keep()),
-                false => self.warn_unchanged(),
+            if !trace.has_events() {
+                self.warn_unchanged();
+                return Ok(failures.0);
             }
+            failures.note(trace.draft.commit_or_keep());
         }
+        ending::print(Path::new(""), None, Some((events, self.output.as_path())));
         Ok(failures.0)
     }
 
@@ -173,19 +178,24 @@ impl Record {
             |beside| PosixTrace::begin(held.process(), beside).map_err(Failure::report).ok();
         let posix = beside.and_then(begin);
         let child = held.release().map_err(|error| at_program(&error))?;
+        let process = child.id();
         // The program records from now on, so report failures, but continue until the program ends.
         let mut failures = Failures::default();
         let recording = Recording::new(output, log, &stream);
         let place = recording.place();
         let flusher = Flusher::start(Arc::clone(&stream), Log::new(recording, Take::Out));
         let log = posix.as_ref().and_then(PosixTrace::log);
+        if let Some(posix) = &posix {
+            posix.print_place();
+        }
         let mut line = live::Line::new(Some(&stream), log);
         let shows = live::shows_beside_program(self.progress);
         let status =
             progress::during(shows, |elapsed| vec![line.at(elapsed)], || passed.wait(child));
         // The log's end block then states that the recording has ended.
         stream.stop();
-        let saved = flusher.and_then(|flusher| flusher.stop().map_err(io::Error::other));
+        let end = status.as_ref().ok().map(|status| ending::of_program(process, *status));
+        let saved = flusher.and_then(|flusher| flusher.stop_after(end).map_err(io::Error::other));
         failures.note(saved.map(drop).map_err(|error| Failure::io(&self.output, &error)));
         let of_stream = stream.image().status();
         let mut place = place::lock(&place);
@@ -194,15 +204,23 @@ impl Record {
             place.commit();
         }
         failures.add(&place.failures);
+        let mut events = stream.image().recorded();
         let traced = posix.is_some_and(|posix| {
+            if let Some(end) = end {
+                posix.program_ended(end);
+            }
             // Write the end of the log first, because `has_events` reads the file.
             failures.note(posix.finish());
             posix.has_events() && {
+                // If there are two files, a note names the second one.
+                events = if of_stream.lanes == 0 { posix.events() } else { events };
                 failures.note(keep(posix, &place.draft, of_stream.lanes == 0));
                 true
             }
         });
         self.warn_lost(&of_stream, traced, place.draft.replaces());
+        let recorded = of_stream.lanes > 0 || traced;
+        ending::print(self.name(), end, recorded.then_some((events, self.output.as_path())));
         Ok(failures.combined_with(status.map_err(|error| at_program(&error))?))
     }
 

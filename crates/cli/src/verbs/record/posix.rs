@@ -10,9 +10,10 @@ use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Stop, Trace};
 use tracewell::text::shown_path;
 use tracewell_posix::{Attributes, Controller, LogPolicy, UNNAMED, registry_fault};
+use tracewell_record::stream::ProgramEnd;
 
 use crate::draft::Draft;
-use crate::outcome::{Failure, warn};
+use crate::outcome::{Failure, note, warn};
 
 /// Size of the stream in bytes. The stream contains the records that are not in the log yet.
 const STREAM_SIZE: usize = 16 << 20;
@@ -67,6 +68,22 @@ impl PosixTrace {
     /// Returns the open log, so that the caller can read its length.
     pub(super) fn log(&self) -> Option<File> {
         self.log.try_clone().ok()
+    }
+
+    /// Prints where the events are until the program ends.
+    pub(super) fn print_place(&self) {
+        let path = shown_path(self.draft.path());
+        note!("until the program ends, events of posix_trace_event are in {path}");
+    }
+
+    /// Returns the number of events of programs that were stored in the log.
+    pub(super) fn events(&self) -> u64 {
+        self.controller.logged_events()
+    }
+
+    /// Sets how the program ended, for the log.
+    pub(super) fn program_ended(&self, end: ProgramEnd) {
+        self.controller.program_ended(end);
     }
 
     /// Ends the stream and its log.

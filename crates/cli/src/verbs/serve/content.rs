@@ -466,7 +466,7 @@ struct StoredFacts;
 impl StoredFacts {
     fn json(progress: &Progress, info: Option<Value>, diagnostics: &Diagnostics) -> Value {
         let diagnostics = diagnostics.iter().map(|diagnostic| {
-            json!([diagnostic.severity.as_str(), diagnostic.offset, diagnostic.message])
+            json!([diagnostic.severity.as_str(), diagnostic.offset, diagnostic.message_with_file()])
         });
         json!({
             "events": progress.advance.events,

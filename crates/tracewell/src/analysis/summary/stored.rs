@@ -55,6 +55,7 @@ impl Stored for Summary {
             arrows: Vec::new(),
             levels: Vec::new(),
             machines: Vec::new(),
+            spans: Vec::new(),
             findings: Vec::new(),
             reasons: Vec::new(),
             figures: Figures::default(),

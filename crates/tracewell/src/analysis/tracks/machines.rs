@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::spans::{SpanTrack, SpanTrackBuilder};
 use super::{Arrow, ArrowKind, Position, Row};
 use crate::analysis::machines::{
     Figures, Handovers, Level, Machine, MachineMoments, Machines, Named, Passed,
@@ -15,11 +16,21 @@ use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 pub struct LevelTrack {
     /// The queue, pool or semaphore.
     pub object: Named,
+    /// The active object to which the queue belongs, if known.
+    pub owner: Option<Named>,
     /// True if the levels are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
     /// The levels that events contain; `None` if the level is unknown because events are missing.
     /// An event contains the level that existed before its own effect.
     pub row: Row<Option<u64>>,
+}
+
+impl LevelTrack {
+    /// Returns the name of the queue, pool or semaphore. A queue without a name is named after its
+    /// owner.
+    pub fn label(&self, trace: &Trace) -> String {
+        self.object.label_by_owner(trace, self.owner, "queue")
+    }
 }
 
 /// A state machine over time.
@@ -44,7 +55,7 @@ pub struct StepSpan {
     pub until: Option<Position>,
 }
 
-/// The tracks of machines, levels and messages.
+/// The tracks of machines, levels, messages and spans.
 #[derive(Clone, Debug)]
 pub struct MachineTracks {
     /// Levels of queues, pools and semaphores, in the order of the figures.
@@ -53,32 +64,43 @@ pub struct MachineTracks {
     pub machines: Vec<MachineTrack>,
     /// Messages, in the order in which they were taken.
     pub messages: Vec<Arrow>,
+    /// The spans of instrumented programs, by thread and then by depth.
+    pub spans: Vec<SpanTrack>,
     /// Number of entries that the tracks do not contain, because there are too many.
     pub left_out: u64,
     /// The figures of the same trace.
     pub figures: Figures,
 }
 
-/// A sink for the tracks of machines, levels and messages, but not for the scheduler's tracks.
+/// A sink for the tracks of machines, levels, messages and spans, but not for the scheduler's
+/// tracks.
 #[derive(Clone, Debug)]
 pub struct MachineTrackBuilder {
     machines: Machines<MachineBuilder>,
     handovers: Handovers,
+    spans: SpanTrackBuilder,
 }
 
 impl MachineTrackBuilder {
-    /// Creates a builder of tracks with at most `max` entries: changes, steps and messages.
+    /// Creates a builder of tracks with at most `max` entries: changes, steps and messages. The
+    /// tracks of spans have at most `max` further changes.
     pub fn new(max: u64) -> Self {
         let builder = MachineBuilder { max, ..MachineBuilder::default() };
-        Self { machines: Machines::with_moments(builder), handovers: Handovers::default() }
+        Self {
+            machines: Machines::with_moments(builder),
+            handovers: Handovers::default(),
+            spans: SpanTrackBuilder::new(max),
+        }
     }
 
     /// Returns the tracks after all events. `trace` is the trace after the last event.
     pub fn finish(self, trace: &Trace) -> MachineTracks {
         let (figures, mut builder) = self.machines.finish(trace);
-        let (messages, left_out) = (std::mem::take(&mut builder.arrows), builder.left_out);
+        let messages = std::mem::take(&mut builder.arrows);
+        let left_out = builder.left_out + self.spans.left_out;
         let (levels, machines) = builder.finish(&figures);
-        MachineTracks { levels, machines, messages, left_out, figures }
+        let spans = self.spans.finish();
+        MachineTracks { levels, machines, messages, spans, left_out, figures }
     }
 }
 
@@ -89,11 +111,13 @@ impl Sink for MachineTrackBuilder {
                 self.machines.moments().message(sent, taken);
             }
         }
+        self.spans.events(trace, batch)?;
         self.machines.events(trace, batch)
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.handovers.gap();
+        self.spans.loss(trace, loss)?;
         self.machines.loss(trace, loss)
     }
 }
@@ -174,8 +198,8 @@ impl MachineBuilder {
         let (mut levels, mut machines) = (self.levels.into_map(), self.machines.into_map());
         // The figures contain the current name of each object.
         let level = |level: &Level| {
-            let Level { object, counts_free, .. } = *level;
-            Some(LevelTrack { object, counts_free, ..levels.remove(&object)? })
+            let Level { object, owner, counts_free, .. } = *level;
+            Some(LevelTrack { object, owner, counts_free, ..levels.remove(&object)? })
         };
         let machine = |machine: &Machine| {
             let name = machine.name;
@@ -189,7 +213,8 @@ impl MachineBuilder {
 impl MachineMoments for MachineBuilder {
     fn level(&mut self, object: Named, level: u64, at: Position) {
         if self.has_room() {
-            let new = || LevelTrack { object, counts_free: false, row: Row::default() };
+            let new =
+                || LevelTrack { object, owner: None, counts_free: false, row: Row::default() };
             self.levels.get(object, new).row.set(at, Some(level));
         }
     }

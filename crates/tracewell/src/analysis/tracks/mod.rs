@@ -9,6 +9,7 @@
 //! | `locks` | holders of mutexes, and waits |
 //! | `jobs` | jobs from release to completion |
 //! | `machines` | states and steps of machines, levels of queues, messages |
+//! | `spans` | the spans of instrumented programs, in each thread |
 //! | `findings` | priority inversions and missed deadlines |
 //! | `settled` | passes on finished parts of tracks before the end of the trace |
 //!
@@ -46,6 +47,7 @@ mod locks;
 mod machines;
 mod row;
 mod settled;
+mod spans;
 mod state;
 
 pub use builder::TrackBuilder;
@@ -55,6 +57,7 @@ pub use locks::{Holder, LockTrack, WaitSpan};
 pub use machines::{LevelTrack, MachineTrack, MachineTrackBuilder, MachineTracks, StepSpan};
 pub use row::{Change, Row, Span};
 pub(in crate::analysis) use settled::Settled;
+pub use spans::{EnteredSpan, SpanTrack};
 pub use state::{Occupant, Reason, State};
 
 use crate::analysis::machines as machine_figures;
@@ -86,6 +89,8 @@ pub struct Tracks {
     pub levels: Vec<LevelTrack>,
     /// State machines, in the order of the figures.
     pub machines: Vec<MachineTrack>,
+    /// The spans of instrumented programs, by thread and then by depth.
+    pub spans: Vec<SpanTrack>,
     /// Priority inversions and missed deadlines, in the order of their ends.
     pub findings: Vec<Finding>,
     /// Gaps in order of time.

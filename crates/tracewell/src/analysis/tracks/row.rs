@@ -83,6 +83,15 @@ impl<S: Copy + PartialEq> Row<S> {
         total(self.spans(ticks.clone(), end).filter(|span| of(span.state)).map(within))
     }
 
+    /// Creates a row of states in order of time. Successive equal states are one.
+    pub(crate) fn of_states(changes: impl Iterator<Item = Change<S>>) -> Self {
+        let mut row = Self::default();
+        for Change { at, state } in changes {
+            row.set(at, state);
+        }
+        row
+    }
+
     /// Creates a row of changes, which must be in order of time.
     pub(in crate::analysis) fn of(changes: Vec<Change<S>>) -> Self {
         Self { changes }

@@ -1,16 +1,21 @@
-//! Converts the tracks of state machines, and the levels of queues, pools and semaphores, to rows.
+//! Converts the tracks of state machines and spans, and the levels of queues, pools and semaphores,
+//! to rows.
 //!
 //! | kind of row | state of a change | value |
 //! |---|---|---|
-//! | `machine` | 1 if the state is known, otherwise 0 | index into the names in `states` |
+//! | `machine` | 1 if the state is known, otherwise 0; 2 if a thread is in no span | index into the names in `states` |
 //! | `steps` | 1 during a step, otherwise 0 | 0 |
 //! | `level` | 1 if the level is known, otherwise 0 | the level; `most` is the maximum |
+
+use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
 use super::rows::Rows;
 use crate::analysis::machines::Named;
-use crate::analysis::tracks::{Arrow, LevelTrack, MachineTrack, MachineTracks, Row, StepSpan};
+use crate::analysis::tracks::{
+    Arrow, Change, LevelTrack, MachineTrack, MachineTracks, Row, SpanTrack, StepSpan,
+};
 use crate::model::Trace;
 use crate::report::key_text;
 
@@ -22,7 +27,9 @@ pub(super) struct MachineRows {
     pub(super) messages: Vec<Arrow>,
 }
 
-/// A state machine: its members `name`, `key` and `states`, its states and its steps.
+/// A state machine: its members `name`, `key` and `states`, its states and its steps. The spans of
+/// a thread are also a machine, which is in one of the spans or in none. They have the further
+/// member `group`, which is the heading of these rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MachineRow {
     pub(super) members: Value,
@@ -39,9 +46,10 @@ pub(super) struct LevelRow {
 
 impl MachineRows {
     pub(super) fn new(trace: &Trace, tracks: MachineTracks) -> Self {
-        let MachineTracks { machines, levels, messages, .. } = tracks;
+        let MachineTracks { machines, levels, messages, spans, .. } = tracks;
+        let machines = machines.into_iter().map(|track| machine(trace, track));
         Self {
-            machines: machines.into_iter().map(|track| machine(trace, track)).collect(),
+            machines: machines.chain(spans.iter().map(|track| spans_of(trace, track))).collect(),
             levels: levels.into_iter().map(|track| level(trace, track)).collect(),
             messages,
         }
@@ -66,9 +74,37 @@ fn machine(trace: &Trace, track: MachineTrack) -> MachineRow {
     MachineRow { members, row, steps }
 }
 
+/// The heading of the rows of spans.
+const SPANS: &str = "Spans";
+
+/// Returns the spans of a thread at one depth.
+fn spans_of(trace: &Trace, track: &SpanTrack) -> MachineRow {
+    let SpanTrack { context, depth, row } = track;
+    let mut names: Vec<&str> = Vec::new();
+    let mut indices: HashMap<&str, u32> = HashMap::new();
+    let changes = row.changes().iter().map(|change| {
+        let index = change.state.map(|span| {
+            let name = span.name(trace);
+            *indices.entry(name).or_insert_with(|| {
+                names.push(name);
+                names.len() as u32 - 1
+            })
+        });
+        Change { at: change.at, state: index }
+    });
+    let row = Row::of_states(changes);
+    let thread = trace.contexts.get(*context);
+    let name = thread.map_or("?", |thread| thread.name.as_str());
+    let name = if *depth == 0 { name.to_owned() } else { format!("{name} ({})", depth + 1) };
+    let key = format!("{}/{depth}", thread.map_or("", |thread| thread.key_text.as_str()));
+    let members = json!({ "name": name, "key": key, "states": names, "group": SPANS });
+    MachineRow { members, row, steps: Vec::new() }
+}
+
 fn level(trace: &Trace, track: LevelTrack) -> LevelRow {
-    let LevelTrack { object, counts_free, row } = track;
-    let mut members = members(trace, &object);
+    let mut members = members(trace, &track.object);
+    members["name"] = track.label(trace).into();
+    let LevelTrack { counts_free, row, .. } = track;
     members["unit"] = if counts_free { "free items" } else { "items" }.into();
     let levels = row.changes().iter().filter_map(|change| change.state);
     members["most"] = levels.max().unwrap_or(0).into();
@@ -78,7 +114,8 @@ fn level(trace: &Trace, track: LevelTrack) -> LevelRow {
 impl MachineRow {
     fn show(&self, resolution: u64, rows: &mut Rows) {
         let Self { members, row, steps } = self;
-        let code = |state: Option<u32>| (u64::from(state.is_some()), u64::from(state.unwrap_or(0)));
+        let no_state = if members["group"].is_null() { 0 } else { 2 };
+        let code = |state: Option<u32>| state.map_or((no_state, 0), |state| (1, state.into()));
         let changes = row.changes()[rows.first(row)..].iter();
         let changes =
             rows.thinned(changes.map(|change| (change.at, code(change.state))), resolution);

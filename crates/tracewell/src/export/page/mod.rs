@@ -75,7 +75,7 @@ pub static HTML: Export = Export {
 };
 
 /// The version of the payload.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 fn write(
     input: &mut Input,

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
-    Entry, FileHeader, Frame, FrameHeader, ReadError as WireError, TimeConversion, ids,
+    Damage, Entry, FileHeader, Frame, FrameHeader, ReadError as WireError, TimeConversion, ids,
 };
 
 use super::frames::Frames;
 use super::merge::{Content, Located, Merge, Part, Taken, take};
 use super::processes::Processes;
-use super::{FORMAT, Header, row};
+use super::{FORMAT, Header, NOT_PUBLIC, row};
 use crate::format::names::Names;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::{ArgumentKind, Schema};
@@ -165,6 +165,9 @@ fn read_header(
         Err(WireError::Incomplete { needed }) => {
             let message = format!("expected a header of {needed} bytes, found {}", bytes.len());
             Err(ReadError { offset, message })
+        }
+        Err(error @ WireError::Damaged(Damage::Magic { .. })) => {
+            Err(ReadError { offset, message: format!("{error}; {NOT_PUBLIC}") })
         }
         Err(error) => Err(ReadError { offset, message: error.to_string() }),
     }

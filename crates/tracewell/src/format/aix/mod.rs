@@ -40,6 +40,10 @@ pub static FORMAT: Format = Format {
     ..Format::new("aix", recognise, decoder::new)
 };
 
+/// A hint for files that may be logs of AIX's own trace daemon.
+pub const NOT_PUBLIC: &str = "if this is a log of AIX's trace daemon: its layout is not public, so \
+                              Tracewell cannot read it";
+
 /// Content of the shipped file `templates/groups`, which contains one group of hook ids per line.
 ///
 /// ```

@@ -10,10 +10,9 @@ use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, WORD, word};
 use super::image::Image;
 use super::log::{Log, Stop};
 use super::merge::Merge;
-use super::snapshot::not_closed;
-use super::{FORMAT, is_image};
-use crate::format::blocks::TrailingBytes;
-use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
+use super::{FORMAT, is_image, snapshot};
+use crate::format::blocks::{TrailingBytes, not_closed};
+use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings, program};
 use crate::model::schema::Schema;
 use crate::model::{
     Clock, Emitter, Fact, FactForm, Flow, LossCause, PayloadLayout, Rate, Severity, Trace,
@@ -26,6 +25,7 @@ struct NativeDecoder {
     log: Log,
     merge: Merge,
     begun: bool,
+    is_growing: bool,
     /// The state of the bytes after the log; `None` until the end of the log has been read.
     trailing: Option<TrailingBytes>,
 }
@@ -34,7 +34,8 @@ struct NativeDecoder {
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let schema = FORMAT.with_schemas(Schema::empty(), settings)?;
     let (log, merge) = (Log::default(), Merge::default());
-    Ok(Box::new(NativeDecoder { schema, log, merge, begun: false, trailing: None }))
+    let is_growing = settings.is_growing;
+    Ok(Box::new(NativeDecoder { schema, log, merge, begun: false, is_growing, trailing: None }))
 }
 
 impl Decoder for NativeDecoder {
@@ -153,6 +154,9 @@ impl NativeDecoder {
         }
         self.rest(out)?;
         out.trace.facts.extend(self.merge.kernel.facts());
+        if let Some(end) = self.log.program_end {
+            program::ended(end, self.log.place.at, out.trace);
+        }
         self.trailing = self.log.ended.then(|| TrailingBytes::new(self.log.place.at, MAGIC));
         Flow::Continue(Progress::Done)
     }
@@ -166,11 +170,11 @@ impl NativeDecoder {
             out.loss(None, cause, end)?;
         }
         if !self.log.ended {
-            if out.trace.fact("state") == Some(State::Running.code()) {
-                out.trace.replace_fact(not_closed());
+            let is_running = out.trace.fact("state") == Some(State::Running.code());
+            if is_running && !self.is_growing {
+                out.trace.replace_fact(snapshot::not_closed());
             }
-            let message = "the log was not closed: it ends here without an end block";
-            out.trace.diagnostics.add(Severity::Note, end, message);
+            not_closed(end, self.is_growing, out)?;
         }
         if let Some(status) = self.log.status {
             let others = [status.lost_unplaced, status.lost_suspended, status.lost_log];

@@ -1,5 +1,6 @@
 //! Reads the runs in a log, block by block. After a damaged block it searches for the next one.
 
+use tracewell_wire::ProgramEnd;
 use tracewell_wire::native::block::{self, Block, Kind, Lookup, Start, StatusWords};
 use tracewell_wire::native::{PacketHeader, WORD};
 
@@ -19,6 +20,8 @@ pub(super) struct Log {
     pub(super) status: Option<StatusWords>,
     /// True if an end block was read.
     pub(super) ended: bool,
+    /// How the recorded program ended, if a recorder wrote this.
+    pub(super) program_end: Option<ProgramEnd>,
     /// Expected number of the next block.
     next: u64,
 }
@@ -94,6 +97,7 @@ impl Log {
                 self.status = StatusWords::read(found.body);
                 return Some(Stop::Status);
             }
+            Some(Kind::ProgramEnd) => self.program_end = ProgramEnd::read(found.body),
             Some(Kind::End) => {
                 self.ended = true;
                 return Some(Stop::End);

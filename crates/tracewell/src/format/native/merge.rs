@@ -163,18 +163,21 @@ impl Merge {
         if self.kernel.has(record.id) {
             return self.kernel.deliver(record, context, ticks, out);
         }
-        if let Some(role) = out.trace.program_spans.role(record.id) {
-            sites::note_span(out, role, (record, context), ticks);
-        }
         let event = NewEvent::new(ticks, context, u32::from(record.id));
-        if !self.kernel.are_recorded() {
+        let spans = &mut out.trace.program_spans;
+        if !self.kernel.are_recorded() && !spans.are_recorded() {
             return out.event(event, record.start..record.end, HEAD);
         }
-        // The rows of a kernel's events are not in the window. All rows of a batch have the same
-        // form, so copy the row of every event in this stream.
-        let window = out.window;
-        let copy = payload(record, window.bytes, window.offset);
-        out.buffer.payloads.extend_from_slice(copy);
+        // The arguments of a kernel's events and the numbers of spans are not in the window. All
+        // rows of a batch have the same form, so the rows of all events in the stream are copied.
+        let arguments = payload(record, out.window.bytes, out.window.offset);
+        let copies = &mut out.buffer.payloads;
+        match spans.role(record.id) {
+            Some(role) => {
+                sites::number_spans(role, (record, context), arguments, (spans, copies));
+            }
+            None => copies.extend_from_slice(arguments),
+        }
         out.decoded(event, record.start..record.end)
     }
 

@@ -1,15 +1,15 @@
-//! Recognises the event types that `tracewell-tracing` defines for call sites and spans, and adds
-//! the spans of a program to the trace. `tracewell_wire::native` defines the names of families and
+//! Recognises the event types that `tracewell-tracing` defines for call sites and spans, and
+//! numbers the spans of a program. `tracewell_wire::native` defines the names of families and
 //! fields.
 
 use tracewell_wire::native::{
     EventTypeText, FieldKind, LEVEL_FAMILIES, PARENT_FIELD, SPAN_FAMILY, SPAN_FIELD, SPAN_RECORD,
-    word,
+    WORD,
 };
 
-use super::run::{HEAD, Record};
+use super::run::Record;
 use crate::model::schema::{CallSite, Instrumentation, Level, SpanRole};
-use crate::model::{ContextId, Emitter};
+use crate::model::{ContextId, ProgramSpans};
 use crate::text::shown;
 
 /// The target of all records that `tracing-log` passes on from the crate `log`, and the name of the
@@ -87,25 +87,25 @@ pub(super) const fn span_fields(role: Option<SpanRole>) -> usize {
     }
 }
 
-/// Adds the beginning or the end of a span to the trace.
-pub(super) fn note_span(
-    out: &mut Emitter<'_>,
+/// Appends the arguments of an event to `out`, with the numbers of spans in place of their ids.
+pub(super) fn number_spans(
     role: SpanRole,
     (record, context): (Record, ContextId),
-    ticks: u64,
+    arguments: &[u8],
+    (spans, out): (&mut ProgramSpans, &mut Vec<u8>),
 ) {
-    let payload = record.start + u64::from(HEAD);
-    let place = |at: u64| at.checked_sub(out.window.offset).map(|place| place as usize);
-    let bytes = place(payload)
-        .zip(place(record.end))
-        .and_then(|(start, end)| out.window.bytes.get(start..end));
-    // If a record has no arguments, no span is recorded.
-    let Some(number) = bytes.and_then(|bytes| word(bytes, 0)) else { return };
-    let spans = &mut out.trace.program_spans;
-    match role {
-        SpanRole::Begins => spans.begin(context, number, (ticks, u32::from(record.id))),
-        _ => spans.end(context, number, ticks),
+    let fields = span_fields(Some(role)) * WORD;
+    let (ids, others) = arguments.split_at_checked(fields).unwrap_or((&[], arguments));
+    for (index, id) in ids.as_chunks::<WORD>().0.iter().enumerate() {
+        let number = match (u64::from_le_bytes(*id), role) {
+            (0, _) => 0,
+            (id, SpanRole::Begins) if index == 0 => spans.begin(context, id, u32::from(record.id)),
+            (id, SpanRole::Ends) => spans.end(context, id),
+            (id, _) => spans.number(context, id),
+        };
+        out.extend_from_slice(&number.to_le_bytes());
     }
+    out.extend_from_slice(others);
 }
 
 #[cfg(test)]

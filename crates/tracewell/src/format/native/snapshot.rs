@@ -6,7 +6,7 @@
 //! copied last, because the type of a committed record was defined before the record. Copies are
 //! made with read calls, not from a mapping, so that the copied data cannot change during decoding.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -84,8 +84,8 @@ pub fn note(start: &[u8]) -> Option<Note> {
     let process = ImageHeader::of_words(&words).ok()?.process;
     let recorded_state = word(start, at::STATE).map(State::of_code);
     // Some systems do not show processes as files.
-    let lives = Path::new("/proc/self").exists().then(|| format!("/proc/{process}"));
-    let (state, fact) = match lives.map(|path| Path::new(&path).exists()) {
+    let runs = Path::new("/proc/self").exists().then(|| is_running(process));
+    let (state, fact) = match runs {
         Some(true) => (", which created the stream, is running", None),
         Some(false) if recorded_state == Some(State::Running) => {
             (", which created the stream, ended without closing it", Some(not_closed()))
@@ -98,6 +98,19 @@ pub fn note(start: &[u8]) -> Option<Note> {
     };
     let message = format!("a copy of a stream's memory; process {process}{state}");
     Some(Note { message, fact })
+}
+
+/// Returns true if at least one thread of a process has not ended. A killed process remains visible
+/// until its parent waits for it, and so does the first thread of a process until the others end.
+fn is_running(process: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return false };
+    threads.flatten().any(|thread| {
+        let status = fs::read(thread.path().join("stat")).unwrap_or_default();
+        // The state follows the name, which is in brackets and may contain brackets.
+        let name_end = status.iter().rposition(|byte| *byte == b')');
+        let state = name_end.and_then(|end| status.get(end + 2));
+        state.is_some_and(|state| !matches!(state, b'Z' | b'X' | b'x'))
+    })
 }
 
 /// Returns the state of a stream or log that its process did not close. The recorded state still

@@ -11,11 +11,11 @@ use tracewell_wire::posix::object::ObjectHeader;
 use super::log::Log;
 use super::rows::Rows;
 use super::{FORMAT, facts, is_memory, memory, ring};
-use crate::format::blocks::TrailingBytes;
+use crate::format::blocks::{TrailingBytes, not_closed};
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
-    Clock, Emitter, Flow, LossCause, PayloadLayout, Rate, RecordedArguments, Severity, Trace,
+    Clock, Emitter, Flow, LossCause, PayloadLayout, Rate, RecordedArguments, Trace,
 };
 
 /// Extracts the recorded data of an event on request.
@@ -37,6 +37,7 @@ impl RecordedArguments for Recorded {
 struct PosixDecoder {
     schema: Arc<Schema>,
     rows: Rows,
+    is_growing: bool,
     /// The log; `None` until its header has been read.
     log: Option<(LogHeader, Log)>,
     /// The state of the bytes after the log; `None` until the end of the log has been read.
@@ -46,7 +47,8 @@ struct PosixDecoder {
 /// Creates a decoder. This format has no options.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let schema = FORMAT.with_schemas(super::schema(), settings)?;
-    Ok(Box::new(PosixDecoder { schema, rows: Rows::default(), log: None, trailing: None }))
+    let (rows, is_growing) = (Rows::default(), settings.is_growing);
+    Ok(Box::new(PosixDecoder { schema, rows, is_growing, log: None, trailing: None }))
 }
 
 impl Decoder for PosixDecoder {
@@ -67,7 +69,7 @@ impl Decoder for PosixDecoder {
             return Ok(trailing.read(&input, out));
         }
         if let Some((header, log)) = &mut self.log {
-            return Ok(match follow(header, log, &mut self.rows, input, out) {
+            return Ok(match follow((header, self.is_growing), log, &mut self.rows, input, out) {
                 Flow::Continue(Followed::Wants(progress)) => progress,
                 Flow::Continue(Followed::Ended(end)) => {
                     self.trailing.insert(TrailingBytes::new(end, MAGIC)).read(&input, out)
@@ -138,7 +140,7 @@ enum Followed {
 
 /// Continues to read a log after its header.
 fn follow(
-    header: &LogHeader,
+    (header, is_growing): (&LogHeader, bool),
     log: &mut Log,
     rows: &mut Rows,
     input: Input<'_>,
@@ -163,8 +165,10 @@ fn follow(
     };
     out.flush()?;
     let Some((status, end)) = ended else {
-        let message = "the log was not closed: it ends here without an end block";
-        out.trace.diagnostics.add(Severity::Note, end, message);
+        if !is_growing {
+            facts::of_unclosed_log(out.trace);
+        }
+        not_closed(end, is_growing, out)?;
         return Flow::Continue(Followed::CutOff);
     };
     at_end(header, &status, end, out)?;

@@ -74,6 +74,12 @@ pub(super) fn of_status(trace: &mut Trace, status: &LogStatus) {
     ]);
 }
 
+/// Adds the status that `posix_trace_get_status` returns for a log that was not closed.
+pub(super) fn of_unclosed_log(trace: &mut Trace) {
+    let names = ["stream_overrun_status", "log_overrun_status"];
+    trace.facts.extend(names.map(|name| overrun(name, 1)));
+}
+
 fn overrun(name: &'static str, value: u64) -> Fact {
     let set = if value == 0 { "POSIX_TRACE_NO_OVERRUN" } else { "POSIX_TRACE_OVERRUN" };
     text(name, value, set)

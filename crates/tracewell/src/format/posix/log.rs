@@ -1,13 +1,14 @@
 //! Reads a log of adjacent blocks while its bytes arrive. After a damaged block, searches for the
 //! next valid one.
 
+use tracewell_wire::ProgramEnd;
 use tracewell_wire::frame::{self, HEAD, Lookup};
 use tracewell_wire::posix::log::{self, Kind, LogStatus, MAGIC};
 
 use super::rows::Rows;
 use super::types;
 use crate::format::blocks::BlockPlace;
-use crate::format::{Input, Progress};
+use crate::format::{Input, Progress, program};
 use crate::model::{Emitter, Flow, LossCause, Severity, Trace};
 
 /// Reads a log, block by block.
@@ -92,6 +93,7 @@ impl Log {
                 rows.add_all(body, at, out)?;
             }
             Some(Kind::End) => self.status = Some(LogStatus::read(body).unwrap_or_default()),
+            Some(Kind::ProgramEnd) => program_end(body, at, out.trace),
             Some(Kind::Header) | None => {}
         }
         Flow::Continue(())
@@ -105,6 +107,13 @@ impl Log {
             out.loss(None, cause, self.place.at)?;
         }
         Flow::Continue(())
+    }
+}
+
+/// Adds how the traced program ended.
+pub(super) fn program_end(body: &[u8], at: u64, trace: &mut Trace) {
+    if let Some(end) = ProgramEnd::read(body) {
+        program::ended(end, at, trace);
     }
 }
 

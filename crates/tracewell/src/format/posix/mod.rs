@@ -45,6 +45,8 @@ pub static FORMAT: Format = Format {
         check_unencoded: fields::check_unencoded,
         ..Rules::WORDS
     },
+    // Without the symbols of the program, the address says little.
+    details: &["prog_address"],
     template: Some(include_str!("../../../templates/posix.fmt")),
     snapshot: Some(snapshot::take),
     ..Format::new("posix", recognise, decoder::new)

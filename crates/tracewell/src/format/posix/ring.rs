@@ -6,7 +6,7 @@ use tracewell_wire::frame::{self, HEAD, Lookup};
 use tracewell_wire::native::WORD;
 use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, MAGIC};
 
-use super::log::name;
+use super::log::{name, program_end};
 use super::rows::Rows;
 use crate::model::{Emitter, Flow, LossCause, Severity, Trace};
 
@@ -96,6 +96,7 @@ fn status_after_tail(mut at: u64, bytes: &[u8], trace: &mut Trace) -> Option<(Lo
         at = body_at + body.len() as u64;
         match Kind::of_code(kind) {
             Some(Kind::Name) => name(body, body_at, trace),
+            Some(Kind::ProgramEnd) => program_end(body, body_at, trace),
             Some(Kind::End) => return Some((LogStatus::read(body)?, at)),
             Some(Kind::Header | Kind::Records) | None => {}
         }

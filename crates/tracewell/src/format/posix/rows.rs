@@ -101,7 +101,7 @@ impl Rows {
         *number += 1;
         let name = match *number {
             1 => format!("process {process}"),
-            number => format!("process {process} thread {number}"),
+            number => format!("process {process}/{number}"),
         };
         // The address of a thread is not unique without its process.
         let key = u64::from(process) << 32 | u64::from(*number);

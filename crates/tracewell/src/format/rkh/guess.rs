@@ -72,6 +72,27 @@ pub(super) fn guess(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
     }
 }
 
+/// Minimum number of bytes for an early inference. Fewer bytes often lack events that show a size.
+const EARLY_BYTES: usize = 4096;
+
+/// Infers dialect and settings from fewer bytes than a full sample. Finds settings only if the
+/// first half of the bytes alone shows the same settings.
+pub(super) fn early(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
+    if bytes.len() < EARLY_BYTES {
+        return Guess::TooFew;
+    }
+    let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+    match (guess(bytes, usual, default), guess(half, usual, default)) {
+        (Guess::Found(dialect, settings), Guess::Found(before, same))
+            if (dialect, settings) == (before, same) =>
+        {
+            Guess::Found(dialect, settings)
+        }
+        (Guess::Announced, _) => Guess::Announced,
+        _ => Guess::TooFew,
+    }
+}
+
 /// Returns true if one of the frames is a configuration record.
 pub(super) fn has_configuration(bytes: &[u8]) -> bool {
     Sample::new(bytes).is_none()

@@ -25,6 +25,10 @@ impl Decoder for Reader {
         self.state.trace()
     }
 
+    fn pause(&mut self) {
+        self.state.pause();
+    }
+
     fn decode_to(
         &mut self,
         input: Input<'_>,

@@ -55,6 +55,8 @@ pub(super) struct State {
     /// True if the settings could not be inferred from the frames. In this case, no frame is
     /// decoded before a configuration record.
     pub(super) unsettled: bool,
+    /// True if no bytes have arrived for a while.
+    has_paused: bool,
     /// Offset of the first byte in the source.
     pub(super) start: u64,
     /// True after the decoder has given the hint to try other settings. It gives this hint only
@@ -143,6 +145,7 @@ impl State {
             counts: Counts::default(),
             hunting: true,
             unsettled: false,
+            has_paused: false,
             start: 0,
             warned: false,
             framework: ContextId::default(),
@@ -178,16 +181,28 @@ impl State {
         true
     }
 
+    /// Allows the next call of [`Self::begin`] to infer settings from fewer bytes.
+    pub(super) fn pause(&mut self) {
+        self.has_paused = self.tables.is_none();
+    }
+
     /// Infers settings that the user did not specify. Returns false if more bytes are needed.
     fn guess(&mut self, input: &Input<'_>, trace: &mut Trace) -> bool {
         let enough = input.last || input.bytes.len() >= guess::SAMPLE_BYTES;
         let start = input.bytes.get(..guess::SAMPLE_BYTES).unwrap_or(input.bytes);
-        if !enough {
+        let has_paused = std::mem::take(&mut self.has_paused);
+        if !enough && (!has_paused || guess::has_configuration(start)) {
             // A configuration record contains all settings, so there is no need to wait for a full
             // sample.
             return guess::has_configuration(start);
         }
-        let (severity, message) = match guess::guess(start, self.dialect, &self.settings) {
+        let guess = match enough {
+            true => guess::guess(start, self.dialect, &self.settings),
+            false => guess::early(start, self.dialect, &self.settings),
+        };
+        let (severity, message) = match guess {
+            // Only the settings themselves are a reason not to wait for a full sample.
+            Guess::TooFew | Guess::Usual | Guess::Unknown if !enough => return false,
             Guess::Announced | Guess::TooFew => return true,
             Guess::Found(dialect, settings) => {
                 (self.dialect, self.bases) = (dialect, vec![dialect]);

@@ -62,16 +62,22 @@ pub(super) fn schema(files: &[NamesFile]) -> (Arc<Schema>, Diagnostics) {
     for NamesFile { path, text, .. } in files {
         let path = shown(path);
         let (events, errors) = parse(text);
-        for error in errors {
-            diagnostics.add(Severity::Damage, None, format!("{path}: {error}"));
+        for (number, error) in errors.iter().enumerate() {
+            // One example is enough.
+            let form = if number == 0 { FORM } else { "" };
+            diagnostics.add_about(&path, Severity::Damage, format!("{error}{form}"));
         }
         for event in define(&mut schema, events) {
-            let message = format!("{path}: event {} already has a name; ignored", event.id);
-            diagnostics.add(Severity::Warning, None, message);
+            let message = format!("event {} already has a name; ignored", event.id);
+            diagnostics.add_about(&path, Severity::Warning, message);
         }
     }
     (Arc::new(schema), diagnostics)
 }
+
+/// The form of a file, for messages.
+const FORM: &str = "; after a line 'Start', each line has the form `4096, Frame sent, FS, \
+                    (0, 0, 255), (0, 0, 0), length, port, queue, left`";
 
 /// Parses the definitions of a file. Bytes that are not valid UTF-8 are replaced.
 pub fn parse(text: &[u8]) -> (Vec<CustomEvent>, Vec<CustomEventError>) {

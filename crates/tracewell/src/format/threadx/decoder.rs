@@ -146,18 +146,37 @@ impl ThreadxDecoder {
         }
         match Header::read(here) {
             Ok(_) => Ok(Start::At(at)),
-            Err(HeaderError::NotThreadX { .. }) if self.offset.is_none() => {
+            Err(error @ HeaderError::NotThreadX { .. }) if self.offset.is_none() => {
                 if input.bytes.len() < self.search && !input.last {
                     return Ok(Start::Wanted(self.search));
                 }
                 match locate::locate(input.bytes, self.search) {
                     Some(found) => Ok(Start::At(found.offset)),
-                    // No dump was found. The error for the expected start is the most helpful one.
-                    None => Ok(Start::At(at)),
+                    None => Err(self.no_dump(&input, error)),
                 }
             }
             Err(_) => Ok(Start::At(at)),
         }
+    }
+
+    /// Returns the error for an input in which no dump was found. `error` is the fault at its
+    /// start.
+    fn no_dump(&self, input: &Input<'_>, error: HeaderError) -> ReadError {
+        let searched = input.bytes.len().min(self.search);
+        let is_blank = input.bytes.iter().take(searched).all(|byte| *byte == 0);
+        let message = if is_blank && input.last && input.bytes.len() == searched {
+            "expected a ThreadX trace, found only zeros: tx_trace_enable was not called, or the \
+             trace is at another address"
+                .to_owned()
+        } else if input.last && input.bytes.len() == searched {
+            error.to_string()
+        } else {
+            format!(
+                "{error}, and no trace in the first {searched} bytes; -O search=BYTES searches \
+                 more of the input"
+            )
+        };
+        ReadError { offset: input.offset, message }
     }
 
     /// Decodes the dump at the start of a file of the run.

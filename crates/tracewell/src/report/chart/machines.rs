@@ -1,4 +1,4 @@
-//! The rows of state machines, and of the levels of queues, pools and semaphores.
+//! The rows of state machines and spans, and of the levels of queues, pools and semaphores.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::columns::{Columns, Scale};
 use super::symbols::{self, Activity, Symbols};
 use crate::analysis::total::Total;
-use crate::analysis::tracks::{LevelTrack, MachineTrack, StepSpan};
+use crate::analysis::tracks::{LevelTrack, MachineTrack, SpanTrack, StepSpan};
 use crate::model::Trace;
 use crate::text::{counted, shown};
 
@@ -29,18 +29,50 @@ pub(super) fn states(
 ) -> Option<Explained> {
     let spans = track.row.spans(scale.ticks(), end);
     let most = most_of_columns(scale, spans.map(|span| (span.from.ticks..span.end, span.state)));
+    let unknown = symbols.most(Activity::Unknown);
+    explained(&most, unknown, |state| Some(track.states.get(state as usize)?.label(trace)))
+}
+
+/// Returns a row that shows the span in which a thread is for most of each column. A column in
+/// which the thread is in a span shows the span, even if the thread is longer in none. `names`
+/// contains the names of all spans of the chart. Returns `None` if the thread is in no span.
+pub(super) fn spans<'a>(
+    trace: &'a Trace,
+    track: &SpanTrack,
+    scale: &Scale,
+    end: u64,
+    names: &mut Vec<&'a str>,
+) -> Option<Explained> {
+    let entered = track.row.spans(scale.ticks(), end).filter_map(|span| {
+        let name = span.state?.name(trace);
+        let known = names.iter().position(|known| *known == name);
+        let index = known.unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        });
+        Some((span.from.ticks..span.end, Some(index as u32)))
+    });
+    let most = most_of_columns(scale, entered);
+    explained(&most, ' ', |index| Some((*names.get(index as usize)?).to_owned()))
+}
+
+/// Returns a row with the digits of states, and the names of those that it shows; `None` if it
+/// shows nothing. `unknown` is the character of an unknown state.
+fn explained(
+    most: &[Option<Option<u32>>],
+    unknown: char,
+    name: impl Fn(u32) -> Option<String>,
+) -> Option<Explained> {
     let cell = |state: &Option<Option<u32>>| match state {
         None => ' ',
-        Some(None) => symbols.most(Activity::Unknown),
+        Some(None) => unknown,
         Some(Some(state)) => symbols::digit(*state as usize),
     };
     let mut used: Vec<_> = most.iter().filter_map(|state| (*state)?).collect();
     used.sort_unstable();
     used.dedup();
-    let entry = |state: u32| {
-        let name = track.states.get(state as usize)?.label(trace);
-        Some(format!("{} {}", symbols::digit(state as usize), shown(&name)))
-    };
+    let entry =
+        |state: u32| Some(format!("{} {}", symbols::digit(state as usize), shown(&name(state)?)));
     let cells: String = most.iter().map(cell).collect();
     let has_states = !cells.trim().is_empty();
     has_states.then(|| Explained { cells, entries: used.into_iter().filter_map(entry).collect() })

@@ -15,12 +15,13 @@ mod columns;
 mod machines;
 mod symbols;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::iter;
 use std::ops::Range;
 
 use super::scheduling::resource_label;
 use crate::analysis::machines::Named;
-use crate::analysis::tracks::{Gap, LockTrack, Occupant, Row, State, Tracks};
+use crate::analysis::tracks::{Gap, LevelTrack, LockTrack, Occupant, Row, State, Tracks};
 use crate::model::{ContextId, Trace};
 use crate::select::{Selection, SelectionError, is_context};
 use crate::text::calendar::Zone;
@@ -97,6 +98,10 @@ const WAITS: &str = " waits";
 const STATE: &str = " state";
 const STEPS: &str = " steps";
 const LEVEL: &str = " level";
+const SPANS: &str = " spans";
+
+/// Maximum number of rows of spans for each thread. Deeper spans have no row.
+const MAX_SPAN_DEPTH: usize = 4;
 
 /// A row of a chart.
 struct Drawn {
@@ -141,8 +146,11 @@ impl<'a> Chart<'a> {
             let Tracks { locks, machines, levels, .. } = tracks;
             names.extend(locks.iter().map(|lock| lock_name(trace, lock) + WAITS));
             names.extend(machines.iter().map(|track| shown_name(trace, &track.machine) + STATE));
-            names.extend(levels.iter().map(|track| shown_name(trace, &track.object) + LEVEL));
+            let label = |track: &LevelTrack| shown(&track.label(trace)).into_owned();
+            names.extend(levels.iter().map(|track| label(track) + LEVEL));
         }
+        let spans = tracks.spans.iter().filter(|track| contexts.contains(&track.context));
+        names.extend(spans.map(|track| name(trace, track.context) + SPANS));
         let longest = names.iter().map(|name| name.chars().count()).max();
         let names = longest.unwrap_or(0).clamp(12, (width / 4).max(12));
         let ticks = from..to.clamp(from + 1, end);
@@ -172,6 +180,7 @@ impl<'a> Chart<'a> {
         }
         self.states();
         self.marks();
+        self.spans();
         if has_all_rows(&self.options.selection) {
             self.locks();
             self.machines();
@@ -265,6 +274,32 @@ impl<'a> Chart<'a> {
         }
     }
 
+    /// Adds the spans of the shown threads, and explains their digits once below the legend.
+    fn spans(&mut self) {
+        let (mut names, mut used) = (Vec::new(), BTreeSet::new());
+        for track in self.tracks.spans.iter().filter(|track| track.depth < MAX_SPAN_DEPTH) {
+            if !self.contexts.contains(&track.context) {
+                continue;
+            }
+            let end = self.tracks.span;
+            let row = machines::spans(self.trace, track, &self.scale, end, &mut names);
+            let Some(Explained { cells, entries }) = row else { continue };
+            // The names of deeper rows would repeat that of the thread.
+            let name = match track.depth {
+                0 => name(self.trace, track.context),
+                _ => String::new(),
+            };
+            let part = if track.depth == 0 { SPANS } else { "" };
+            self.rows.push(Drawn { name, part, cells });
+            used.extend(entries);
+        }
+        if let Some(first) = used.pop_first() {
+            self.legend.spans();
+            let entries = iter::once(format!("spans: {first}")).chain(used).collect();
+            self.explanations.extend(symbols::wrapped(entries, self.width()));
+        }
+    }
+
     fn locks(&mut self) {
         for lock in &self.tracks.locks {
             let held = lock.holder.spans(self.ticks.clone(), self.tracks.span);
@@ -314,7 +349,7 @@ impl<'a> Chart<'a> {
             let levels = machines::levels(track, &self.scale, self.tracks.span, &self.symbols);
             if let Some(levels) = levels {
                 self.legend.levels();
-                let name = shown_name(self.trace, &track.object);
+                let name = shown(&track.label(self.trace)).into_owned();
                 self.explained(&name, LEVEL, levels);
             }
         }

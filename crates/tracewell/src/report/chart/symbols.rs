@@ -141,6 +141,7 @@ pub(super) struct Legend {
     used: [bool; ACTIVITIES],
     holders: bool,
     machines: bool,
+    spans: bool,
     levels: bool,
     /// The number of events in the column with the most events.
     events: Option<u64>,
@@ -160,6 +161,11 @@ impl Legend {
     /// Adds the states of machines to the legend.
     pub(super) fn machines(&mut self) {
         self.machines = true;
+    }
+
+    /// Adds spans to the legend.
+    pub(super) fn spans(&mut self) {
+        self.spans = true;
     }
 
     /// Adds the characters for levels to the legend.
@@ -188,6 +194,9 @@ impl Legend {
         }
         if self.machines {
             entries.push("digit or letter of a state: see below".to_owned());
+        }
+        if self.spans {
+            entries.push("digit or letter of a span: see below".to_owned());
         }
         if self.levels {
             entries.push(format!("{} empty, {shares} highest level", symbols.free()));

@@ -263,7 +263,7 @@ impl Remark {
         let remarks = trace.diagnostics.iter().map(|remark| Self {
             severity: remark.severity.as_str(),
             offset: remark.offset,
-            message: remark.message.to_string(),
+            message: remark.message_with_file(),
         });
         let more = trace.diagnostics.more();
         let rest = (more > 0).then(|| Self {

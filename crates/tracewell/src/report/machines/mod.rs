@@ -24,24 +24,13 @@ pub(super) fn label(trace: &Trace, named: Option<Named>) -> Option<String> {
 /// Returns the name of a queue or pool. If it has no name but an owner, returns the owner's name
 /// and the kind.
 fn level_name(trace: &Trace, level: &Level) -> String {
-    named_by_owner(trace, level.object, level.owner, "queue")
+    level.object.label_by_owner(trace, level.owner, "queue")
 }
 
 fn timer_name(trace: &Trace, timer: &Timer) -> String {
     let signal = label(trace, timer.signal);
     let what = signal.map_or_else(|| "timer".to_owned(), |signal| format!("timer {signal}"));
-    named_by_owner(trace, timer.timer, timer.owner, &what)
-}
-
-/// Returns a name. Without a name, returns the owner and the kind of object.
-fn named_by_owner(trace: &Trace, named: Named, owner: Option<Named>, what: &str) -> String {
-    // An unnamed object has a label, too, but the label is only the address.
-    let is_object = trace.objects.at(named.key, named.ticks, named.kind).is_some();
-    let has_name = is_object || trace.object_symbol(named.kind, named.argument).is_some();
-    match owner {
-        Some(owner) if !has_name => format!("{}'s {what}", owner.label(trace)),
-        _ => named.label(trace),
-    }
+    timer.timer.label_by_owner(trace, timer.owner, &what)
 }
 
 /// Returns the figures of `sections` as text that follows other figures; empty if there are none.

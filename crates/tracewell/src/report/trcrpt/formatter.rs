@@ -35,6 +35,13 @@ pub(super) enum Formatted {
 /// Default width of a line in characters.
 const WIDTH: usize = 200;
 
+/// Minimum number of columns for wrapped text between the margin and the width. If there are fewer,
+/// the text begins on a line of its own.
+const MIN_ROOM: usize = 30;
+
+/// Margin of text that begins on a line of its own.
+const NEAR_MARGIN: usize = 8;
+
 /// Formats events; each thread has its own.
 #[derive(Debug, Default)]
 pub(super) struct Formatter {
@@ -253,7 +260,11 @@ impl Formatter {
         }
         let out = self.machine.text();
         out.truncate(columns);
-        let (mut count, mut begin) = (0, 0);
+        let (mut count, mut begin, mut margin) = (0, 0, margin);
+        if margin + MIN_ROOM > width {
+            end_line(out);
+            (count, margin) = (1, NEAR_MARGIN);
+        }
         for (indent, end) in &self.several {
             let line = self.several_text.get(begin..*end).unwrap_or_default();
             begin = *end;

@@ -392,7 +392,7 @@ impl<W: Write> Sink for TrcReport<'_, W> {
         if self.settings.options.history {
             return Flow::Continue(());
         }
-        Stop::on_error(self.line(&super::loss_line(loss)))
+        Stop::on_error(self.line(&super::loss_line(trace, loss)))
     }
 
     fn takes_slices(&self, trace: &Trace) -> bool {

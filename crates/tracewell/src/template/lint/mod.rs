@@ -56,7 +56,7 @@ pub fn lint(file: &File, system: System) -> Vec<Finding> {
     }
     scope.definitions(&mut findings);
     for stanza in file.stanzas.iter().filter(|stanza| stanza.valid) {
-        walk::Walk::new(&scope, stanza, &mut findings).stanza();
+        walk::Walk::new(&scope, (stanza, system), &mut findings).stanza();
     }
     // Each check above examines the whole file, so sort the warnings by position in the text.
     findings.sort_by_key(|finding| finding.span.start);

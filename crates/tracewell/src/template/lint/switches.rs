@@ -11,6 +11,7 @@ pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
     let is_text = is_text(&switch.value);
     let mut seen = Vec::new();
     let mut any = false;
+    mixed_bases(switch, findings);
     for case in &switch.cases {
         let mut warn = |message: String| findings.push(Finding::warning(case.span, message));
         // Everything after `\*` is unreachable, so omit other warnings for it.
@@ -19,7 +20,11 @@ pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
             continue;
         }
         if seen.contains(&&case.pattern) {
-            warn("this case is never reached: an earlier case has the same value".to_owned());
+            let value = match &case.pattern {
+                Pattern::Number(number) => format!(", {}", in_both_bases(number)),
+                _ => String::new(),
+            };
+            warn(format!("this case is never reached: an earlier case has the same value{value}"));
         }
         match &case.pattern {
             Pattern::Any => any = true,
@@ -33,6 +38,40 @@ pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
         }
         seen.push(&case.pattern);
     }
+}
+
+/// Warns about a switch in which some numbers are decimal and others hexadecimal, because the value
+/// sets no base.
+fn mixed_bases(switch: &Switch, findings: &mut Vec<Finding>) {
+    let numbers = || {
+        switch.cases.iter().filter_map(|case| match &case.pattern {
+            Pattern::Number(number) => Some((number, case.span)),
+            _ => None,
+        })
+    };
+    let is_decimal = |number: &Number| {
+        let hexadecimal = u64::from_str_radix(&number.text, 16);
+        number.text.parse() == Ok(number.value) && hexadecimal != Ok(number.value)
+    };
+    let is_hexadecimal = |number: &Number| {
+        let has_letters = number.text.contains(|c: char| c.is_ascii_alphabetic());
+        has_letters && u64::from_str_radix(&number.text, 16).is_ok()
+    };
+    let decimal = numbers().find(|(number, _)| is_decimal(number));
+    let hexadecimal = numbers().find(|(number, _)| is_hexadecimal(number));
+    let (Some((decimal, span)), Some((hexadecimal, _))) = (decimal, hexadecimal) else { return };
+    let message = format!(
+        "{} is decimal here: {}; {} is hexadecimal: {}; write 0x, or set the base with %X4",
+        decimal.text,
+        in_both_bases(decimal),
+        hexadecimal.text,
+        in_both_bases(hexadecimal)
+    );
+    findings.push(Finding::warning(span, message));
+}
+
+fn in_both_bases(number: &Number) -> String {
+    format!("{} = 0x{:X}", number.value.cast_signed(), number.value)
 }
 
 /// Warns about overlapping and impossible flags.

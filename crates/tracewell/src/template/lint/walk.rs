@@ -2,7 +2,7 @@
 //! position is known.
 
 use super::scope::Scope;
-use super::switches;
+use super::{System, switches};
 use crate::source::{Finding, Span};
 use crate::template::syntax::{
     Body, Code, Expr, Item, ItemKind, Macro, Move, Size, Stanza, Value, ValueKind,
@@ -11,10 +11,16 @@ use crate::template::syntax::{
 /// Maximum length of an entry in bytes: a 64-bit hook word and a length of 16 bits.
 const MAX_ENTRY_LEN: u64 = 8 + 65_535;
 
+/// Length of the hook data in bits. In entries of trchook, the pointer starts there.
+const HOOK_DATA: u64 = 16;
+
 pub(super) struct Walk<'a> {
     scope: &'a Scope<'a>,
     stanza: &'a Stanza,
     findings: &'a mut Vec<Finding>,
+    system: System,
+    /// True if a code has moved the pointer to another position.
+    has_moved: bool,
     /// Lower bound of the pointer, in bits from the start of the entry. `None` if it depends on a
     /// macro, a call or a branch.
     pointer: Option<u64>,
@@ -23,10 +29,10 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) fn new(
         scope: &'a Scope<'a>,
-        stanza: &'a Stanza,
+        (stanza, system): (&'a Stanza, System),
         findings: &'a mut Vec<Finding>,
     ) -> Self {
-        Self { scope, stanza, findings, pointer: Some(0) }
+        Self { scope, stanza, findings, system, has_moved: false, pointer: Some(0) }
     }
 
     pub(super) fn stanza(&mut self) {
@@ -151,6 +157,7 @@ impl<'a> Walk<'a> {
     }
 
     fn go(&mut self, code: Move) {
+        self.has_moved = true;
         self.pointer = match (code, self.pointer) {
             (Move::Go(field), _) => Some(field.total()),
             (Move::Omit(field), Some(at)) => Some(at + field.total()),
@@ -180,6 +187,19 @@ impl<'a> Walk<'a> {
             Code::BufferBytes | Code::HookType => 0,
         };
         let end = at + bits;
+        let is_number = !matches!(
+            code,
+            Code::Ascii { .. } | Code::Bits(_) | Code::Counted(_) | Code::Terminated
+        );
+        let is_split = at < HOOK_DATA && end > HOOK_DATA;
+        // Ids of four digits may be those of another system.
+        let is_hook = self.system == System::Aix && self.stanza.key_text.len() == 3;
+        if is_hook && !self.has_moved && is_number && is_split {
+            let message = "in an entry of trchook, this number begins with the hook data, 2 bytes \
+                           before the first data word: use $D1, or G4 before it (G8 in a 64-bit \
+                           entry); in a 32-bit entry of trcgen, it is the data word";
+            self.warn(span, message);
+        }
         // Warn only once, because every code after this one would also read past the entry.
         if bits > 0 && end > 8 * MAX_ENTRY_LEN {
             let message = format!("no entry has this many bytes: the maximum is {MAX_ENTRY_LEN}");

@@ -87,6 +87,7 @@ impl<'a, 'o> Layout<'a, 'o> {
             layout.threads(&name)?;
         }
         layout.states(as_slices)?;
+        layout.spans();
         layout.interrupts()?;
         layout.locks()?;
         layout.jobs()?;

@@ -9,6 +9,7 @@
 //! | `slices` | slices, instants, counters, flows |
 //! | `layout` | the tracks of a timeline and their changes |
 //! | `objects` | the tracks of mutexes, machines, queues and servers |
+//! | `spans` | the spans of instrumented programs, as nested slices of their threads |
 //!
 //! The writer reads the events twice, and writes the packets in order of time during the second
 //! reading.
@@ -20,6 +21,7 @@ mod objects;
 mod packets;
 mod proto;
 mod slices;
+mod spans;
 
 use std::io::{self, Write};
 

@@ -64,7 +64,7 @@ impl<'a> Layout<'a, '_> {
         }
         let mut group = self.group("Levels", "items in queues, pools and semaphores")?;
         for level in &timeline.tracks.levels {
-            let name = level.object.label(&timeline.trace);
+            let name = level.label(&timeline.trace);
             let unit = if level.counts_free { "free items" } else { "items" };
             let track = self.descriptors.counter(&mut self.packets, &mut group, &name, unit)?;
             // Perfetto has no unknown counts. The track of losses shows where events are missing.

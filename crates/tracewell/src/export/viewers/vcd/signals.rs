@@ -168,7 +168,7 @@ impl<'a> Signals<'a> {
         }
         for level in &timeline.tracks.levels {
             let counts = if level.counts_free { "free" } else { "level" };
-            let title = format!("{}_{counts}", level.object.label(trace));
+            let title = format!("{}_{counts}", level.label(trace));
             let signal = scope.add(&title, Kind::Number);
             self.follow(timeline, &level.row, signal, Value::Number);
         }
