@@ -41,7 +41,7 @@ impl<T: Copy> PerId<T> {
     }
 }
 
-/// A table whose entries are those of a schema.
+/// A table whose entries belong to one schema.
 #[derive(Debug)]
 pub(super) struct OfSchema<'a, T> {
     table: &'a mut PerId<T>,
@@ -59,7 +59,7 @@ impl<T: Copy> OfSchema<'_, T> {
         &self.table.entries[usize::from(index)]
     }
 
-    /// Makes the entry of an id, and returns its index.
+    /// Creates the entry for an id, and returns its index.
     #[cold]
     #[inline(never)]
     fn add(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {

@@ -77,7 +77,7 @@ impl Reading {
         self.trace.parts = parts;
     }
 
-    /// Notes the ids of all following events, for [`Trace::ids`].
+    /// Stores the ids of all following events, for [`Trace::ids`].
     pub fn note_ids(&mut self) {
         self.names.get_or_insert_default().note_ids();
     }
@@ -104,7 +104,7 @@ impl Reading {
     }
 
     /// Decodes the bytes so far again, because no bytes have arrived for a while. A decoder that
-    /// waits for more bytes to infer settings may decide now.
+    /// waits for more bytes to infer settings can decide now.
     ///
     /// # Errors
     /// Returns an error if the bytes are not of the format.

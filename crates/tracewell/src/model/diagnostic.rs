@@ -117,7 +117,7 @@ impl Diagnostics {
         self.add_with(severity, offset, || message.into());
     }
 
-    /// Adds a diagnostic about another file than the input.
+    /// Adds a diagnostic about a file other than the input.
     pub fn add_about(&mut self, file: &str, severity: Severity, message: impl Into<String>) {
         self.push(severity, || Diagnostic {
             severity,

@@ -169,7 +169,7 @@ impl Merge {
             return out.event(event, record.start..record.end, HEAD);
         }
         // The arguments of a kernel's events and the numbers of spans are not in the window. All
-        // rows of a batch have the same form, so the rows of all events in the stream are copied.
+        // rows of a batch have the same form, so copy the row of every event in this stream.
         let arguments = payload(record, out.window.bytes, out.window.offset);
         let copies = &mut out.buffer.payloads;
         match spans.role(record.id) {
