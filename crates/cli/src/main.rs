@@ -12,6 +12,7 @@ mod draft;
 mod elf;
 mod hook_selection;
 mod inputs;
+mod junit;
 mod outcome;
 mod output;
 mod pager;

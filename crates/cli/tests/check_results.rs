@@ -134,6 +134,47 @@ fn junit_has_a_case_per_rule_and_an_error_for_an_unreadable_trace() {
 }
 
 #[test]
+fn junit_shows_damage_and_missing_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = |name: &str, bytes: &[u8]| {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        std::fs::write(folder.path().join("quiet.rules"), "never QUE_FULL\n").unwrap();
+        let mut command = program(folder.path());
+        let output = command.args(["check", "--junit", "x.xml", "quiet.rules", name]).output();
+        let output = output.unwrap();
+        let xml = std::fs::read_to_string(folder.path().join("x.xml")).unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap(), xml)
+    };
+    let bytes = std::fs::read(trace()).unwrap();
+    let (status, _, whole) = suite("whole.bin", &bytes);
+    assert_eq!((status, whole.contains("system-out")), (Some(0), false), "{whole}");
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 2] ^= 0x55;
+    let (status, printed, xml) = suite("damaged.bin", &damaged);
+    assert_eq!(status, Some(3));
+    let document = roxmltree::Document::parse(&xml).unwrap();
+    let error = document.descendants().find(|node| node.has_tag_name("error")).unwrap();
+    assert_eq!(error.parent().unwrap().attribute("name"), Some("read the whole trace"));
+    let message = error.attribute("message").unwrap();
+    let damage = message.strip_prefix("the trace is damaged: ").unwrap();
+    assert!(printed.contains(&format!("damaged.bin: damaged: {damage}")), "{message}: {printed}");
+    // Whole records are missing, so the trace is not damaged.
+    let frames: Vec<_> = bytes.split_inclusive(|byte| *byte == 0x7E).collect();
+    let middle = frames.len() / 2;
+    let (status, _, xml) =
+        suite("gap.bin", &[&frames[..middle], &frames[middle + 6..]].concat().concat());
+    assert_eq!(status, Some(0), "{xml}");
+    let document = roxmltree::Document::parse(&xml).unwrap();
+    let text = |name: &str| document.descendants().find(|node| node.has_tag_name(name)).unwrap();
+    let said = text("system-out").text().unwrap();
+    assert!(said.starts_with("events are missing in 1 place, "), "{said}");
+    assert_eq!(
+        (text("property").attribute("name"), text("property").attribute("value")),
+        (Some("gaps"), Some("1"))
+    );
+}
+
+#[test]
 fn annotations_name_the_place_of_each_failure() {
     let folder = tempfile::tempdir().unwrap();
     let output = check(folder.path(), &["--format", "github"], &[&trace()]);

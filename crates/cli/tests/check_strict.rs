@@ -34,9 +34,13 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
     assert_eq!(count(&["--event", "thread_resumes"]), 162);
     let output = check(folder.path(), MISSPELT, &[]);
     let expected = format!(
-        "my.rules:1:1: {WHY}\npassed: 0 of 1 rule held in 1096 events, 1 rule not decided, 0 events answered\n"
+        "my.rules:1:1: {WHY}\nNOTHING DECIDED: 0 of 1 rule held in 1096 events, 1 rule not decided, 0 events answered\n"
     );
-    assert_eq!((status(&output), stdout(&output), stderr(&output)), (Some(0), expected, "".into()));
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (Some(1), expected, "".into()));
+    // A rule that the trace decides makes the difference.
+    let output = check(folder.path(), &format!("{MISSPELT}lost == 0\n"), &[]);
+    assert_eq!(status(&output), Some(0), "{output:?}");
+    assert!(stdout(&output).contains("\npassed: 1 of 2 rules held in 1096 events"), "{output:?}");
     let output = check(folder.path(), MISSPELT, &["--strict"]);
     let printed = stdout(&output);
     assert_eq!(status(&output), Some(1), "{printed}");
@@ -57,6 +61,34 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
          none with arg1=999\n"
     );
     assert!(printed.starts_with(&format!("{none}{until}")), "{printed}");
+}
+
+#[test]
+fn a_run_that_decides_nothing_is_no_success_in_any_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = "error: none of the rules was decided: the traces lack what the rules name\n";
+    for options in [&["--quiet"][..], &["--json"], &["--format", "github"]] {
+        let output = check(folder.path(), MISSPELT, options);
+        assert_eq!((status(&output), &*stderr(&output)), (Some(1), none), "{options:?}");
+    }
+    let json = validated("check", &stdout(&check(folder.path(), MISSPELT, &["--json"])));
+    assert_eq!(json["traces"][0]["passed"], false);
+    check(folder.path(), MISSPELT, &["--quiet", "--junit", "results.xml"]);
+    let xml = std::fs::read_to_string(folder.path().join("results.xml")).unwrap();
+    let document = roxmltree::Document::parse(&xml).unwrap();
+    let failure = document.descendants().find(|node| node.has_tag_name("failure")).unwrap();
+    assert_eq!(failure.parent().unwrap().attribute("name"), Some("decide a rule"));
+    // One file of rules may serve several systems: it is enough if one trace decides a rule.
+    let rkh = root().join("crates/tracewell/tests/fixtures/rkh/ahsm-a.bin");
+    std::fs::write(folder.path().join("two.rules"), "whenever SM_DCH then SM_TRN\n").unwrap();
+    let mut command = program(folder.path());
+    command.args(["check", "--junit", "two.xml", "two.rules"]);
+    let output = command.arg(root().join("examples/scheduling.trx")).arg(rkh).output().unwrap();
+    let printed = stdout(&output);
+    assert_eq!(status(&output), Some(0), "{printed}");
+    assert!(printed.contains("\nNOTHING DECIDED: ") && printed.contains("\npassed: "), "{printed}");
+    let xml = std::fs::read_to_string(folder.path().join("two.xml")).unwrap();
+    assert!(xml.contains("failures=\"0\"") && !xml.contains("decide a rule"), "{xml}");
 }
 
 #[test]

@@ -77,3 +77,40 @@ fn options_for_input_and_selection_apply() {
     let missing = run(&[&RATE[..], &[RUNS[0], "no such file"]].concat());
     assert_eq!((status(&missing), stdout(&missing)), (Some(4), String::new()));
 }
+
+#[test]
+fn junit_has_a_test_for_each_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.xml");
+    let junit = |options: &[&str], runs: [&str; 2]| {
+        let options = [&RATE[..], options, &["--junit", file.to_str().unwrap()], &runs].concat();
+        let output = run(&options);
+        (status(&output), std::fs::read_to_string(&file).unwrap())
+    };
+    let findings = validated("diff", &stdout(&run(&[&RATE[..], &["--json"], &RUNS].concat())));
+    let findings = findings["findings"].as_array().unwrap();
+    let (found, xml) = junit(&["--fail-on", "worse"], RUNS);
+    assert_eq!(found, Some(1));
+    let document = roxmltree::Document::parse(&xml).unwrap();
+    let failed = document.descendants().filter(|node| node.has_tag_name("failure"));
+    let names: Vec<_> =
+        failed.map(|node| node.parent().unwrap().attribute("name").unwrap()).collect();
+    let expected: Vec<_> = findings
+        .iter()
+        .map(|of| format!("{}: {}", of["of"].as_str().unwrap(), of["subject"].as_str().unwrap()))
+        .collect();
+    assert_eq!(names, expected);
+    let failure = document.descendants().find(|node| node.has_tag_name("failure")).unwrap();
+    let mean = findings[0]["new"]["mean"].as_f64().unwrap().round();
+    let message = failure.attribute("message").unwrap();
+    assert!(message.contains(" us, was ") && message.contains("(+"), "{message} {mean}");
+    // Without --fail-on, differences are no failures.
+    let (found, xml) = junit(&[], RUNS);
+    assert_eq!(found, Some(0));
+    assert!(xml.contains("failures=\"0\"") && xml.contains("<system-out>mean "), "{xml}");
+    let (_, xml) = junit(&["--fail-on", "worse"], [RUNS[0], RUNS[0]]);
+    assert!(xml.contains("testcase name=\"50 figures compared, 0 different\""), "{xml}");
+    let (found, xml) = junit(&[], [RUNS[0], "no such file"]);
+    assert_eq!(found, Some(4));
+    assert!(xml.contains("errors=\"1\"") && xml.contains("No such file"), "{xml}");
+}

@@ -33,6 +33,52 @@ fn json(arguments: &[&str], trace: &Path) -> serde_json::Value {
     validated("analyze", &text)["traces"][0].clone()
 }
 
+/// Returns the selected events of a trace.
+fn json_lines(options: &[&str], trace: &Path) -> Vec<serde_json::Value> {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let output = command.arg("events").args(options).arg(trace).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn documents_of_sections_have_only_their_figures() {
+    let document = json(&["--show", "stacks,spans"], &example("scheduling.trx"));
+    let keys: Vec<_> = document.as_object().unwrap().keys().map(String::as_str).collect();
+    for (key, is_there) in [
+        ("stacks", true),
+        ("spans", true),
+        ("unknown_spans", true),
+        ("events", true),
+        ("tasks", false),
+        ("locks", false),
+        ("machines", false),
+        ("levels", false),
+        ("distributions", false),
+    ] {
+        assert_eq!(keys.contains(&key), is_there, "{key}: {keys:?}");
+    }
+    assert!(!document["stacks"].as_array().unwrap().is_empty());
+    let reason =
+        "the trace has no such figures, which need the spans of a program that uses `tracing`";
+    let absent = serde_json::json!([{ "option": "--show spans", "reason": reason }]);
+    assert_eq!(document["without_effect"], absent);
+    let distributions = json(&["--show", "distributions"], &example("scheduling.trx"));
+    assert!(distributions["distributions"].as_array().is_some_and(|rows| rows.len() > 5));
+    let text = text(&["--show", "jobs"], &example("scheduling.trx"));
+    let line = "--show jobs: the trace has no such figures, which need events for the release and the \
+                completion of jobs";
+    assert!(text.lines().any(|found| found == line), "{text}");
+}
+
+#[test]
+fn a_receive_that_still_waits_has_taken_nothing() {
+    let document = json(&[], &example("scheduling.trx"));
+    let samples = &document["levels"][0];
+    assert_eq!(samples["object"], "samples");
+    assert_eq!((&samples["put"], &samples["taken"]), (&29.into(), &29.into()));
+}
+
 #[test]
 fn distributions_are_as_the_golden_files_show() {
     let show = ["--show", "distributions", "--histogram"];
@@ -71,7 +117,15 @@ fn documents_have_distributions_and_explanations() {
         rows.as_array().unwrap().iter().map(|row| row["ticks"].as_u64().unwrap()).sum()
     };
     assert_eq!((sum(&why["parts"]), sum(&why["sums"])), (68_555, 68_555));
-    assert_eq!(why["parts"][1]["chain"][0]["object"], "mutex log file");
+    let link = &why["parts"][1]["chain"][0];
+    assert_eq!((&link["object"], &link["inherits"]), (&"mutex log file".into(), &false.into()));
+    let since = link["since_event"].as_u64().unwrap();
+    let taken = json_lines(&["--where", &format!("@ticks = {}", link["since_ticks"])], &trace);
+    let taken = taken.iter().find(|event| event["seq"] == since).unwrap();
+    assert_eq!(
+        (&taken["name"], &taken["context_name"]),
+        (&"TX_TRACE_MUTEX_GET".into(), &"logger".into())
+    );
     // Without the options, the document contains neither buckets nor an explanation.
     let document = json(&[], &trace);
     assert!(document.get("why").is_none() && document["distributions"][0].get("buckets").is_none());
@@ -84,10 +138,10 @@ fn options_that_explain_nothing_say_why() {
         let line = text.lines().find(|line| line.contains("no effect")).map(str::to_owned);
         line.unwrap_or_else(|| panic!("{text}"))
     };
-    assert_eq!(
-        shown(&["--why", "worst:contrl"], "scheduling.trx"),
-        "--why has no effect: no task 'contrl'; did you mean 'control'?"
-    );
+    let typo = analyze(&["--why", "worst:contrl"], &example("scheduling.trx"));
+    let message = "error: --why: no task 'contrl'; did you mean 'control'?\n";
+    assert_eq!((typo.status.code(), typo.stdout.is_empty()), (Some(2), true));
+    assert_eq!(String::from_utf8(typo.stderr).unwrap(), message);
     assert!(shown(&["--why", "1"], "hooks.twx").contains("execution is unknown"));
     assert_eq!(shown(&["--histogram"], "hooks.twx"), NO_TIMES);
     let document = json(&["--histogram", "--why", "1"], &example("hooks.twx"));

@@ -182,6 +182,40 @@ fn where_compares_arguments_as_rules_do() {
 }
 
 #[test]
+fn the_number_and_the_waiting_time_of_a_message_are_fields() {
+    let folder = Folder::new();
+    let trace = dialects()[1].trace.clone();
+    let trace = trace.to_str().unwrap();
+    // The report shows both. The expected numbers are computed from its lines.
+    let shown = |options: &[&str]| -> Vec<(u64, Option<u64>)> {
+        let report = folder.text(&[&["report", "--layout", "lines"], options, &[trace]].concat());
+        let field = |line: &str, name: &str| {
+            let value = line.split_once(name)?.1;
+            value.split(',').next()?.trim().parse().ok()
+        };
+        report
+            .lines()
+            .filter_map(|line| Some((field(line, " nseq=")?, field(line, " rt="))))
+            .collect()
+    };
+    let all = shown(&[]);
+    let late: Vec<_> = all.iter().copied().filter(|(_, rt)| rt.is_some_and(|rt| rt > 50)).collect();
+    assert!(late.len() > 1 && late.len() < all.len(), "{all:?}");
+    assert_eq!(shown(&["--where", "rt > 50"]), late);
+    let third: Vec<_> = all.iter().copied().filter(|(nseq, _)| *nseq == 3).collect();
+    assert_eq!((shown(&["--where", "nseq = 3"]), third.len()), (third, 2));
+    // Events before the range count, too: they post messages.
+    let part = shown(&["--where", "rt > 50", "--from", "2.5s"]);
+    assert!(!part.is_empty() && part.len() < late.len() && late.ends_with(&part), "{part:?}");
+    let rule = format!(
+        "count {} SMA_GET(rt > 50)\neach SMA_FIFO(ao = my, nseq = $n) then SMA_GET(ao = my, nseq = $n)\n",
+        late.len()
+    );
+    std::fs::write(folder.0.path().join("rt.rules"), rule).unwrap();
+    folder.text(&["check", "--strict", "rt.rules", trace]);
+}
+
+#[test]
 fn errors_in_expressions_have_a_place_and_unknown_arguments_a_suggestion() {
     let folder = Folder::new();
     let trace = dialects()[0].trace.clone();

@@ -114,18 +114,114 @@ fn thresholds_that_the_trace_does_not_decide_have_a_reason() {
         let printed = stdout(&output);
         let expected = format!("my.rules:1:1: threshold not decided: {reason}");
         assert!(printed.starts_with(&expected), "{printed}");
-        assert_eq!(status(&output), Some(0), "{printed}");
+        assert_eq!(status(&output), Some(1), "{printed}");
         let last = printed.lines().last().unwrap();
-        assert!(last.starts_with("passed: 0 of 1 rule held in "), "{printed}");
+        assert!(last.starts_with("NOTHING DECIDED: 0 of 1 rule held in "), "{printed}");
         assert!(last.ends_with(" events, 1 rule not decided"), "{printed}");
         let undecided = |options: &[&str]| {
             let output = check(folder.path(), rules, &[&["--json"], options].concat());
             let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
             (status(&output), document["traces"][0]["undecided"].clone())
         };
-        assert_eq!(undecided(&[]), (Some(0), 1.into()));
+        assert_eq!(undecided(&[]), (Some(1), 1.into()));
         assert_eq!(undecided(&["--strict"]), (Some(1), 0.into()));
     }
+}
+
+#[test]
+fn a_wait_or_a_hold_can_be_limited_to_one_task() {
+    let folder = tempfile::tempdir().unwrap();
+    // The expected values are computed from the list of waits, and from the events of the mutex.
+    let path = "examples/scheduling.trx";
+    let document = stdout(&run(&["analyze", "--json", "--waits", path]));
+    let document: Value = serde_json::from_str(&document).unwrap();
+    let waits = document["traces"][0]["waits"].as_array().unwrap();
+    let of = |task: &str, object: &str| {
+        let is = |wait: &&Value| wait["name"] == task && wait["object"] == object;
+        let ticks = |wait: &Value, key: &str| wait[key].as_u64().unwrap();
+        let times = waits.iter().filter(is);
+        times.map(|wait| ticks(wait, "until_ticks") - ticks(wait, "from_ticks")).max()
+    };
+    let longest = of("control", "log file").unwrap();
+    assert!(of("sensor", "bus").unwrap() < longest && of("sensor", "log file").is_none());
+    let held =
+        stdout(&run(&["events", "--event", "tx_mutex_*", "--where", "mutex = log_file", path]));
+    let (mut since, mut longest_hold) = (0, 0);
+    for line in held.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        let is_logger = event["context_name"] == "logger";
+        match (event["name"].as_str().unwrap(), event["ticks"].as_u64().unwrap()) {
+            ("TX_TRACE_MUTEX_GET", at) if is_logger => since = at,
+            ("TX_TRACE_MUTEX_PUT", at) if is_logger => longest_hold = longest_hold.max(at - since),
+            _ => {}
+        }
+    }
+    let rules = "wait(\"log file\", control).max < 1 ms\nwait(bus, \"sensor\").max < 1 ms\n\
+                 wait(*, control).max < 1 ms\nheld(\"log file\", logger).max < 9 ms\n";
+    let output = timed(folder.path(), rules, &["--json"]);
+    let thresholds = thresholds(&output);
+    let values: Vec<_> = thresholds.iter().map(|row| row["value"].as_u64().unwrap() / 10).collect();
+    assert_eq!((values[0], values[3]), (longest, longest_hold));
+    assert_eq!(values[1], of("sensor", "bus").unwrap());
+    assert!(values[2] >= longest, "{values:?}");
+    assert_eq!(thresholds[0]["subject"], "log file, control");
+    assert_eq!(thresholds[0]["figure"], "wait(\"log file\", control).max");
+    for (rules, reason) in [
+        (
+            "wait(control).max < 1 ms",
+            "the trace shows no wait times of 'control'; it shows those of 'bus', 'log file', \
+             'log requests', 'uart rx'; 'control' is a task, and wait() takes an object: \
+             wait(OBJECT), or wait(OBJECT, control) for this task\n",
+        ),
+        (
+            "wait(bus, contrl).max < 1 ms",
+            "the trace shows no wait times of 'contrl'; it shows those of 'sensor'\n",
+        ),
+        (
+            "held(bus, snsor).max < 1 ms",
+            "the trace shows no hold times of 'snsor'; did you mean 'sensor'?\n",
+        ),
+    ] {
+        let printed = stdout(&timed(folder.path(), rules, &[]));
+        let said = format!("my.rules:1:1: threshold not decided: {reason}");
+        assert!(printed.starts_with(&said), "{printed}");
+    }
+}
+
+#[test]
+fn messages_can_be_limited_by_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin";
+    let document: Value =
+        serde_json::from_str(&stdout(&run(&["analyze", "--json", path]))).unwrap();
+    let flows = document["traces"][0]["flows"].as_array().unwrap();
+    let longest = |signal: &str, key: &str| {
+        let of_signal =
+            flows.iter().filter(|flow| flow["signal"] == signal && flow["receiver"] == "my");
+        of_signal.map(|flow| flow[key]["max"].as_u64().unwrap()).max().unwrap()
+    };
+    let rules = "message(my, SIX).max < 9 s\nmessage_response(my, SIX).max < 9 s\n\
+                 message(my, ONE).max < 9 s\nmessage_response(*).max < 9 s\nmessage(my, SX).max < 1 s\n";
+    std::fs::write(folder.path().join("my.rules"), rules).unwrap();
+    let mut command = program::program(folder.path());
+    command.args(["check", "--json", "my.rules"]).arg(root().join(path));
+    let output = command.output().unwrap();
+    let rows = thresholds(&output);
+    // The clock has 1000 ticks per second.
+    let values: Vec<_> =
+        rows.iter().map(|row| row["value"].as_u64().map(|ns| ns / 1_000_000)).collect();
+    let expected = [
+        Some(longest("SIX", "waiting")),
+        Some(longest("SIX", "response")),
+        Some(longest("ONE", "waiting")),
+        flows.iter().filter_map(|flow| flow["response"]["max"].as_u64()).max(),
+        None,
+    ];
+    assert_eq!(values, expected);
+    assert!(values[0] != values[2] && values[0] < values[1], "{values:?}");
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let reason = document["traces"][0]["rules"][4]["reason"].as_str().unwrap();
+    assert!(reason.ends_with("no message wait times of 'SX'; did you mean 'SIX'?"), "{reason}");
 }
 
 #[test]

@@ -295,6 +295,69 @@ fn events_are_answered() {
 }
 
 #[test]
+fn each_event_has_an_answer_of_its_own() {
+    passes("each A then B", "A A B B");
+    fails("each A then B", "A A B", Unanswered, None);
+    passes("each A(n = $x) then B(n = $x) within 20 us", "A1 A2 B1 B2");
+    // The second event is late, although its answer comes 20 us after an earlier answer.
+    passes("whenever A then B within 20 us", "A A B X B");
+    fails("each A then B within 20 us", "A A B X B", Late, Some(4));
+    passes("each A then B within 30 us", "A A B X B");
+    // The first answer is late and belongs to the first event, so the second answer is in time.
+    fails("each A then B within 25 us", "A X X A B B", Late, Some(3));
+    fails("each A then B until C", "A A B C B", Unanswered, Some(3));
+}
+
+#[test]
+fn events_without_an_answer_in_time_are_counted() {
+    let counts = |rules: &str, events: &str| {
+        let verdict = verdict(rules, events);
+        let [rule] = &verdict.rules[..] else { panic!("{:?}", verdict.rules) };
+        let messages = verdict.failures.iter().map(|failure| failure.message.clone()).collect();
+        (rule.held, rule.late, messages)
+    };
+    let first = |message: &str| vec![message.to_owned()];
+    // The events are at 10, 20, … us. The first two wait for 30 us and the third for 20 us.
+    let expected = (1, 2, first("no answer within 25 us (2 of 3 events in all)"));
+    assert_eq!(counts("each A then B within 25 us", "A A X B B A X B"), expected);
+    assert_eq!(
+        counts("each A then B", "A A B A"),
+        (1, 2, first("no answer (2 of 3 events in all)"))
+    );
+    let expected = (0, 1, first("no answer within 25 us"));
+    assert_eq!(counts("each A then B within 25 us", "A X X B"), expected);
+    // Events of `whenever` with the same answer count once.
+    let expected = (0, 2, first("no answer within 15 us (2 times in all)"));
+    assert_eq!(counts("whenever A then B within 15 us", "A A X B A X X B"), expected);
+    // Late events whose answers never come are bounded, and all of them are counted.
+    let many = "A X ".repeat(10_000);
+    assert_eq!(counts("each A then B within 15 us", &many).1, 10_000);
+    let many = "A ".repeat(10_000);
+    let message = "more than 4096 events wait for answers".to_owned();
+    assert_eq!(counts("each A then B", &many).2, [message]);
+}
+
+#[test]
+fn conditions_of_only_the_last_alternative_get_a_warning() {
+    let warnings = |rules: &str| -> Vec<String> {
+        let parsed = Rules::parse(&Source::new("test.rules", rules));
+        assert!(parsed.rules.is_some());
+        parsed.findings.into_iter().map(|finding| finding.message).collect()
+    };
+    assert_eq!(
+        warnings("never A | \"b c\" | D(n = 1, m = 2)"),
+        [
+            "these conditions apply only to D: for all events, write A(n = 1, m = 2) | \"b c\"(n = 1, \
+          m = 2) | D(n = 1, m = 2); if the others need no conditions, write A() | \"b c\"() | \
+          D(n = 1, m = 2)"
+        ]
+    );
+    for rules in ["A | B", "A(n = 1)", "A(n = 1) | B", "A() | B(n = 1)", "A(n = 2) | B(n = 1)"] {
+        assert_eq!(warnings(rules), [""; 0], "{rules}");
+    }
+}
+
+#[test]
 fn an_answer_that_does_not_come_is_missed_at_an_event_of_any_name() {
     fails("whenever A then B within 25 us", "A X X X B", Late, Some(3));
     passes("whenever A then B within 25 us", "A X B X X X X");

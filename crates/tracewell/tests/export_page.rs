@@ -155,7 +155,7 @@ fn compare_figures(place: &str, page: &Page, mut input: Input) {
     let mut analyses = Analyses::new(Wanted::default());
     let trace = input.read(&mut analyses).unwrap();
     let mut document = DocumentWriter::new(Vec::new(), 1);
-    analyses.write_json(&trace, place, &mut document).unwrap();
+    analyses.write_json(&trace, place, None, &mut document).unwrap();
     let document: Value = serde_json::from_slice(&document.end().unwrap()).unwrap();
     let mut expected = document["traces"][0].clone();
     expected.as_object_mut().unwrap().remove("file");

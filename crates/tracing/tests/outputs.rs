@@ -147,6 +147,63 @@ fn expressions_select_by_level_target_and_span() {
     assert_eq!(count("@span = request"), 5);
     assert_eq!(count("waited = true"), 1);
     assert_eq!(count("waited = 1"), 1);
+    // The more severe level is the larger one.
+    for level in ["TRACE", "DEBUG", "INFO", "WARN", "ERROR"] {
+        let at_least = |name: &str| count(&format!("@level {name} {level}"));
+        let known = at_least(">=") + at_least("<");
+        assert_eq!(known, count("@level = ?*"), "{level}");
+        assert_eq!(at_least(">=") - at_least(">"), count(&format!("@level = {level}")), "{level}");
+    }
+    assert_eq!(count("@level >= warn"), count("@level in (WARN, ERROR)"));
+    assert_eq!(count("@level > WARN"), 1);
+    assert_eq!(count("@level = FATAL"), 0);
+}
+
+#[test]
+fn names_that_select_nothing_are_reported_with_what_there_is() {
+    let log = nested();
+    let warning = |expression: &str| {
+        let source = Source::new("where", expression);
+        let expressions = vec![tracewell::select::Expression::parse(&source).unwrap()];
+        let selection = Selection { expressions, ..Selection::default() };
+        let mut writer = EventWriter::new(Vec::new(), EventFormat::JsonLines, selection.clone());
+        let trace = input(&log).read(&mut writer).unwrap();
+        selection.unknown_names(&trace).concat()
+    };
+    for (expression, expected) in [
+        (
+            "@level = FATAL",
+            "no level named 'FATAL' in this trace; it has DEBUG, ERROR, INFO, TRACE, WARN",
+        ),
+        (
+            "@target = app::sqk",
+            "no target named 'app::sqk' in this trace; did you mean 'app::sql'?",
+        ),
+        (
+            "@target = net",
+            "no target named 'net' in this trace; it has app, app::disk, app::http, app::sql",
+        ),
+        (
+            "@target = \"app*\"",
+            "no target named 'app*' in this trace; * and ? are wildcards only without quotation marks: app*",
+        ),
+        ("@span = nothing", "no span named 'nothing' in this trace; it has query, request"),
+        (
+            "span = request",
+            "'span' is shown as NAME#NUMBER; for all spans named 'request', write @span = request",
+        ),
+        (
+            "parent = request",
+            "'parent' is shown as NAME#NUMBER; for all spans named 'request', write parent = request?*",
+        ),
+    ] {
+        assert_eq!(warning(expression), format!("where:1:1: {expected}"));
+    }
+    for expression in
+        ["@level = W*", "@target = app*", "@span = query", "span = 1", "parent = request?*"]
+    {
+        assert_eq!(warning(expression), "", "{expression}");
+    }
 }
 
 /// Returns the log of a program in which two threads work in spans of the same name, one after the
@@ -184,7 +241,7 @@ fn analyzed(log: &[u8]) -> (Value, String) {
     let mut sink = analyses();
     let trace = input(log).read(&mut sink).unwrap();
     let mut document = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
-    sink.write_json(&trace, "log", &mut document).unwrap();
+    sink.write_json(&trace, "log", None, &mut document).unwrap();
     let json: Value = serde_json::from_slice(&document.end().unwrap()).unwrap();
     let mut sink = analyses();
     let trace = input(log).read(&mut sink).unwrap();

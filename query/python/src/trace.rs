@@ -91,7 +91,7 @@ impl PyTrace {
             let read = self.source.read_all(&mut analyses);
             let trace = read.map_err(|error| exception(&error))?;
             let mut writer = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
-            analyses.write_json(&trace, &self.path(), &mut writer)?;
+            analyses.write_json(&trace, &self.path(), None, &mut writer)?;
             writer.end().map_err(PyErr::from)
         })?;
         Self::dictionary(py, document)

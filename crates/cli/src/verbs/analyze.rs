@@ -52,12 +52,11 @@ pub(crate) struct Analyze {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Print all figures of these sections instead of the summary
+    /// Print all figures of these sections instead of the summary; with --json: only these sections
     #[arg(
         long,
         value_name = "SECTION,…",
         value_delimiter = ',',
-        conflicts_with = "json",
         value_parser = PossibleValuesParser::new(section_names())
     )]
     show: Vec<String>,
@@ -205,7 +204,8 @@ impl Analyze {
     /// Returns true if an option shows distributions of times.
     fn wants_distributions(&self) -> bool {
         let sections = self.sections().unwrap_or_default();
-        self.histogram || self.json || sections.contains(&Section::Distributions)
+        let all = self.json && self.show.is_empty();
+        self.histogram || all || sections.contains(&Section::Distributions)
     }
 
     fn wanted(&self) -> Wanted {
@@ -221,6 +221,7 @@ impl Analyze {
             waits: self.waits,
             budgets: self.budgets,
             distributions: self.wants_distributions(),
+            uses: false,
             pairs: self.ipoints.clone(),
             expected,
             holes: self.holes,
@@ -312,6 +313,8 @@ impl Sink for Printer<'_> {
     }
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        let is_known = self.analyses.check(trace);
+        is_known.map_err(|error| SinkError::not_possible(format!("--why: {error}")))?;
         Ok(self.print(trace)?)
     }
 }
@@ -324,7 +327,8 @@ impl Printer<'_> {
         let analyses = std::mem::replace(&mut self.analyses, empty);
         if let Some(document) = self.document {
             let file = shown_path(&self.path).to_string();
-            return analyses.write_json(trace, &file, &mut document.writer());
+            let sections = self.sections.as_deref();
+            return analyses.write_json(trace, &file, sections, &mut document.writer());
         }
         let title = self.title.as_ref().map(|title| format!("{title}\n"));
         let text = title.unwrap_or_default()

@@ -14,7 +14,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::position::Position;
+use crate::model::Position;
 
 /// Number of values for which a distribution is exact.
 pub const MAX_EXACT: usize = 1024;

@@ -9,7 +9,7 @@ use std::hash::Hash;
 use foldhash::fast::RandomState;
 
 use super::distribution::Distribution;
-use super::position::Position;
+use crate::model::Position;
 
 /// Maximum number of distributions of a [`Distributions`]. Traces of real systems need some
 /// hundreds; only damaged traces need more.

@@ -9,8 +9,6 @@ mod distribution;
 mod key_slots;
 pub mod machines;
 mod measured;
-mod per_id;
-mod position;
 mod range;
 pub mod scheduling;
 pub mod spans;
@@ -22,5 +20,6 @@ pub mod tracks;
 pub use comparison::{Difference, MIN_VALUES, Sample, corrected, difference};
 pub use distribution::{Bucket, Distribution, MAX_EXACT, NotAQuantile, Quantile, WORST, Worst};
 pub use measured::{Measure, Measured};
-pub use position::Position;
 pub use range::Range;
+
+pub use crate::model::Position;

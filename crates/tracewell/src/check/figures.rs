@@ -39,6 +39,8 @@ pub enum Measure {
     Interrupt,
     /// Time from the post of a message until it is taken or dispatched.
     Message,
+    /// Time from the post of a message to the end of its step.
+    MessageResponse,
     /// Difference between a release and its expected time, for a given period.
     Jitter,
     /// Time from one mark to another.
@@ -71,7 +73,7 @@ pub enum Unit {
 
 impl Measure {
     /// All measures, in the order of the guide.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Response,
         Self::Start,
         Self::Wake,
@@ -81,6 +83,7 @@ impl Measure {
         Self::Held,
         Self::Interrupt,
         Self::Message,
+        Self::MessageResponse,
         Self::Jitter,
         Self::Between,
         Self::Load,
@@ -103,6 +106,7 @@ impl Measure {
             Self::Held => "held",
             Self::Interrupt => "interrupt",
             Self::Message => "message",
+            Self::MessageResponse => "message_response",
             Self::Jitter => "jitter",
             Self::Between => "between",
             Self::Load => "load",
@@ -135,6 +139,7 @@ impl Measure {
             Self::Lost => (0, 0),
             Self::Inversions | Self::Missed => (0, 1),
             Self::Between => (2, 2),
+            Self::Wait | Self::Held | Self::Message | Self::MessageResponse => (1, 2),
             _ => (1, 1),
         }
     }
@@ -241,7 +246,8 @@ impl Name {
 pub struct Figure {
     /// The kind of figure.
     pub measure: Measure,
-    /// The names of tasks, objects or marks, as many as the measure needs.
+    /// The names of tasks, objects or marks, as many as the measure needs. A wait or a hold may
+    /// have a second name, the task; a message may have a second name, the signal.
     pub names: Vec<Name>,
     /// The statistic of the values; `None` if the measure has one value.
     pub statistic: Option<Statistic>,

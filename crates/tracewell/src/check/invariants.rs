@@ -27,12 +27,24 @@ pub(super) struct Watch<'r> {
     bindings: Vec<Option<Value>>,
     /// Triggers that wait for an answer, oldest first.
     waiting: VecDeque<Waiting>,
-    /// True after the statement was broken and reported. The statement is then ignored.
+    /// Number of triggers at the start of `waiting` that are late. Only `each` keeps them, because
+    /// the next answer belongs to the oldest trigger even if it is late.
+    expired: usize,
+    /// True after the statement was broken and reported. Of broken statements, only `whenever` and
+    /// `each` continue, to count the triggers without an answer in time.
     pub(super) is_broken: bool,
+    /// True if too many triggers wait, so that the statement cannot count further ones.
+    is_full: bool,
     /// Tick of the most recently requested alarm.
     alarm: Option<u64>,
-    /// Number of times that the statement held: answered triggers for `whenever`, otherwise ranges.
+    /// Number of times that the statement held: triggers that were answered in time for `whenever`
+    /// and `each`, otherwise ranges.
     held: u64,
+    /// Number of triggers of `whenever` and `each`.
+    triggers: u64,
+    /// Number of triggers without an answer in time. A trigger of `whenever` does not count if an
+    /// earlier trigger with the same values waited.
+    late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     open: u64,
     /// Number of events that matched its patterns.
@@ -72,9 +84,13 @@ impl<'r> Watch<'r> {
             count: 0,
             bindings: vec![None; invariant.slots],
             waiting: VecDeque::new(),
+            expired: 0,
             is_broken: false,
+            is_full: false,
             alarm: None,
             held: 0,
+            triggers: 0,
+            late: 0,
             open: 0,
             matched: 0,
             began: false,
@@ -89,11 +105,13 @@ impl<'r> Watch<'r> {
             kind: match self.invariant.kind {
                 InvariantKind::Never(_) => RuleKind::Never,
                 InvariantKind::Count { .. } => RuleKind::Count,
-                InvariantKind::Whenever { .. } => RuleKind::Whenever,
+                InvariantKind::Whenever { pairs: false, .. } => RuleKind::Whenever,
+                InvariantKind::Whenever { pairs: true, .. } => RuleKind::Each,
             },
             span: self.invariant.span,
             held: self.held,
             failed: self.is_broken.into(),
+            late: self.late,
             open: self.open,
             matched: self.matched,
             open_because: self.open_because(matcher),
@@ -128,7 +146,7 @@ impl<'r> Watch<'r> {
         let InvariantKind::Whenever { within: Some(limit), .. } = self.invariant.kind else {
             return None;
         };
-        let since = self.waiting.front()?.since.event().ticks;
+        let since = self.waiting.get(self.expired)?.since.event().ticks;
         let alarm = match limit.bound {
             Bound::Ticks(ticks) => since.saturating_add(ticks),
             Bound::Nanoseconds(ns) | Bound::WallClock(ns) => {
@@ -196,10 +214,29 @@ impl<'r> Watch<'r> {
                 self.matched += counts;
                 if self.count > *most { Err(too_many(*most)) } else { Ok(()) }
             }
-            InvariantKind::Whenever { trigger, answer, within } => {
-                self.answer(matcher, event, (trigger, answer, *within))
+            InvariantKind::Whenever { trigger, answer, within, pairs } => {
+                let late = self.expire(event, *within, *pairs);
+                self.answer(matcher, event, answer, *pairs);
+                let asked = self.ask(matcher, event, trigger, *pairs);
+                // The late trigger is the earlier failure.
+                late.and(asked)
             }
         }
+    }
+
+    /// Returns true if the statement needs no further events.
+    pub(super) fn is_over(&self) -> bool {
+        let counts = matches!(self.invariant.kind, InvariantKind::Whenever { .. });
+        self.is_broken && (!counts || self.is_full)
+    }
+
+    /// Returns the number of triggers without an answer in time in words, if there are several.
+    pub(super) fn in_all(&self) -> Option<String> {
+        let pairs = matches!(self.invariant.kind, InvariantKind::Whenever { pairs: true, .. });
+        (self.late > 1).then(|| match pairs {
+            true => format!(" ({} of {} events in all)", self.late, self.triggers),
+            false => format!(" ({} times in all)", self.late),
+        })
     }
 
     /// Returns true if an event matches a pattern. Variables keep their values.
@@ -208,41 +245,77 @@ impl<'r> Watch<'r> {
             && matcher.matches(pattern, event, &mut self.bindings.clone()).is_ok()
     }
 
+    /// Counts the triggers that have waited too long for their answers. Returns a failure if there
+    /// is one. Call this before the event is an answer, because an answer after the limit does not
+    /// count.
+    fn expire(
+        &mut self,
+        event: Event<'_>,
+        within: Option<Limit>,
+        pairs: bool,
+    ) -> Result<(), Broken> {
+        let Some(limit) = within else { return Ok(()) };
+        let (clock, now) = (&event.trace.clock, event.ticks());
+        let mut broken = Ok(());
+        // All triggers have the same limit, so the oldest are late first.
+        while let Some(waiting) = self.waiting.get(self.expired)
+            && is_longer(clock, waiting.since.event().ticks, now, limit.bound, false)
+        {
+            self.late += 1;
+            if broken.is_ok() {
+                let message = format!("no answer within {}", spoken(limit.bound));
+                let since = Some(waiting.since.clone());
+                broken = Err(Broken { kind: FailureKind::Late, message, since });
+            }
+            match pairs {
+                true if self.expired < MAX_WAITING => self.expired += 1,
+                _ => drop(self.waiting.pop_front()),
+            }
+        }
+        broken
+    }
+
+    /// Removes the triggers that an event answers.
     fn answer(
         &mut self,
         matcher: &mut Matcher<'_>,
         event: Event<'_>,
-        (trigger, answer, within): (&Pattern, &Pattern, Option<Limit>),
-    ) -> Result<(), Broken> {
-        let (clock, now) = (&event.trace.clock, event.ticks());
-        let is_late = |waiting: &Waiting| {
-            let since = waiting.since.event().ticks;
-            within.is_some_and(|limit| is_longer(clock, since, now, limit.bound, false))
+        answer: &Pattern,
+        pairs: bool,
+    ) {
+        if self.waiting.is_empty() || !matcher.is_named(answer, event) {
+            return;
+        }
+        // Match the event with a copy of the trigger's variables, because an event that does not
+        // match must not set variables for the next event.
+        let mut answers = |waiting: &Waiting| {
+            matcher.matches(answer, event, &mut waiting.bindings.clone()).is_ok()
         };
-        // Check only the oldest trigger, because all have the same limit. Check it before the
-        // answer, because an answer after the limit does not count.
-        if let Some(late) = self.waiting.front().filter(|waiting| is_late(waiting)) {
-            return Err(Broken {
-                kind: FailureKind::Late,
-                message: match within {
-                    Some(limit) => format!("no answer within {}", spoken(limit.bound)),
-                    None => "no answer".to_owned(),
-                },
-                since: Some(late.since.clone()),
-            });
+        if pairs {
+            let Some(oldest) = self.waiting.iter().position(answers) else { return };
+            self.waiting.remove(oldest);
+            self.matched += 1;
+            match oldest < self.expired {
+                true => self.expired -= 1,
+                false => self.held += 1,
+            }
+            return;
         }
-        if !self.waiting.is_empty() && matcher.is_named(answer, event) {
-            let waiting = self.waiting.len();
-            self.waiting.retain(|waiting| {
-                // One event may answer several triggers. Match the event with a copy of the
-                // trigger's variables, because an event that does not match must not set variables
-                // for the next event.
-                matcher.matches(answer, event, &mut waiting.bindings.clone()).is_err()
-            });
-            let answered = waiting - self.waiting.len();
-            self.held += answered as u64;
-            self.matched += u64::from(answered > 0);
-        }
+        let waiting = self.waiting.len();
+        self.waiting.retain(|waiting| !answers(waiting));
+        let answered = waiting - self.waiting.len();
+        self.held += answered as u64;
+        self.matched += u64::from(answered > 0);
+    }
+
+    /// Adds an event to the triggers if it is one.
+    fn ask(
+        &mut self,
+        matcher: &mut Matcher<'_>,
+        event: Event<'_>,
+        trigger: &Pattern,
+        pairs: bool,
+    ) -> Result<(), Broken> {
         if !matcher.is_named(trigger, event) {
             return Ok(());
         }
@@ -250,8 +323,8 @@ impl<'r> Watch<'r> {
         let mut bindings = self.bindings.clone();
         match matcher.matches(trigger, event, &mut bindings) {
             Ok(()) => {
-                self.matched += 1;
-                self.wait(bindings, event)?;
+                (self.matched, self.triggers) = (self.matched + 1, self.triggers + 1);
+                self.wait(bindings, event, pairs)?;
             }
             Err(miss) if self.matched == 0 => self.missed.note(matcher, trigger, event, miss),
             Err(_) => {}
@@ -259,13 +332,19 @@ impl<'r> Watch<'r> {
         Ok(())
     }
 
-    /// Adds a trigger that is still waiting for its answer. Does nothing if an older trigger with
-    /// the same values is already waiting.
-    fn wait(&mut self, bindings: Vec<Option<Value>>, event: Event<'_>) -> Result<(), Broken> {
-        if self.waiting.iter().any(|waiting| waiting.bindings == bindings) {
+    /// Adds a trigger that waits for its answer. With `whenever`, an older trigger with the same
+    /// values gets the same answer, so the new one is not added.
+    fn wait(
+        &mut self,
+        bindings: Vec<Option<Value>>,
+        event: Event<'_>,
+        pairs: bool,
+    ) -> Result<(), Broken> {
+        if !pairs && self.waiting.iter().any(|waiting| waiting.bindings == bindings) {
             return Ok(());
         }
-        if self.waiting.len() >= MAX_WAITING {
+        if self.waiting.len() - self.expired >= MAX_WAITING {
+            self.is_full = true;
             let message = format!("more than {MAX_WAITING} events wait for answers");
             return Err(Broken::new(FailureKind::Unanswered, message));
         }
@@ -295,7 +374,9 @@ impl<'r> Watch<'r> {
     /// Fails if the events of the ended range break the statement.
     fn judge(&mut self, whole: bool) -> Result<(), Broken> {
         let count = std::mem::take(&mut self.count);
-        let waiting = std::mem::take(&mut self.waiting);
+        let expired = std::mem::take(&mut self.expired);
+        let waiting = std::mem::take(&mut self.waiting).split_off(expired);
+        self.late += waiting.len() as u64;
         match &self.invariant.kind {
             InvariantKind::Count { least, .. } if whole && count < *least => {
                 let message = match (count, least) {

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use super::shapes::{Shapes, is_named};
 use super::syntax::{Item, Pattern, Shape};
 use crate::model::{Event, Trace};
-use crate::select::expression::fields::{FieldPosition, Fields, Number, any_object, number};
+use crate::select::expression::fields::{FieldPosition, Fields, Number, any_object};
 use crate::select::expression::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
 use crate::source::Span;
 
@@ -76,7 +76,14 @@ pub(super) struct Matcher<'r> {
 impl<'r> Matcher<'r> {
     pub(super) fn new(shapes: Arc<Shapes<'r>>) -> Self {
         let (plans, blocks, branches) = Default::default();
-        Self { shapes, plans, blocks, branches, remembered: 0, fields: Fields::default() }
+        let fields = Fields::new(shapes.fields());
+        Self { shapes, plans, blocks, branches, remembered: 0, fields }
+    }
+
+    /// Handles the next event, whether or not a pattern names it.
+    #[inline]
+    pub(super) fn follow(&mut self, event: Event<'_>) {
+        self.fields.follow(event);
     }
 
     /// Returns the indices of a block's items that refer to an event. No other item can accept the
@@ -232,7 +239,7 @@ impl<'r> Matcher<'r> {
     }
 
     fn value(&mut self, position: FieldPosition, event: Event<'_>) -> Option<Value> {
-        let Number { number, key } = number(&position, event)?;
+        let Number { number, key } = self.fields.number(&position, event)?;
         let text = self.fields.text(position, event)?.into_owned();
         Some(Value { number, key, text })
     }

@@ -14,7 +14,7 @@
 //! |`index` | finds the rules that an event may affect |
 //! |`matching` | compares events with patterns |
 //! |`steps` | events in order: the state of a run, the events that may come next |
-//! |`invariants` | statements about the whole trace: never, count, whenever |
+//! |`invariants` | statements about the whole trace: never, count, whenever, each |
 //! |`figures` | the figures that thresholds name, and their values |
 //! |`thresholds` | compares figures with limits and with a baseline |
 //! |`missed` | explains why a trace does not decide a statement |

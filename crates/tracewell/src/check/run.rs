@@ -99,6 +99,9 @@ impl<'r> Check<'r> {
             self.verdict.failures.extend(run.finish(trace));
             self.verdict.steps += run.steps_met;
             self.verdict.rules.extend(run.results(trace, &self.matcher));
+            for watch in &run.watches {
+                self.verdict.count_late(watch.invariant.span, watch.in_all());
+            }
             for (result, failure) in run.thresholds(known) {
                 self.verdict.rules.push(result);
                 self.verdict.failures.extend(failure);
@@ -121,6 +124,7 @@ impl<'r> Check<'r> {
     fn event(&mut self, event: Event<'_>) {
         let Event { trace, row } = event;
         self.verdict.events += 1;
+        self.matcher.follow(event);
         self.keep(row);
         // An earlier failure may still need events after it as context: add this event.
         let recent = self.verdict.failures.iter_mut().skip(self.whole);
@@ -226,22 +230,24 @@ impl<'r> RuleRun<'r> {
         }
     }
 
-    /// Passes an event to a statement. A broken statement is never processed again.
+    /// Lets a statement process an event. Returns a failure if the statement was not broken before.
     fn statement(
         &mut self,
         position: u32,
         matcher: &mut Matcher<'r>,
         event: Event<'_>,
     ) -> Option<Failure> {
-        let watch = self.watches.get_mut(position as usize).filter(|watch| !watch.is_broken)?;
+        let watch = self.watches.get_mut(position as usize).filter(|watch| !watch.is_over())?;
         let broken = watch.event(matcher, event).err()?;
-        watch.is_broken = true;
+        if std::mem::replace(&mut watch.is_broken, true) {
+            return None;
+        }
         let at = Some(Line::of(event));
         Some(broken_failure(self.rule, watch, broken, event.trace, at))
     }
 
     fn new_alarm(&mut self, position: u32, clock: &Clock, now: u64) -> Option<u64> {
-        let watch = self.watches.get_mut(position as usize).filter(|watch| !watch.is_broken)?;
+        let watch = self.watches.get_mut(position as usize).filter(|watch| !watch.is_over())?;
         watch.new_alarm(clock, now)
     }
 
@@ -354,9 +360,10 @@ impl<'r> RuleRun<'r> {
             self.failed = true;
             failures.push(self.missing(trace));
         }
-        for watch in self.watches.iter_mut().filter(|watch| !watch.is_broken) {
-            if let Err(broken) = watch.finish() {
-                watch.is_broken = true;
+        for watch in self.watches.iter_mut().filter(|watch| !watch.is_over()) {
+            if let Err(broken) = watch.finish()
+                && !std::mem::replace(&mut watch.is_broken, true)
+            {
                 failures.push(broken_failure(self.rule, watch, broken, trace, None));
             }
         }
@@ -379,6 +386,7 @@ impl<'r> RuleRun<'r> {
             span,
             held: (!failed).into(),
             failed: failed.into(),
+            late: 0,
             open: 0,
             matched,
             open_because: None,
@@ -424,6 +432,7 @@ impl<'r> RuleRun<'r> {
                 span: threshold.span,
                 held: u64::from(decision == Decision::Held),
                 failed: 0,
+                late: 0,
                 open: 0,
                 matched: 0,
                 open_because: None,

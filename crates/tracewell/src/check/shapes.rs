@@ -4,7 +4,7 @@
 
 use super::syntax::{Rules, Shape};
 use crate::model::Trace;
-use crate::select::expression::syntax::Text;
+use crate::select::expression::syntax::{Field, Text};
 use crate::select::{EventNames, is_event};
 
 /// The shapes of all rules, by name.
@@ -29,6 +29,11 @@ impl<'r> Shapes<'r> {
     /// Returns the shape with this index.
     pub(super) fn get(&self, number: u32) -> Option<&'r Shape> {
         self.list.get(number as usize)
+    }
+
+    /// Returns the fields of all shapes.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &'r Field> {
+        self.list.iter().flat_map(|shape| &shape.fields)
     }
 
     /// Returns the indices of the shapes that cover an id, in order.

@@ -177,6 +177,9 @@ pub(super) enum InvariantKind {
         trigger: Pattern,
         answer: Pattern,
         within: Option<Limit>,
+        /// True for `each`: a second event answers only the oldest first event that waits for it.
+        /// False for `whenever`: it answers all of them.
+        pairs: bool,
     },
 }
 

@@ -125,7 +125,7 @@ fn unknown_field(name: &Text, fields: &[Field], trace: &Trace) -> Option<String>
     events.first()?;
     let missing = fields.iter().find_map(|field| match field {
         Field::Argument(wanted) => {
-            let has = |event: &&EventType| select::argument_place(wanted, &event.args).is_some();
+            let has = |event: &&EventType| select::has_argument(wanted, event);
             // A pattern with wildcards matches several events. It is enough if one of them has the
             // argument.
             (!events.iter().copied().any(|event| has(&event))).then_some(wanted)

@@ -40,9 +40,14 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns true if all rules are met.
+    /// Returns true if no rule failed and the trace decides at least one rule.
     pub fn passed(&self) -> bool {
-        self.failures.is_empty()
+        self.failures.is_empty() && !self.decides_nothing()
+    }
+
+    /// Returns true if there are rules, and the trace decides none of them.
+    pub fn decides_nothing(&self) -> bool {
+        !self.rules.is_empty() && self.undecided() == self.rules.len()
     }
 
     /// Returns the number of rules that the trace does not decide. A verdict can pass although it
@@ -69,6 +74,19 @@ impl Verdict {
         self
     }
 
+    /// Adds the number of late events of a statement to the message of its failure.
+    pub(super) fn count_late(&mut self, statement: Span, in_all: Option<String>) {
+        let is_late = |failure: &&mut Failure| {
+            failure.span == statement
+                && matches!(failure.kind, FailureKind::Late | FailureKind::Unanswered)
+        };
+        if let Some(in_all) = in_all
+            && let Some(failure) = self.failures.iter_mut().find(is_late)
+        {
+            failure.message.push_str(&in_all);
+        }
+    }
+
     pub(super) fn note_losses(&mut self, losses: &Losses) {
         self.gaps = losses.places();
         self.lost = losses.events();
@@ -85,10 +103,13 @@ pub struct RuleResult {
     /// The steps or the statement in the file of rules.
     pub span: Span,
     /// Number of times that it held: 1 for steps, the number of ranges for `never`, `count` and
-    /// `eventually`, the number of answered events for `whenever`.
+    /// `eventually`, the number of events that were answered in time for `whenever` and `each`.
     pub held: u64,
-    /// Number of times that it failed, at most 1: a failed statement is not checked further.
+    /// 1 if it failed. Only `whenever` and `each` continue after a failure.
     pub failed: u64,
+    /// For `whenever` and `each`: number of events without an answer, or without an answer in time.
+    /// Events of `whenever` that have the same answer count once.
+    pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,
     /// Number of events that matched its patterns.
@@ -158,8 +179,10 @@ pub enum RuleKind {
     Never,
     /// An event occurs a number of times.
     Count,
-    /// Each event is followed by another.
+    /// Each event is followed by another, which may follow several of them.
     Whenever,
+    /// Each event is followed by another of its own.
+    Each,
     /// No event is missing.
     Complete,
     /// A figure is within a limit.
@@ -174,6 +197,7 @@ impl RuleKind {
             Self::Never => "never",
             Self::Count => "count",
             Self::Whenever => "whenever",
+            Self::Each => "each",
             Self::Complete => "complete",
             Self::Threshold => "threshold",
         }

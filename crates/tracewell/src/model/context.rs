@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::ObjectId;
+use super::numbered::numbered_from;
 
 /// Kind of a context.
 ///
@@ -247,8 +248,7 @@ impl Contexts {
         &self,
         first: usize,
     ) -> impl ExactSizeIterator<Item = (ContextId, &Context)> {
-        let list = self.list.get(first..).unwrap_or_default().iter().enumerate();
-        list.map(move |(index, context)| (ContextId((first + index) as u32), context))
+        numbered_from(&self.list, first, ContextId)
     }
 
     /// Returns the number of contexts.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::numbered::numbered_from;
 use super::one_or_many::OneOrMany;
 
 /// Index of an object in [`Objects`]. Indices are contiguous from 0, in the order of the source.
@@ -399,8 +400,7 @@ impl Objects {
         &self,
         first: usize,
     ) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
-        let list = self.list.get(first..).unwrap_or_default().iter().enumerate();
-        list.map(move |(index, object)| (ObjectId((first + index) as u32), object))
+        numbered_from(&self.list, first, ObjectId)
     }
 
     /// Returns the number of objects.

@@ -39,7 +39,7 @@ pub struct AllFigures<'a> {
     pub machines: MachineFigures,
     /// Figures of the spans of instrumented programs.
     #[serde(flatten)]
-    pub spans: SpansFigures,
+    pub spans: Option<SpansFigures>,
     /// Distributions of all times, if they are collected.
     #[serde(flatten)]
     pub distributions: Option<DistributionFigures>,
@@ -79,7 +79,7 @@ pub struct RangeRow {
 /// let mut analyses = Analyses::new(Wanted::default());
 /// let trace = Input::open(path, Settings::default())?.read(&mut analyses)?;
 /// let mut document = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
-/// analyses.write_json(&trace, "tiny.trx", &mut document)?;
+/// analyses.write_json(&trace, "tiny.trx", None, &mut document)?;
 /// let json: serde_json::Value = serde_json::from_slice(&document.end()?)?;
 /// let figures = &json["traces"][0];
 /// assert!(figures["tasks"].is_array() && figures["machines"].is_array());
@@ -157,17 +157,23 @@ impl Analyses {
         for WithoutEffect { option, reason } in results.without_effect(times.is_empty()) {
             lines.push_str(&format!("{option} has no effect: {reason}\n"));
         }
-        for section in sections.filter(|chosen| chosen.len() < Section::ALL.len()).unwrap_or(&[]) {
-            if !section.has_figures(figures, machines, all_spans) {
-                let name = section.name();
-                lines.push_str(&format!("--show {name}: the trace has no such figures\n"));
-            }
+        for WithoutEffect { option, reason } in results.absent(sections) {
+            lines.push_str(&format!("{}\n", layout.fold(&format!("{option}: {reason}"), 2)));
         }
         text.insert_str(second, lines);
         text
     }
 
-    /// Writes all figures as the next trace of a document. `file` is the path of the trace.
+    /// Checks that a trace has the task of the requested explanation.
+    ///
+    /// # Errors
+    /// Returns an error if it has not.
+    pub fn check(&self, trace: &Trace) -> Result<(), NoPath> {
+        self.why.as_ref().map_or(Ok(()), |(question, _)| question.check(trace))
+    }
+
+    /// Writes the figures of `sections`, or all figures, as the next trace of a document. `file` is
+    /// the path of the trace.
     ///
     /// # Errors
     /// Returns an error if writing fails.
@@ -175,13 +181,19 @@ impl Analyses {
         self,
         trace: &Trace,
         file: &str,
+        sections: Option<&[Section]>,
         document: &mut DocumentWriter<W>,
     ) -> io::Result<()> {
         let results = self.finish(trace);
+        let has = |section| sections.is_none_or(|sections| sections.contains(&section));
         let Results { figures, machines, spans, wanted, .. } = &results;
         let times = distributions::named(trace, figures, machines, spans);
         let mut scheduling = SchedulingFigures::new(trace, figures, wanted);
         scheduling.without_effect.extend(results.without_effect(times.is_empty()));
+        scheduling.without_effect.extend(results.absent(sections));
+        scheduling.limit(has);
+        let mut of_machines = MachineFigures::new(trace, machines);
+        of_machines.limit(has);
         let more_times = figures.more_times + machines.more_times;
         let distributions = DistributionFigures::new(&times, more_times, results.histograms);
         let path = results.path.as_ref().and_then(|path| path.as_ref().ok());
@@ -194,9 +206,10 @@ impl Analyses {
         });
         let all = AllFigures {
             scheduling,
-            machines: MachineFigures::new(trace, machines),
-            spans: SpansFigures::new(spans),
-            distributions: wanted.distributions.then_some(distributions),
+            machines: of_machines,
+            spans: has(Section::Spans).then(|| SpansFigures::new(spans)),
+            distributions: (wanted.distributions && has(Section::Distributions))
+                .then_some(distributions),
             why: path.map(|path| PathRow::of(trace, path)),
             range,
         };
@@ -228,6 +241,18 @@ struct Results {
 }
 
 impl Results {
+    /// Returns the chosen sections for which the trace has no figures, with the reason.
+    fn absent(&self, sections: Option<&[Section]>) -> Vec<WithoutEffect> {
+        let chosen = sections.filter(|chosen| chosen.len() < Section::ALL.len()).unwrap_or(&[]);
+        let has =
+            |section: &&Section| section.has_figures(&self.figures, &self.machines, &self.spans);
+        let absent = chosen.iter().filter(|section| !has(section)).map(|section| WithoutEffect {
+            option: format!("--show {}", section.name()),
+            reason: format!("the trace has no such figures, which need {}", section.needs()),
+        });
+        absent.collect()
+    }
+
     /// Returns the options that have no effect, except those that `scheduling` reports.
     fn without_effect(&self, has_no_times: bool) -> Vec<WithoutEffect> {
         let histogram = (self.histograms && has_no_times).then(|| WithoutEffect {

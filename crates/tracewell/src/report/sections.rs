@@ -86,6 +86,25 @@ impl Section {
         Self::ALL.into_iter().find(|section| section.name() == name)
     }
 
+    /// Returns what a trace must contain for figures of the section, in words.
+    pub(super) const fn needs(self) -> &'static str {
+        match self {
+            Self::Tasks => "events of tasks",
+            Self::Cores => "events that show which task runs",
+            Self::Jobs => "events for the release and the completion of jobs",
+            Self::Locks => "requests for mutexes, semaphores or event flags",
+            Self::Interrupts => "events at the start and the end of interrupts",
+            Self::Servers => "events about the budgets of servers",
+            Self::Stacks => "the stack pointers or the stack use of tasks",
+            Self::Machines => "events about the steps of state machines",
+            Self::Messages => "events that post and take messages",
+            Self::Queues => "events that put items into queues or pools, or take them",
+            Self::Timers => "events that start or stop timers, or show that they expired",
+            Self::Spans => "the spans of a program that uses `tracing`",
+            Self::Distributions => "events that begin and end a time",
+        }
+    }
+
     /// Returns true if there are figures for the section.
     pub(super) fn has_figures(
         self,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Layout;
 use super::figures::{duration, optional};
 use super::machines::Spans as Durations;
-use super::table::{Cell, table};
+use super::table::{Cell, table_with_groups};
 use crate::analysis::spans::{AllSpans, SpanFigures};
 use crate::model::Trace;
 use crate::text::counted;
@@ -76,6 +76,9 @@ impl SpanRow {
 const SPANS: [&str; 11] =
     ["SPAN", "TARGET", "BEGUN", "OPEN", "CUT", "TOTAL", "BUSY", "IDLE", "MIN", "MEAN", "MAX"];
 
+/// The columns to compare: sums, and single durations.
+const COMPARED: [&[usize]; 2] = [&[5, 6, 7], &[8, 9, 10]];
+
 /// Appends the table of spans with at most `rows` rows, and the number of other rows.
 pub(super) fn put(
     text: &mut String,
@@ -85,7 +88,8 @@ pub(super) fn put(
     layout: Layout,
 ) {
     let shown = figures.names.iter().take(rows);
-    table(text, layout, &SPANS, shown.map(|figures| row(trace, figures)));
+    let cells = shown.map(|figures| row(trace, figures));
+    table_with_groups(text, layout, &SPANS, &COMPARED, cells);
     super::scheduling::text::left_out(
         text,
         figures.names.len().saturating_sub(rows) as u64,

@@ -8,7 +8,7 @@ use anstyle::Style;
 
 use super::Layout;
 use crate::text::style::{HEADING, of_context, styled};
-use crate::text::{display_width, padded, shortened};
+use crate::text::{display_width, fold, padded, shortened};
 
 /// A cell of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +16,9 @@ pub(super) enum Cell {
     /// An unknown value, shown as `-`.
     Unknown,
     Text(String),
+    /// A text that continues on further lines instead of being cut. Only the last column can have
+    /// such cells.
+    Long(String),
     /// The name of a context.
     Context(String),
     Count(u64),
@@ -59,7 +62,7 @@ impl Cell {
     /// Returns the text of the cell in a column with the unit `unit`.
     fn shown(&self, unit: &Unit, layout: Layout) -> String {
         match self.plain() {
-            Self::Text(text) | Self::Context(text) => text.clone(),
+            Self::Text(text) | Self::Long(text) | Self::Context(text) => text.clone(),
             Self::Count(count) | Self::Ticks(count) => layout.count(*count),
             Self::Time(nanoseconds) => unit.shown(*nanoseconds),
             Self::Share(hundredths) => format!("{}.{:02}", hundredths / 100, hundredths % 100),
@@ -116,6 +119,22 @@ impl Unit {
         UNITS.into_iter().find(|unit| longest >= unit.least).unwrap_or(SMALLEST)
     }
 
+    /// Returns the unit of several columns. It shows at least two digits of the shortest time that
+    /// is not 0, unless the longest time would then have more than six digits before the point.
+    fn of_group(shortest: u64, longest: u64) -> Self {
+        let largest = Self::of(longest);
+        let smaller = UNITS.into_iter().filter(|unit| unit.nanoseconds <= largest.nanoseconds);
+        let mut smaller = smaller.chain([SMALLEST]).peekable();
+        while let Some(unit) = smaller.next() {
+            let has_digits = shortest >= unit.nanoseconds / 100;
+            let has_room = |next: &Self| longest / next.nanoseconds < 1_000_000;
+            if has_digits || !smaller.peek().is_some_and(has_room) {
+                return unit;
+            }
+        }
+        SMALLEST
+    }
+
     /// Returns a time in this unit, rounded down.
     fn shown(&self, nanoseconds: u64) -> String {
         match self.nanoseconds / 1000 {
@@ -139,11 +158,14 @@ struct Column<'a> {
     name: &'a str,
     width: usize,
     unit: Unit,
-    /// The longest time in nanoseconds.
+    /// The longest time in nanoseconds, and the shortest that is not 0.
     longest: Option<u64>,
+    shortest: Option<u64>,
     has_ticks: bool,
     /// True if no cell is a number.
     is_text: bool,
+    /// True if a cell may continue on further lines.
+    is_long: bool,
     is_empty: bool,
 }
 
@@ -154,8 +176,10 @@ impl<'a> Column<'a> {
             width: display_width(name),
             unit: SMALLEST,
             longest: None,
+            shortest: None,
             has_ticks: false,
             is_text: true,
+            is_long: false,
             is_empty: true,
         }
     }
@@ -163,10 +187,19 @@ impl<'a> Column<'a> {
     fn measure(&mut self, cell: &Cell, layout: Layout) {
         self.is_empty &= cell.is_empty();
         let figure = cell.plain();
-        self.is_text &= matches!(figure, Cell::Unknown | Cell::Text(_) | Cell::Context(_));
+        self.is_text &=
+            matches!(figure, Cell::Unknown | Cell::Text(_) | Cell::Long(_) | Cell::Context(_));
         match figure {
             // The unit is not known yet. The longest time has the widest text.
-            Cell::Time(time) => self.longest = self.longest.max(Some(*time)),
+            Cell::Time(time) => {
+                self.longest = self.longest.max(Some(*time));
+                let shortest = [self.shortest, (*time > 0).then_some(*time)];
+                self.shortest = shortest.into_iter().flatten().min();
+            }
+            Cell::Long(text) => {
+                self.is_long = true;
+                self.width = self.width.max(display_width(text));
+            }
             _ => {
                 self.has_ticks |= matches!(figure, Cell::Ticks(_));
                 self.widen(&cell.shown(&SMALLEST, layout), layout);
@@ -179,10 +212,10 @@ impl<'a> Column<'a> {
         self.width = display_width(cell).min(max_width(layout)).max(self.width);
     }
 
-    /// Selects the unit of the column's times.
-    fn select_unit(&mut self, layout: Layout) {
+    /// Sets the unit of the column's times.
+    fn set_unit(&mut self, unit: Unit, layout: Layout) {
         if let Some(longest) = self.longest {
-            self.unit = Unit::of(longest);
+            self.unit = unit;
             self.widen(&self.unit.shown(longest), layout);
         }
         self.widen(self.unit(), layout);
@@ -213,6 +246,18 @@ pub(super) fn table<const N: usize>(
     names: &[&str; N],
     rows: impl Iterator<Item = [Cell; N]> + Clone,
 ) {
+    table_with_groups(text, layout, names, &[], rows);
+}
+
+/// Appends a table like [`table`]. The columns of a group have one unit, because a reader compares
+/// them. `groups` contains the indices of these columns.
+pub(super) fn table_with_groups<const N: usize>(
+    text: &mut String,
+    layout: Layout,
+    names: &[&str; N],
+    groups: &[&[usize]],
+    rows: impl Iterator<Item = [Cell; N]> + Clone,
+) {
     let mut columns = names.map(Column::new);
     for row in rows.clone() {
         for (column, cell) in columns.iter_mut().zip(&row) {
@@ -222,7 +267,8 @@ pub(super) fn table<const N: usize>(
     if columns.iter().all(|column| column.is_empty) {
         return;
     }
-    columns.iter_mut().for_each(|column| column.select_unit(layout));
+    select_units(&mut columns, groups, layout);
+    limit_long(&mut columns, layout);
     for part in parts(&columns, layout) {
         let of_part = || part.iter().map(|index| &columns[*index]);
         text.push('\n');
@@ -237,9 +283,70 @@ pub(super) fn table<const N: usize>(
                 let column = &columns[*index];
                 (column, shown(&row[*index], column, layout))
             });
-            put_line(text, cells, None, layout);
+            put_row(text, cells.collect(), layout);
         }
     }
+}
+
+/// Appends the lines of a row. A long cell may have several lines.
+fn put_row(text: &mut String, mut cells: Vec<(&Column<'_>, String)>, layout: Layout) {
+    let rest = match cells.last_mut() {
+        Some((column, cell)) if column.is_long => match cell.split_once('\n') {
+            Some((first, rest)) => {
+                let rest = rest.to_owned();
+                cell.truncate(first.len());
+                rest
+            }
+            None => String::new(),
+        },
+        _ => String::new(),
+    };
+    let columns: Vec<_> = cells.iter().map(|(column, _)| *column).collect();
+    put_line(text, cells.into_iter(), None, layout);
+    for line in rest.lines() {
+        let last = columns.len() - 1;
+        let cell =
+            |(index, column)| (column, if index == last { line.to_owned() } else { String::new() });
+        put_line(text, columns.iter().copied().enumerate().map(cell), None, layout);
+    }
+}
+
+/// Selects the unit of each column, and one unit for the columns of each group.
+fn select_units(columns: &mut [Column<'_>], groups: &[&[usize]], layout: Layout) {
+    let of_group = |index: usize| groups.iter().find(|group| group.contains(&index));
+    let units: Vec<_> = (0..columns.len())
+        .map(|index| match of_group(index) {
+            Some(group) => {
+                let of_group = || group.iter().filter_map(|index| columns.get(*index));
+                let longest = of_group().filter_map(|column| column.longest).max();
+                let shortest = of_group().filter_map(|column| column.shortest).min();
+                let longest = longest.unwrap_or_default();
+                Unit::of_group(shortest.unwrap_or(longest), longest)
+            }
+            None => Unit::of(columns[index].longest.unwrap_or_default()),
+        })
+        .collect();
+    columns.iter_mut().zip(units).for_each(|(column, unit)| column.set_unit(unit, layout));
+}
+
+/// Minimum width of a long column beside the others. If less room is left on a screen, the column
+/// continues below, beside the first column.
+const MIN_LONG: usize = 30;
+
+/// Limits the width of the last column to the room on a screen if its cells may have several lines.
+fn limit_long(columns: &mut [Column<'_>], layout: Layout) {
+    let Some(width) = layout.width else { return };
+    let Some((last, others)) = columns.split_last_mut().filter(|(last, _)| last.is_long) else {
+        return;
+    };
+    let filled = |columns: &[Column<'_>]| {
+        let shown = columns.iter().filter(|column| !column.is_empty);
+        shown.map(|column| column.width + GAP).sum::<usize>()
+    };
+    let beside = width.saturating_sub(filled(others));
+    let below = width.saturating_sub(filled(others.get(..1).unwrap_or_default()));
+    let room = if beside >= MIN_LONG.min(last.width) { beside } else { below };
+    last.width = last.width.min(room.max(1));
 }
 
 /// Returns the columns of each part of a table: the first column, and those that fit beside it.
@@ -265,6 +372,9 @@ fn parts(columns: &[Column<'_>], layout: Layout) -> Vec<Vec<usize>> {
 /// Returns the text of a cell. On a screen, it is cut to the width of its column.
 fn shown(cell: &Cell, column: &Column<'_>, layout: Layout) -> String {
     let text = cell.shown(&column.unit, layout);
+    if column.is_long && layout.width.is_some() {
+        return fold(&text, column.width, 2).into_owned();
+    }
     let cut = match layout.width {
         Some(_) => shortened(&text, column.width).into_owned(),
         None => text,
@@ -348,6 +458,40 @@ mod tests {
             drawn(None, &["T", "N"], &[["a".into(), Cell::Ticks(1)]]),
             "\nT      N\n   ticks\na      1\n"
         );
+    }
+
+    #[test]
+    fn the_columns_of_a_group_have_one_unit() {
+        let units = |shortest: u64, longest: u64| {
+            let row = ["a".into(), Cell::Time(shortest), Cell::Time(longest), Cell::Time(0)];
+            let (mut text, rows) = (String::new(), [row]);
+            let (layout, names) = (Layout { width: None, color: false }, ["T", "MIN", "MAX", "AT"]);
+            table_with_groups(&mut text, layout, &names, &[&[1, 2]], rows.iter().cloned());
+            text.split_whitespace().skip(4).map(str::to_owned).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(units(930_445, 15_775_000), "ms ms ns a 0.930 15.775 0");
+        assert_eq!(units(9_000, 15_775_000), "us us ns a 9.000 15775.000 0");
+        assert_eq!(units(0, 15_775_000), "ms ms ns a 0.000 15.775 0");
+        assert_eq!(units(5, 20_000_000_000), "ms ms ns a 0.000 20000.000 0");
+    }
+
+    #[test]
+    fn a_long_cell_continues_on_further_lines() {
+        let row = |why: &str| ["a".into(), 7.into(), Cell::Long(why.to_owned())];
+        let why = "one two three four five six seven eight nine";
+        let text = drawn(Some(40), &["T", "N", "WHY"], &[row(why), row("ten")]);
+        let expected =
+            "\nT  N  WHY\na  7  one two three four five six seven\n        eight nine\na  7  ten\n";
+        assert_eq!(text, expected);
+        // There is no room beside the other columns.
+        let text = drawn(Some(20), &["T", "NUMBER", "WHY"], &[row(why)]);
+        assert!(
+            text.ends_with(
+                "\nT  WHY\na  one two three\n     four five six\n     seven eight\n     nine\n"
+            ),
+            "{text}"
+        );
+        assert!(drawn(None, &["T", "N", "WHY"], &[row(why)]).ends_with(&format!("a  7  {why}\n")));
     }
 
     #[test]

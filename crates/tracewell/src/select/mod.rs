@@ -7,6 +7,7 @@ mod bound;
 pub(crate) mod expression;
 mod ids;
 mod listing;
+pub(crate) mod messages;
 mod names;
 mod number_list;
 mod pattern;
@@ -29,7 +30,8 @@ use expression::Filter;
 pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
 pub use listing::Listing;
 pub(crate) use names::{
-    ArgumentPlace, EventNames, argument_place, is_argument, is_context, is_event, is_object,
+    ArgumentPlace, EventNames, argument_place, has_argument, is_argument, is_context, is_event,
+    is_object,
 };
 pub use number_list::{NumberList, NumberListError, elements};
 use pattern::is_key;
@@ -194,6 +196,7 @@ impl Selector {
         if self.selection.head.is_some_and(|head| self.taken >= head) {
             return Flow::Break(Stop::Complete);
         }
+        self.filter.follow(event);
         // Events are in order of time, so no later event can be selected.
         if self.selection.to.is_some_and(|to| to.is_before(trace, row.ticks)) {
             return Flow::Break(Stop::Complete);

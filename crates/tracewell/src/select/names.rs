@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::messages::MessageField;
 use super::pattern::{hook_id, is_key, key, like, same};
-use crate::model::schema::{Argument, ArgumentKind, Schema};
+use crate::model::schema::{Argument, ArgumentKind, EventType, Schema};
 use crate::model::{Context, Object, folded};
 
 /// Returns true if a word is the name or the label of the events with this id, or the id itself.
@@ -101,6 +102,13 @@ pub(crate) fn argument_place(wanted: &str, args: &[Argument]) -> Option<Argument
         let path = || path.split('.').map(str::to_owned).collect();
         is_nested.then(|| ArgumentPlace::Within(index, path()))
     })
+}
+
+/// Returns true if events of a type have a field with this name: an argument, a value in a nested
+/// argument, or a field of the message that they post or take.
+pub(crate) fn has_argument(wanted: &str, event: &EventType) -> bool {
+    argument_place(wanted, &event.args).is_some()
+        || MessageField::named(wanted).is_some_and(|field| field.is_of(event))
 }
 
 /// Returns true if a word is the name of an argument.

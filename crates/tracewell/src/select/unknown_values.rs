@@ -7,7 +7,7 @@ use super::expression::syntax::{Comparison, Condition, Field, Property, Text, Wa
 use super::names::argument;
 use super::pattern::like;
 use super::unknown_names::trailing_id;
-use crate::model::schema::{ArgumentKind, EventType};
+use crate::model::schema::{ArgumentKind, EventType, Level, SpanRole};
 use crate::model::{Trace, did_you_mean, nearest};
 
 /// Returns a message for each name in a condition if nothing in the trace has this name.
@@ -32,6 +32,9 @@ pub(crate) fn unknown_values(
         let words = texts.map(written).filter(|text| !text.contains(['*', '?']));
         return words.map(|text| format!("@{name} is a number, found the name '{text}'")).collect();
     }
+    if let Some(messages) = span_names(field, events, texts.clone()) {
+        return messages;
+    }
     let Some((what, known)) = known_names(field, events, trace) else { return Vec::new() };
     let is_known = |text: &Text| match text {
         // If several ids share a label, the id follows the label.
@@ -39,12 +42,69 @@ pub(crate) fn unknown_values(
         Text::Like(pattern) => known.iter().any(|name| like(pattern, name)),
         Text::Exactly(wanted) => known.contains(&wanted.as_str()),
     };
-    let unknown = texts.filter(|text| !is_known(text)).map(written);
-    let message = |text: &str| {
-        let meant = did_you_mean(nearest(text, &known));
-        format!("no {what} named '{}' in {of}{meant}", text.escape_debug())
+    let message = |text: &Text| {
+        let name = written(text);
+        let is_pattern = matches!(text, Text::Exactly(_)) && name.contains(['*', '?']);
+        let hint = match nearest(name, &known) {
+            _ if is_pattern && known.iter().any(|known| like(name, known)) => {
+                format!(
+                    "; * and ? are wildcards only without quotation marks: {}",
+                    name.escape_debug()
+                )
+            }
+            Some(meant) => did_you_mean(Some(meant)),
+            None if matches!(what, "level" | "target" | "span") => listed(&known),
+            None => String::new(),
+        };
+        format!("no {what} named '{}' in {of}{hint}", name.escape_debug())
     };
-    unknown.map(message).collect()
+    texts.filter(|text| !is_known(text)).map(message).collect()
+}
+
+/// Maximum number of names in a message.
+const MAX_NAMES: usize = 6;
+
+/// Returns the end of a message: the names that a trace has.
+fn listed(known: &[&str]) -> String {
+    let mut names = known.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let shown: Vec<_> = names.iter().take(MAX_NAMES).map(|name| name.escape_debug()).collect();
+    let shown = shown.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match (names.len(), names.len().saturating_sub(MAX_NAMES)) {
+        (0, _) => "; it has none".to_owned(),
+        (_, 0) => format!("; it has {shown}"),
+        (_, more) => format!("; it has {shown} and {more} more"),
+    }
+}
+
+/// Returns a message for each name without a number, if the field is the number of a span. Such a
+/// field is shown as name and number, so that the name alone never equals it. Returns `None` if the
+/// field is another one.
+fn span_names<'a>(
+    field: &Field,
+    events: &[&EventType],
+    texts: impl Iterator<Item = &'a Text>,
+) -> Option<Vec<String>> {
+    let Field::Argument(name) = field else { return None };
+    let kinds = events.iter().filter_map(|event| {
+        argument(name, &event.args).and_then(|index| event.args.get(index)).map(|arg| arg.kind)
+    });
+    let mut kinds = kinds.peekable();
+    kinds.peek()?;
+    if !kinds.all(|kind| kind == ArgumentKind::Span) {
+        return None;
+    }
+    let names = texts.map(written).filter(|text| !text.contains(['#', '*', '?']));
+    let message = |text: &str| {
+        let text = text.escape_debug();
+        let all = match name.as_str() {
+            "span" => format!("@span = {text}"),
+            _ => format!("{name} = {text}?*"),
+        };
+        format!("'{name}' is shown as NAME#NUMBER; for all spans named '{text}', write {all}")
+    };
+    Some(names.map(message).collect())
 }
 
 fn written(text: &Text) -> &str {
@@ -76,6 +136,19 @@ fn known_names<'t>(
         }
         Field::Property(Property::Family) => {
             Some(("family", entries().map(|event| event.family.as_str()).collect()))
+        }
+        Field::Property(Property::Level) => Some(("level", Level::ALL.map(Level::as_str).into())),
+        // A bridge passes on the targets of another logger, which may be any text.
+        Field::Property(Property::Target) => {
+            let sites = || entries().filter_map(|event| event.instrumentation.site.as_ref());
+            let has_others = sites().any(|site| site.forwarded.is_some());
+            (!has_others).then(|| ("target", sites().map(|site| site.target.as_str()).collect()))
+        }
+        Field::Property(Property::Span) => {
+            let begin = |event: &&EventType| event.instrumentation.span == Some(SpanRole::Begins);
+            let sites =
+                entries().filter(begin).filter_map(|event| event.instrumentation.site.as_ref());
+            Some(("span", sites.map(|site| site.name.as_str()).collect()))
         }
         Field::Property(_) => None,
         Field::Argument(name) => {

@@ -1,19 +1,24 @@
 //! The results of checks as JUnit XML: one test suite per trace, one test case per rule.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use tracewell::check::{
     Failure as RuleFailure, FailureKind, RuleKind, RuleOutcome, RuleResult, Verdict,
 };
+use tracewell::model::{Diagnostics, Severity};
 use tracewell::report::{Layout, check};
 use tracewell::source::{Source, Span};
 use tracewell::text::shown_path;
 
 use crate::inputs::Inputs;
+use crate::junit;
 use crate::outcome::{Failure, Outcome};
-use crate::output;
+use crate::verbs::check::NOTHING_DECIDED;
+
+/// Maximum number of messages about damage in the case of a damaged trace.
+const MAX_DAMAGE: usize = 3;
 
 /// The test suites of a command, one per trace that was checked.
 pub(super) struct Suites {
@@ -41,19 +46,53 @@ impl Suites {
             let name = source.slice(failure.span);
             suite.add_test_case(case(source, name, failure.span, failed(source, failure)));
         }
-        self.push(suite);
+        if let Some(missing) = check::missing_events(verdict) {
+            suite.set_system_out(missing);
+            suite.add_property(("gaps", verdict.gaps.to_string().as_str()));
+            if let Some(lost) = verdict.lost {
+                suite.add_property(("lost", lost.to_string().as_str()));
+            }
+        }
+        self.suites().push(suite);
     }
 
-    fn push(&self, suite: TestSuite) {
-        self.suites.lock().unwrap_or_else(PoisonError::into_inner).push(suite);
+    /// Adds an erroneous case to the suite of a trace if the trace is damaged.
+    pub(super) fn note_damage(&self, trace: &Path, diagnostics: &Diagnostics) {
+        let damage = diagnostics.iter().filter(|of| of.severity == Severity::Damage);
+        let messages: Vec<_> = damage
+            .take(MAX_DAMAGE)
+            .map(|of| match of.offset {
+                Some(offset) => format!("at byte {offset}: {}", of.message),
+                None => of.message.clone(),
+            })
+            .collect();
+        if diagnostics.worst() == Some(Severity::Damage) {
+            self.add_damage(trace, &format!("the trace is damaged: {}", messages.join("; ")));
+        }
+    }
+
+    /// Adds an erroneous case with this message to the suite of a trace.
+    pub(super) fn add_damage(&self, trace: &Path, message: &str) {
+        let name = shown_path(trace).to_string();
+        // The suite of this trace was added last, if several traces have the same name.
+        let mut suites = self.suites();
+        if let Some(suite) = suites.iter_mut().rfind(|suite| suite.name.as_str() == name) {
+            suite.add_test_case(junit::error("read the whole trace", message));
+        }
+    }
+
+    fn suites(&self) -> MutexGuard<'_, Vec<TestSuite>> {
+        self.suites.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes the file. Traces without a verdict get a suite with an error, so that the file does
-    /// not look like a success. `failures` contains the reasons for these errors.
+    /// not look like a success. `failures` contains the reasons for these errors. If
+    /// `decided_nothing` is true, no trace decided a rule, and each suite gets a failed case.
     pub(super) fn write(
         self,
         traces: &[PathBuf],
         failures: &[(PathBuf, String)],
+        decided_nothing: bool,
         inputs: &Inputs,
     ) -> Result<Outcome, Failure> {
         let Self { path, suites } = self;
@@ -63,28 +102,17 @@ impl Suites {
             if !suites.iter().any(|suite| suite.name.as_str() == name) {
                 let failure =
                     failures.iter().find(|(of, message)| of == trace && !message.is_empty());
-                suites.push(unreadable(&name, failure.map(|(_, message)| message.as_str())));
+                let message = failure.map(|(_, message)| message.as_str());
+                suites.push(junit::unreadable(&name, message));
+            } else if decided_nothing {
+                let of_trace = suites.iter_mut().filter(|suite| suite.name.as_str() == name);
+                of_trace.for_each(|suite| {
+                    suite.add_test_case(junit::failed("decide a rule", NOTHING_DECIDED));
+                });
             }
         }
-        let mut report = Report::new("tracewell check");
-        report.add_test_suites(suites);
-        let text = report.to_string().map_err(|error| Failure::usage(format!("JUnit: {error}")))?;
-        output::write_whole(&path, inputs, |out| {
-            out.write_all(text.as_bytes()).map_err(|error| Failure::io(&path, &error))
-        })?;
-        Ok(Outcome::Done)
+        junit::write(&path, "tracewell check", suites, inputs)
     }
-}
-
-/// Returns the suite of a trace without a verdict. If `reason` is `None`, the suite refers to
-/// standard error.
-fn unreadable(name: &str, reason: Option<&str>) -> TestSuite {
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    let other = "the trace could not be checked: see standard error for the reason";
-    status.set_message(reason.unwrap_or(other));
-    let mut suite = TestSuite::new(name);
-    suite.add_test_case(TestCase::new("read the trace", status));
-    suite
 }
 
 fn test_case(source: &Source, verdict: &Verdict, result: &RuleResult) -> TestCase {

@@ -36,26 +36,29 @@ use crate::{output, small_file, sources};
 /// Check traces against rules: order of events, time limits, forbidden events, limits of figures
 ///
 /// The rules are a text file, described in docs/checking.md. Prints the first violation of each
-/// rule with the events around it. The exit status is 1 if a rule is violated, 2 if the rules have
-/// errors.
+/// rule with the events around it. The exit status is 1 if a rule is violated or no rule is
+/// decided, 2 if the rules have errors.
 ///
 /// With --baseline, the figures in the rules are compared not only with limits, but also with the
 /// figures of an earlier run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  tracewell check expected.rules trace.bin
+  tracewell check --strict -O rate=100MHz limits.rules trace.trx
   tracewell check --json expected.rules trace.bin | jq '.traces[].failures[].message'
-  tracewell check --quiet --junit results.xml expected.rules *.trx
+  tracewell check --strict --quiet --junit results.xml expected.rules *.trx
   tracewell check --follow alarms.rules run.twl
   tracewell check --write expected.rules --event 'SM?*' trace.bin
   tracewell check --json limits.rules good.trx > good.json
   tracewell check --baseline good.json --tolerance 5% limits.rules new.trx
 
 A rules file:
-  SMA_FIFO(ao = my, sig = $s)             # in this order; others may come between
-  SM_DCH(ao = my, sig = $s) within 2 ms   # the same signal, within a time
+  # each post to `my` is followed by its own get of the same signal, within a time
+  each SMA_FIFO(ao = my, sig = $s) then SMA_GET(ao = my, sig = $s) within 2 ms
   never QUE_FULL
-  response(\"control\").p99 < 2 ms         # a limit of a figure; docs/checking.md lists them")]
+  wait(\"log file\", control).max < 2 ms   # a limit of a figure; docs/checking.md lists them
+  lost == 0
+
+Use --strict in CI: without it, a rule that the trace does not decide is no failure.")]
 pub(crate) struct Check {
     /// Rules file; - is standard input. May be omitted if tracewell.toml names the rules
     #[arg(value_name = "RULES")]
@@ -131,6 +134,30 @@ enum OutputForm {
     Github,
 }
 
+/// The message if no rule was decided.
+const NOTHING_DECIDED: &str = "none of the rules was decided: the traces lack what the rules name";
+
+/// Which results the verdicts of a command had.
+#[derive(Debug, Default)]
+struct Tally {
+    /// A rule failed.
+    failed: AtomicBool,
+    /// A trace decided no rule.
+    undecided: AtomicBool,
+    /// A trace decided a rule, and no rule failed.
+    held: AtomicBool,
+}
+
+impl Tally {
+    /// Returns true if traces were checked and none of them decided a rule.
+    fn decided_nothing(&self) -> bool {
+        let Self { failed, undecided, held } = self;
+        let [failed, undecided, held] =
+            [failed, undecided, held].map(|of| of.load(Ordering::Relaxed));
+        undecided && !failed && !held
+    }
+}
+
 /// The JSON document and the JUnit file, if they were requested.
 type Outputs<'r> = (Option<&'r Document>, Option<&'r Suites>);
 
@@ -194,19 +221,19 @@ impl Check {
         let baseline = baseline.transpose()?;
         let rules = Rulebook { source: &source, rules: &rules, baseline: baseline.as_ref() };
         let selection = self.selection.selection()?;
-        let wrong = AtomicBool::new(false);
+        let tally = Tally::default();
         let inputs = self.inputs();
         let junit = self.junit.as_ref().map(|path| Suites::new(path, &inputs)).transpose()?;
         let is_json = self.json || self.format == OutputForm::Json;
         let document = is_json.then(|| Document::new(check::SCHEMA));
         let outputs = (document.as_ref(), junit.as_ref());
         let Made { mut outcome, failures, .. } = match self.follow {
-            true => self.followed(rules, &selection, outputs, &wrong).unwrap_or_else(|failure| {
+            true => self.followed(rules, &selection, outputs, &tally).unwrap_or_else(|failure| {
                 let first = self.files().first().cloned().unwrap_or_default();
                 let failures = vec![(first, failure.message().to_owned())];
                 Made { files: 0, outcome: failure.report(), failures }
             }),
-            false => self.read(rules, &selection, outputs, &wrong),
+            false => self.read(rules, &selection, outputs, &tally),
         };
         if let Some(document) = document {
             outcome = document.end(outcome);
@@ -215,13 +242,29 @@ impl Check {
             // Joined files are one trace, which has the name of the first file.
             let traces = if self.input.join { 1 } else { self.files().len() };
             let traces = self.files().get(..traces).unwrap_or_default();
-            let written = junit.write(traces, &failures, &inputs);
+            if self.follow && outcome == Outcome::Damaged {
+                let message = "the trace is damaged: see standard error for the place";
+                traces.iter().for_each(|trace| junit.add_damage(trace, message));
+            }
+            let nothing = tally.decided_nothing();
+            let written = junit.write(traces, &failures, nothing, &inputs);
             outcome = outcome.max(written.unwrap_or_else(Failure::report));
         }
         Ok(match outcome {
             // If a rule is violated, the outcome states this even if an input is damaged. The
             // damage has already been reported.
-            Outcome::Done | Outcome::Damaged if wrong.load(Ordering::Relaxed) => Outcome::Wrong,
+            Outcome::Done | Outcome::Damaged if tally.failed.load(Ordering::Relaxed) => {
+                Outcome::Wrong
+            }
+            // Nothing was tested, so a pipeline must not see a success.
+            Outcome::Done if tally.decided_nothing() => {
+                let is_text = !(is_json || self.quiet || self.format == OutputForm::Github);
+                // The text ends with this result.
+                match is_text {
+                    true => Outcome::Wrong,
+                    false => Failure::wrong(NOTHING_DECIDED).report(),
+                }
+            }
             outcome => outcome,
         })
     }
@@ -240,7 +283,7 @@ impl Check {
         rules: Rulebook<'_>,
         selection: &Selection,
         outputs: Outputs<'_>,
-        wrong: &AtomicBool,
+        tally: &Tally,
     ) -> Made {
         let end = StreamEnd::default();
         for_each_file(self.files(), &self.input, |input| {
@@ -251,21 +294,26 @@ impl Check {
             let failed = |error: io::Error| Failure::io(output::stdout_path(), &error);
             title.map_or(Ok(()), |title| writeln!(output::stdout(), "{title}")).map_err(failed)?;
             let path = input.path().to_owned();
-            let mut printer = FailurePrinter::new(rules, &path, results, wrong, io::stdout());
-            if !rules.has_figures() {
+            let mut printer = FailurePrinter::new(rules, &path, results, tally, io::stdout());
+            let trace = if rules.has_figures() {
+                let selection = input.without_tail(selection.clone())?;
+                if selection.has_events() {
+                    input.note_ids();
+                }
+                let mut sink = Measured::new(printer, rules.rules, &selection);
+                end.by_signal(input, |input| {
+                    let mut trace = input.read_named(&mut sink)?;
+                    selection.remark(&mut trace);
+                    Ok(trace)
+                })?
+            } else {
                 input.select(selection.clone());
-                return end.by_signal(input, |input| Ok(input.read_named(&mut printer)?));
+                end.by_signal(input, |input| Ok(input.read_named(&mut printer)?))?
+            };
+            if let (_, Some(junit)) = outputs {
+                junit.note_damage(&path, &trace.diagnostics);
             }
-            let selection = input.without_tail(selection.clone())?;
-            if selection.has_events() {
-                input.note_ids();
-            }
-            let mut sink = Measured::new(printer, rules.rules, &selection);
-            end.by_signal(input, |input| {
-                let mut trace = input.read_named(&mut sink)?;
-                selection.remark(&mut trace);
-                Ok(trace)
-            })
+            Ok(trace)
         })
     }
 
@@ -275,12 +323,12 @@ impl Check {
         rules: Rulebook<'_>,
         selection: &Selection,
         outputs: Outputs<'_>,
-        wrong: &AtomicBool,
+        tally: &Tally,
     ) -> Result<Made, Failure> {
         let results = self.results(outputs, true);
         let path = self.files().first().map_or(Path::new("-"), PathBuf::as_path);
         let sink = || {
-            let printer = FailurePrinter::new(rules, path, results, wrong, io::stdout());
+            let printer = FailurePrinter::new(rules, path, results, tally, io::stdout());
             if rules.has_figures() {
                 return Box::new(Measured::new(printer, rules.rules, selection)) as _;
             }

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use tracewell::check::{Baseline, Check, NoFigures, Rules, Verdict};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Stop, Trace};
@@ -12,6 +12,7 @@ use tracewell::report::measures::Measures;
 use tracewell::source::Source;
 use tracewell::text::shown_path;
 
+use super::Tally;
 use super::junit::Suites;
 use crate::document::Document;
 use crate::{screen, sources};
@@ -27,8 +28,7 @@ pub(super) struct FailurePrinter<'r, W> {
     results: Results<'r>,
     /// Number of failures that were written.
     printed: usize,
-    /// True if a rule is violated.
-    wrong: &'r AtomicBool,
+    tally: &'r Tally,
 }
 
 /// The rules, their text, and the figures of earlier runs.
@@ -76,12 +76,12 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
         rules: Rulebook<'r>,
         trace: &Path,
         results: Results<'r>,
-        wrong: &'r AtomicBool,
+        tally: &'r Tally,
         out: W,
     ) -> Self {
         let check = Check::new(rules.rules);
         let (trace, measures) = (trace.to_owned(), None);
-        Self { rules, check, measures, out, trace, results, printed: 0, wrong }
+        Self { rules, check, measures, out, trace, results, printed: 0, tally }
     }
 
     /// Sets the figures of the trace, before the end of the trace.
@@ -119,9 +119,12 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
         }
         sources::report(source, &verdict.warnings);
         sources::report(source, &verdict.absent);
-        if !verdict.passed() {
-            self.wrong.store(true, Ordering::Relaxed);
-        }
+        let found = match () {
+            () if !verdict.failures.is_empty() => &self.tally.failed,
+            () if verdict.decides_nothing() => &self.tally.undecided,
+            () => &self.tally.held,
+        };
+        found.store(true, Ordering::Relaxed);
         if let Some(junit) = self.results.junit {
             junit.add(&self.trace, source, &verdict);
         }

@@ -1,6 +1,8 @@
-//! `tracewell diff`: compares runs of a system. `fail_on` decides which differences are failures.
+//! `tracewell diff`: compares runs of a system. `fail_on` decides which differences are failures,
+//! `junit` makes test results of them.
 
 mod fail_on;
+mod junit;
 
 use std::path::PathBuf;
 
@@ -28,6 +30,7 @@ use crate::{output, screen};
   tracewell diff old.trx new.trx
   tracewell diff old*.trx -- new*.trx
   tracewell diff --fail-on 5%,new old.trx new.trx
+  tracewell diff --fail-on worse --junit results.xml old.trx new.trx
   tracewell diff --json old.trx new.trx | jq '.findings[] | {subject, change}'")]
 pub(crate) struct Diff {
     /// The old trace and the new trace; or all old traces; - is standard input
@@ -47,6 +50,11 @@ pub(crate) struct Diff {
     #[arg(long)]
     json: bool,
 
+    /// Also write the differences to this file, as JUnit XML: those that --fail-on names are failed
+    /// tests
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
     #[command(flatten)]
     selection: SelectionArgs,
 
@@ -59,20 +67,33 @@ pub(crate) struct Diff {
 struct Side {
     files: Vec<String>,
     runs: Vec<Profile>,
+    /// The paths of the traces that cannot be read, with the reasons.
+    failures: Vec<(PathBuf, String)>,
 }
 
 impl Diff {
     pub(crate) fn run(&self) -> Result<Outcome, Failure> {
         let (old, new) = self.sides()?;
         let selection = self.selection.selection()?;
+        let mut inputs = self.input.inputs(&self.files);
+        inputs.add(&self.new);
+        if let Some(path) = &self.junit {
+            inputs.refuse(path)?;
+        }
         let end = StreamEnd::default();
         let (old, outcome) = self.read(old, &selection, &end);
         let (new, second) = self.read(new, &selection, &end);
         let outcome = outcome.max(second);
-        if old.runs.is_empty() || new.runs.is_empty() {
-            return Ok(outcome);
+        let comparison = (!old.runs.is_empty() && !new.runs.is_empty())
+            .then(|| compare::compare(&old.runs, &new.runs));
+        if let Some(path) = &self.junit {
+            let mut suites = junit::suites((&old, &new), comparison.as_ref(), &self.fail_on);
+            if outcome == Outcome::Damaged && old.failures.is_empty() && new.failures.is_empty() {
+                suites.iter_mut().for_each(junit::add_damage);
+            }
+            crate::junit::write(path, "tracewell diff", suites, &inputs)?;
         }
-        let comparison = compare::compare(&old.runs, &new.runs);
+        let Some(comparison) = comparison else { return Ok(outcome) };
         let text = if self.json {
             let sides = ((&old.files[..], &old.runs[..]), (&new.files[..], &new.runs[..]));
             let document = ComparisonDocument::new(sides.0, sides.1, &comparison);
@@ -121,6 +142,7 @@ impl Diff {
             side.runs.push(sink.into_inner().profile(&trace));
             Ok(trace)
         });
+        side.failures = made.failures;
         (side, made.outcome)
     }
 }

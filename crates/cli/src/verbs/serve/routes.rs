@@ -233,7 +233,7 @@ impl Routes {
         };
         let mut document = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
         let name = content.traces.name();
-        let written = figures.write_json(&trace, &name, &mut document);
+        let written = figures.write_json(&trace, &name, None, &mut document);
         let json = written.and_then(|()| document.end());
         json.map(Response::json).map_err(|error| Response::error(FAILED, error.to_string()))
     }

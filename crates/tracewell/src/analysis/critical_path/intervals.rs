@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::Explained;
-use super::question::{NoPath, Question};
+use super::question::{NoPath, Question, is_meant};
 use crate::analysis::tracks::{LockTrack, Position, Reason, State, Tracks};
-use crate::model::{ContextId, Meaning, Trace, did_you_mean, nearest};
+use crate::model::{ContextId, Meaning, Trace};
 
 /// A response or a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,15 +59,10 @@ pub(super) fn find(
             shortest(&all, contains).ok_or(NoPath::NothingThere)
         }
         Question::Worst(name) => {
+            question.check(trace)?;
             let is_meant = |id: ContextId| {
-                let context = trace.contexts.get(id);
-                context.is_some_and(|known| known.name == *name || known.key_text == *name)
+                trace.contexts.get(id).is_some_and(|context| is_meant(name, context))
             };
-            if !trace.contexts.iter().any(|(id, _)| is_meant(id)) {
-                let names = trace.contexts.iter().map(|(_, context)| context.name.as_str());
-                let hint = did_you_mean(nearest(name, names));
-                return Err(NoPath::UnknownTask { name: name.clone(), hint });
-            }
             let of_task = all.iter().filter(|interval| is_meant(interval.context));
             let of_task = of_task.filter(|interval| range.contains(&interval.until.ticks));
             let found = of_task

@@ -113,6 +113,8 @@ pub struct Link {
     pub on: ContextId,
     /// The event with which `on` wakes the waiting context; `None` if `on` holds the object.
     pub woken: Option<Position>,
+    /// The event at which `on` got the object; `None` if the trace does not show it.
+    pub since: Option<Position>,
 }
 
 /// The activity of the last context of a chain.

@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use super::super::tracks::MAX_ENTRIES;
-use crate::model::Trace;
+use crate::model::{Context, Trace, did_you_mean, nearest};
 use crate::select::Bound;
 
 /// The response or wait to explain.
@@ -34,8 +34,22 @@ pub enum Question {
 }
 
 impl Question {
-    /// Returns the first tick at or after a time, or `None` if the trace ends before this time or
-    /// if the rate of its clock is unknown.
+    /// Checks that a trace has the task of the question.
+    ///
+    /// # Errors
+    /// Returns [`NoPath::UnknownTask`] if it has not.
+    pub fn check(&self, trace: &Trace) -> Result<(), NoPath> {
+        let Self::Worst(name) = self else { return Ok(()) };
+        if trace.contexts.iter().any(|(_, context)| is_meant(name, context)) {
+            return Ok(());
+        }
+        let names = trace.contexts.iter().map(|(_, context)| context.name.as_str());
+        let hint = did_you_mean(nearest(name, names));
+        Err(NoPath::UnknownTask { name: name.clone(), hint })
+    }
+
+    /// Returns the first tick of a time, or `None` if the trace ends before this time or if the
+    /// rate of its clock is unknown.
     pub(super) fn tick(trace: &Trace, time: Bound) -> Option<u64> {
         let (mut from, mut until) = (0, trace.span);
         if time.is_after(trace, until) {
@@ -50,6 +64,11 @@ impl Question {
         }
         Some(from)
     }
+}
+
+/// Returns true if a word is the name or the key of a context.
+pub(super) fn is_meant(name: &str, context: &Context) -> bool {
+    context.name == name || context.key_text == name
 }
 
 /// Error for text that is not a valid [`Question`].

@@ -60,6 +60,15 @@ pub(super) fn explain(tracks: &Tracks, interval: Interval) -> CriticalPath {
     CriticalPath { context, kind, from, until, parts, more, reasons: tracks.reasons.clone() }
 }
 
+/// The context for which another one waits, as in a [`Link`].
+#[derive(Clone, Copy, Debug, Default)]
+struct On {
+    /// `None` if it is unknown.
+    context: Option<ContextId>,
+    woken: Option<Position>,
+    since: Option<Position>,
+}
+
 struct Walk<'a> {
     tracks: &'a Tracks,
     /// The wake-ups. The key consists of the woken context and the event that wakes it.
@@ -139,10 +148,16 @@ impl Walk<'_> {
                         self.add(context, held.time(), Activity::In(State::Off));
                     }
                     Some(Holder::Context(holder)) => {
-                        self.depends(context, held.time(), reason, Some(holder), None);
+                        let on = On {
+                            context: Some(holder),
+                            woken: None,
+                            since: since(holders, held.from),
+                        };
+                        self.depends(context, held.time(), reason, on);
                     }
                     Some(Holder::Unknown) | None => {
-                        self.depends(context, held.time(), reason, why.holder, None);
+                        let on = On { context: why.holder, ..On::default() };
+                        self.depends(context, held.time(), reason, on);
                     }
                 }
             }
@@ -154,27 +169,32 @@ impl Walk<'_> {
                 let number = self.interrupt_at(from);
                 self.add(context, piece.time(), Activity::WokenByInterrupt(number));
             }
-            Some((from, by)) => self.depends(context, piece.time(), reason, by, Some(from)),
-            None => self.depends(context, piece.time(), reason, why.holder, None),
+            Some((from, by)) => {
+                let on = On { context: by, woken: Some(from), since: None };
+                self.depends(context, piece.time(), reason, on);
+            }
+            None => {
+                let on = On { context: why.holder, ..On::default() };
+                self.depends(context, piece.time(), reason, on);
+            }
         }
     }
 
-    /// Adds the parts of a time span in which a context waits for the context `on`. If `on` is
-    /// unknown or already in the chain, or the chain is full, adds one part in which the context is
+    /// Adds the parts of a time in which a context waits for another one. If the other is unknown
+    /// or already in the chain, or the chain is full, adds one part in which the context is
     /// blocked.
     fn depends(
         &mut self,
         context: ContextId,
         time: Time,
         reason: u32,
-        on: Option<ContextId>,
-        woken: Option<Position>,
+        On { context: on, woken, since }: On,
     ) {
         let is_new =
             |on: &ContextId| *on != context && self.chain.iter().all(|link| link.context != *on);
         match on.filter(|on| is_new(on) && self.chain.len() < MAX_LINKS) {
             Some(on) => {
-                self.chain.push(Link { context, reason, on, woken });
+                self.chain.push(Link { context, reason, on, woken, since });
                 self.follow(on, time);
                 self.chain.pop();
             }
@@ -212,6 +232,12 @@ impl Walk<'_> {
         }
         self.parts.push(Part { from, until, chain: self.chain.clone(), context, activity });
     }
+}
+
+/// Returns the event at which the holder of a mutex at a position got it.
+fn since(holders: &Row<Holder>, at: Position) -> Option<Position> {
+    let after = holders.changes().partition_point(|change| change.at <= at);
+    Some(holders.changes().get(after.checked_sub(1)?)?.at)
 }
 
 /// Returns the state of a row after an event.

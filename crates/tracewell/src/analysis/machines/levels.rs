@@ -2,6 +2,9 @@
 //!
 //! Events contain the level before a call. They do not show whether the call succeeded. If an event
 //! contains the number of free items and the capacity is known, the level is their difference.
+//!
+//! A receive that finds its queue empty takes no message at that time. It waits for one, or fails.
+//! If a message is sent and the level stays the same, the waiting receive took it.
 
 use std::collections::HashSet;
 
@@ -23,7 +26,7 @@ pub struct Level {
     pub capacity: Option<u64>,
     /// Items added: messages sent, blocks released.
     pub put: u64,
-    /// Items removed: messages received, blocks allocated.
+    /// Items removed: messages received, blocks allocated. Contains no receive that still waits.
     pub taken: u64,
     /// Messages that were refused.
     pub refused: u64,
@@ -41,6 +44,11 @@ pub struct Level {
     /// is reduced to the sample with the higher fill level.
     pub samples: Vec<(u64, u64)>,
     is_owner: bool,
+    /// Number of receives that found the queue empty and have not got a message.
+    unserved: u64,
+    /// The level before the latest send, if a receive was unserved. The next level shows whether
+    /// the message went to this receive or into the queue.
+    sent_at: Option<u64>,
 }
 
 /// Maximum number of samples per object. The limit is lower if there are many objects.
@@ -59,6 +67,8 @@ pub(super) struct Effect {
     used: Option<usize>,
     free: Option<usize>,
     least_free: Option<usize>,
+    /// True if `used` is the level before the event.
+    shows_before: bool,
     /// True if the object is empty after the event.
     empties: bool,
     /// True if the event can create the object, or if the object can be an owner of queues.
@@ -79,7 +89,11 @@ struct Numbers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Change {
     Put,
+    /// A message is put into a queue.
+    Sent,
     Taken,
+    /// A message is taken from a queue.
+    Received,
     Refused,
     None,
 }
@@ -94,8 +108,10 @@ impl Effect {
         let has_levels =
             details.used.or(details.free).or(details.capacity).is_some() || details.empties;
         let change = match means.meaning {
-            Meaning::Send | Meaning::SendFirst | Meaning::Free => Change::Put,
-            Meaning::Receive | Meaning::Allocate => Change::Taken,
+            Meaning::Send | Meaning::SendFirst => Change::Sent,
+            Meaning::Free => Change::Put,
+            Meaning::Receive => Change::Received,
+            Meaning::Allocate => Change::Taken,
             Meaning::Refuse => Change::Refused,
             _ => Change::None,
         };
@@ -109,6 +125,7 @@ impl Effect {
             used: details.used,
             free: details.free,
             least_free: details.least_free,
+            shows_before: details.before && details.used.is_some(),
             empties: details.empties || flushes,
             needs_sight: means.meaning == Meaning::Create
                 || means.subject.is_some()
@@ -201,6 +218,8 @@ impl Levels {
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
         for level in self.rows.list_mut() {
+            // A message that a receive took before the range does not belong to the range.
+            level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
             level.samples.clear();
@@ -208,10 +227,16 @@ impl Levels {
         }
     }
 
+    /// Handles missing events or a restart.
+    pub(super) fn cut(&mut self) {
+        self.rows.list_mut().iter_mut().for_each(Level::cut);
+    }
+
     /// Returns the objects. A machine is listed as a queue because messages enter its queue. If
     /// that queue has events of its own, only the queue is listed, not the machine.
     pub(super) fn finish(self) -> Vec<Level> {
         let mut levels = self.rows.finish();
+        levels.iter_mut().for_each(Level::end);
         // A message was counted both for the machine and for its queue, so omit the machine.
         let owners: HashSet<_> = levels.iter().filter_map(|level| level.owner).collect();
         levels.retain(|level| {
@@ -257,6 +282,8 @@ impl Level {
             least_free: None,
             samples: Vec::new(),
             is_owner: false,
+            unserved: 0,
+            sent_at: None,
         }
     }
 
@@ -271,8 +298,10 @@ impl Level {
         samples: usize,
     ) -> Option<u64> {
         match effect.change {
-            Change::Put => self.put += 1,
-            Change::Taken => self.taken += 1,
+            Change::Put | Change::Sent => self.put += 1,
+            // `serve` counts the receive if the level shows that it takes a message.
+            Change::Received if effect.shows_before => {}
+            Change::Taken | Change::Received => self.taken += 1,
             Change::Refused => self.refused += 1,
             Change::None => {}
         }
@@ -282,8 +311,38 @@ impl Level {
                 Some(self.least_free.map_or(least_free, |known| known.min(least_free)));
         }
         let level = if effect.empties { 0 } else { self.level(used, free)? };
+        self.serve(effect, level);
         self.note(ticks, level, samples);
         Some(level)
+    }
+
+    /// Counts the message that a receive took. `level` is the level of the event.
+    #[inline(always)]
+    fn serve(&mut self, effect: &Effect, level: u64) {
+        if !effect.shows_before {
+            return;
+        }
+        if self.sent_at.take() == Some(level) && self.unserved > 0 {
+            (self.taken, self.unserved) = (self.taken + 1, self.unserved - 1);
+        }
+        match effect.change {
+            Change::Received if level == 0 => self.unserved += 1,
+            Change::Received => self.taken += 1,
+            Change::Sent if self.unserved > 0 => self.sent_at = Some(level),
+            _ => {}
+        }
+    }
+
+    /// Counts the last sent message if a receive waited for it.
+    fn end(&mut self) {
+        if self.sent_at.take().is_some() {
+            (self.taken, self.unserved) = (self.taken + 1, self.unserved.saturating_sub(1));
+        }
+    }
+
+    /// Handles missing events, which may have served the receives.
+    fn cut(&mut self) {
+        (self.unserved, self.sent_at) = (0, None);
     }
 
     #[inline(always)]

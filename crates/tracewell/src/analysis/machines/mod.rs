@@ -2,12 +2,9 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `sight` | the meaning of an event and its participants |
 //! | `concerns` | the analyses that an event id concerns |
 //! | `named_rows` | rows of the things that events name |
 //! | `messages` | messages and their latencies |
-//! | `waiting` | the order of pending messages |
-//! | `responses` | the waiting time of each message, available at its get |
 //! | `states` | states, times in states |
 //! | `transitions` | the different transitions of a machine |
 //! | `levels` | fill levels of queues and pools |
@@ -17,9 +14,10 @@
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sequence` | the steps of a sequence diagram |
 //!
-//! All figures are derived from meanings ([`crate::model::Meaning`]) and from the roles of
-//! arguments in the schema. A system without state machines may still have queues and timers. Times
-//! are in ticks.
+//! The meaning of an event, its participants and the order of pending messages are in
+//! `select/messages`. All figures are derived from meanings ([`crate::model::Meaning`]) and from
+//! the roles of arguments in the schema. A system without state machines may still have queues and
+//! timers. Times are in ticks.
 //!
 //! Memory is bounded, whatever a trace contains: each table has at most `MAX_ROWS` rows. The tables
 //! of all machines together have at most `MAX_DETAILS` rows and `MAX_TRANSITIONS` transitions.
@@ -47,13 +45,10 @@ mod levels;
 mod messages;
 mod moments;
 mod named_rows;
-mod responses;
 mod sequence;
-mod sight;
 mod states;
 mod timers;
 mod transitions;
-mod waiting;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -64,21 +59,21 @@ pub(in crate::analysis) use handovers::Handovers;
 pub use levels::Level;
 pub use messages::{Flow as MessageFlow, Message, Route};
 pub use moments::{MachineMoments, Passed};
-pub use responses::{Response, Responses};
 pub use sequence::{Happening, Occurrence, Sequence};
-pub use sight::Named;
 pub use states::{Machine, Outcome, StateTime, Unhandled};
 pub use timers::Timer;
 pub use transitions::Transition;
 
+pub use crate::select::messages::sight::Named;
+pub use crate::select::messages::{Response, Responses};
+
 use super::measured::Measured;
-use super::per_id::PerId;
-use super::scheduling::Position;
-use crate::model::{Arguments, Batch, Event, Flow, Loss, Sink, Trace};
+use crate::model::{Arguments, Batch, Event, Flow, Loss, PerId, Position, Sink, Trace};
+use crate::select::messages::sight::{Sight, Sights};
+use crate::select::messages::{MAX_ROWS, sight, waiting};
 use concerns::{Concerns, Way};
 use levels::Levels;
 use messages::Messages;
-use sight::{Sight, Sights};
 use states::States;
 use timers::Timers;
 
@@ -241,6 +236,7 @@ impl<M: MachineMoments> Machines<M> {
     fn cut(&mut self) {
         self.messages.cut();
         self.states.cut();
+        self.levels.cut();
         self.timers.cut();
         self.moments.gap(self.last);
     }
@@ -272,10 +268,6 @@ struct Rows<K, T> {
     list: Vec<T>,
     by_key: HashMap<K, usize, RandomState>,
 }
-
-/// Maximum number of rows of a table, so that a damaged trace with many keys cannot fill the
-/// memory.
-const MAX_ROWS: usize = 1 << 16;
 
 /// Maximum number of states, outcomes and unhandled messages of all machines together.
 const MAX_DETAILS: usize = 1 << 16;

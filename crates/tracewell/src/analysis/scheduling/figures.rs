@@ -47,6 +47,9 @@ pub struct Wanted {
     pub expected: HashMap<String, Expected, RandomState>,
     /// Collect all times as distributions.
     pub distributions: bool,
+    /// With `distributions`: also collect, for each task and each object, the times for which the
+    /// task waits for the object or holds it.
+    pub uses: bool,
     /// Treat time as unknown if tracing was stopped or a filter hid necessary events.
     pub holes: bool,
 }

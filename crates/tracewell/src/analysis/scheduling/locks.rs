@@ -64,9 +64,16 @@ pub(super) struct Requests {
     /// Maximum number of listed waits, or 0 if a list is not wanted.
     room: usize,
     distributions: Distributions<Subject>,
+    /// True if the distributions of objects are also collected for each task.
+    uses: bool,
 }
 
 impl Requests {
+    /// Also collects the distributions of objects for each task.
+    pub(super) fn collect_uses(&mut self) {
+        self.uses = true;
+    }
+
     /// Lists at most `most` waits.
     pub(super) fn keep_each(&mut self, most: usize) {
         self.room = most;
@@ -271,6 +278,9 @@ impl Requests {
             row.figures.hold.add(ticks);
             let subject = row.subject();
             self.distributions.add_at(&mut row.holds, Measure::Hold, subject, ticks, at);
+            if self.uses {
+                self.distributions.add(Measure::Hold, row.subject_of(task), ticks, at);
+            }
             moments.unlocked(task, key, row.kind(), at);
         }
     }
@@ -405,6 +415,9 @@ impl Requests {
             let row = self.resources.at(resource);
             let subject = row.subject();
             self.distributions.add_at(&mut row.waits, Measure::Wait, subject, ticks, at);
+            if self.uses {
+                self.distributions.add(Measure::Wait, row.subject_of(task), ticks, at);
+            }
         }
         if is_mutex {
             let task = Subject::Task(task);

@@ -112,8 +112,7 @@ pub use timing::{Expected, Timing};
 pub use waited::Waited;
 pub use windows::WINDOWS;
 
-use crate::analysis::per_id::PerId;
-use crate::model::{Batch, ContextId, Flow, Loss, Priority, Sink, Trace};
+use crate::model::{Batch, ContextId, Flow, Loss, PerId, Priority, Sink, Trace};
 use accounts::Accounts;
 use cores::Core;
 use directory::Directory;
@@ -255,6 +254,9 @@ impl<M: Moments> Scheduling<M> {
         }
         if wanted.distributions {
             scheduling.collect_times();
+        }
+        if wanted.uses {
+            scheduling.requests.collect_uses();
         }
         scheduling
     }

@@ -10,6 +10,7 @@ use super::subject::Subject;
 use crate::analysis::Range;
 use crate::analysis::key_slots::KeySlots;
 use crate::analysis::measured::Place;
+use crate::model::ContextId;
 
 /// Requests of a task for mutexes, or for semaphores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -83,6 +84,12 @@ impl Row {
     pub(super) fn subject(&self) -> Subject {
         let (is_mutex, kind, key) = self.name;
         Subject::Resource { key, is_mutex, kind }
+    }
+
+    /// Returns the subject of the times of one task.
+    pub(super) fn subject_of(&self, task: ContextId) -> Subject {
+        let (is_mutex, kind, key) = self.name;
+        Subject::Use { task, key, is_mutex, kind }
     }
 }
 

@@ -16,6 +16,18 @@ pub enum Subject {
         /// Type code, as in [`Resource::kind`](super::Resource::kind).
         kind: Option<u32>,
     },
+    /// A task that waits for an object or holds a mutex. [`Wanted::uses`](super::Wanted::uses) asks
+    /// for such times.
+    Use {
+        /// The task.
+        task: ContextId,
+        /// The recorded key of the object.
+        key: u64,
+        /// True for a mutex.
+        is_mutex: bool,
+        /// Type code, as in [`Resource::kind`](super::Resource::kind).
+        kind: Option<u32>,
+    },
     /// A source of interrupts, by its number as in
     /// [`InterruptSource::number`](super::InterruptSource::number).
     Interrupt(Option<u64>),

@@ -9,8 +9,8 @@ use super::{
     Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, Settled,
     State, Tracks,
 };
-use crate::analysis::per_id::PerId;
 use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
+use crate::model::PerId;
 use crate::model::schema::Schema;
 use crate::model::{
     Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink,

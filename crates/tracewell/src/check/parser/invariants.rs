@@ -1,4 +1,4 @@
-//! Parses statements about the whole trace: `never`, `count`, `eventually`, `whenever`.
+//! Parses statements about the whole trace: `never`, `count`, `eventually`, `whenever`, `each`.
 
 use super::{Parser, Scope};
 use crate::check::syntax::{Invariant, InvariantKind};
@@ -28,7 +28,7 @@ impl Parser<'_> {
             "eventually" => {
                 InvariantKind::Count { least: 1, most: u64::MAX, pattern: self.pattern()? }
             }
-            _ => self.whenever()?,
+            _ => self.whenever(word == "each")?,
         };
         let from = if self.tokens.take_word("from") { Some(self.pattern()?) } else { None };
         let until = if self.tokens.take_word("until") { Some(self.pattern()?) } else { None };
@@ -36,13 +36,13 @@ impl Parser<'_> {
         Ok(Invariant { kind, span: start.to(self.tokens.span_before()), from, until, slots })
     }
 
-    fn whenever(&mut self) -> Result<InvariantKind> {
+    fn whenever(&mut self, pairs: bool) -> Result<InvariantKind> {
         let trigger = self.pattern()?;
         if !self.tokens.take_word("then") {
             return Err(self.tokens.expected("'then' and the event that must follow"));
         }
         let answer = self.pattern()?;
         let within = if self.tokens.take_word("within") { Some(self.limit()?) } else { None };
-        Ok(InvariantKind::Whenever { trigger, answer, within })
+        Ok(InvariantKind::Whenever { trigger, answer, within, pairs })
     }
 }

@@ -5,7 +5,7 @@
 //! |`strict`, `complete`, `ignore`, `only`, `rule`, `...` | this one |
 //! | steps | `steps` |
 //! | limits of figures | `thresholds` |
-//! | `never`, `count`, `eventually`, `whenever` | `invariants` |
+//! | `never`, `count`, `eventually`, `whenever`, `each` | `invariants` |
 //! | patterns of events in all of them | `pattern` |
 
 mod invariants;
@@ -193,7 +193,7 @@ impl Parser<'_> {
                 Ok(())
             }
             "rule" => self.named_rule(span),
-            "never" | "count" | "eventually" | "whenever" => {
+            "never" | "count" | "eventually" | "whenever" | "each" => {
                 self.tokens.advance();
                 rule.invariants.push(self.invariant(&word, span)?);
                 Ok(())
@@ -253,12 +253,13 @@ fn span_of(items: &[Item]) -> Option<Span> {
 }
 
 /// Words that begin or continue a statement or a step.
-const KEYWORDS: [&str; 22] = [
+const KEYWORDS: [&str; 23] = [
     "after",
     "any",
     "as",
     "complete",
     "count",
+    "each",
     "either",
     "eventually",
     "from",

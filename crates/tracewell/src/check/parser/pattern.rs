@@ -6,6 +6,7 @@ use crate::select::Bound;
 use crate::select::expression::lexer::TokenKind;
 use crate::select::expression::syntax::Text;
 use crate::select::expression::tokens::Result;
+use crate::source::Span;
 
 /// Units of times in rules.
 pub(super) const UNITS: [&str; 5] = ["ns", "us", "ms", "s", "ticks"];
@@ -14,12 +15,47 @@ impl Parser<'_> {
     /// `NAME(FIELD = VALUE, …) | NAME …`
     pub(super) fn pattern(&mut self) -> Result<Pattern> {
         let start = self.tokens.span();
-        let mut alternatives = vec![self.event_pattern()?];
+        let mut alternatives = vec![self.alternative()?];
         while self.tokens.take_sign("|") {
             self.tokens.skip_newlines();
-            alternatives.push(self.event_pattern()?);
+            alternatives.push(self.alternative()?);
         }
-        Ok(Pattern { alternatives, span: start.to(self.tokens.span_before()) })
+        let span = start.to(self.tokens.span_before());
+        self.warn_of_last_conditions(&alternatives, span);
+        Ok(Pattern {
+            alternatives: alternatives.into_iter().map(|(pattern, _)| pattern).collect(),
+            span,
+        })
+    }
+
+    /// Warns if only the last of several alternatives has conditions: the author may expect them to
+    /// apply to all. Empty parentheses after the other names show that they need none.
+    fn warn_of_last_conditions(&mut self, alternatives: &[(EventPattern, Span)], span: Span) {
+        let Some(((last, named), others)) = alternatives.split_last() else { return };
+        let has_parentheses = |(_, named): &(_, Span)| self.tokens.slice(*named).ends_with(')');
+        if last.conditions.is_empty() || others.is_empty() || others.iter().any(has_parentheses) {
+            return;
+        }
+        let named = self.tokens.slice(*named);
+        let (last, conditions) = named.split_at(named.find('(').unwrap_or(named.len()));
+        let (last, conditions) = (last.trim_end(), conditions.trim());
+        let all: Vec<_> = others.iter().map(|(_, span)| self.tokens.slice(*span)).collect();
+        let with =
+            |list: &str| all.iter().map(|name| format!("{name}{list} | ")).collect::<String>();
+        let message = format!(
+            "these conditions apply only to {last}: for all events, write {}{named}; if the others \
+             need no conditions, write {}{named}",
+            with(conditions),
+            with("()")
+        );
+        self.tokens.warn(span, message);
+    }
+
+    /// Parses an alternative. Also returns its span.
+    fn alternative(&mut self) -> Result<(EventPattern, Span)> {
+        let start = self.tokens.span();
+        let pattern = self.event_pattern()?;
+        Ok((pattern, start.to(self.tokens.span_before())))
     }
 
     fn event_pattern(&mut self) -> Result<EventPattern> {

@@ -43,7 +43,7 @@ impl OtherFigures {
         let tracks = self.machines.finish(trace);
         let scheduling = SchedulingFigures::new(trace, figures, &Wanted::default());
         let machines = MachineFigures::new(trace, &tracks.figures);
-        let spans = SpansFigures::new(&self.spans.figures());
+        let spans = Some(SpansFigures::new(&self.spans.figures()));
         let all =
             AllFigures { scheduling, machines, spans, distributions: None, why: None, range: None };
         Ok((serde_json::to_vec(&all)?, tracks))

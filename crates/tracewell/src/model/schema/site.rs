@@ -29,6 +29,17 @@ impl Level {
     /// All levels, the most severe first.
     pub const ALL: [Self; 5] = [Self::Error, Self::Warn, Self::Info, Self::Debug, Self::Trace];
 
+    /// Returns the level with a name, in capital or small letters.
+    ///
+    /// ```
+    /// use tracewell::model::schema::Level;
+    ///
+    /// assert_eq!((Level::named("Warn"), Level::named("fatal")), (Some(Level::Warn), None));
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str().eq_ignore_ascii_case(name))
+    }
+
     /// Returns the name in capital letters, as outputs show it.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -9,7 +9,7 @@ use crate::source::{Source, Span};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerdictRow<'a> {
-    /// True if no rule failed.
+    /// True if no rule failed, and the trace decides at least one rule.
     pub passed: bool,
     /// Number of events that were checked.
     pub events: u64,
@@ -19,8 +19,8 @@ pub struct VerdictRow<'a> {
     pub gaps: u64,
     /// Number of missing events; null if it is unknown.
     pub lost: Option<u64>,
-    /// Number of rules that the trace does not decide: those with the result `open`. They do not
-    /// change `passed`; with `--strict` they are failures.
+    /// Number of rules that the trace does not decide: those with the result `open`. They change
+    /// `passed` only if no other rule is decided; with `--strict` they are failures.
     pub undecided: usize,
     /// All rules in the order of the file: the steps of each rule, and each statement about the
     /// whole trace.
@@ -61,21 +61,25 @@ impl<'a> VerdictRow<'a> {
 pub struct RuleRow<'a> {
     /// Name of the rule; null outside of named rules.
     pub rule: Option<&'a str>,
-    /// `steps`, `never`, `count` (also for `eventually`), `whenever`, `complete` or `threshold`.
+    /// `steps`, `never`, `count` (also for `eventually`), `whenever`, `each`, `complete` or
+    /// `threshold`.
     pub kind: &'static str,
     /// Its place in the file of rules, with its first line.
     pub place: Place<'a>,
     /// `held`, `failed`, or `open` if nothing in the trace decides it.
     pub result: &'static str,
-    /// Number of times that it held: 1 for steps, ranges for `never` and `count`, answered events
-    /// for `whenever`.
+    /// Number of times that it held: 1 for steps, ranges for `never` and `count`, events that were
+    /// answered in time for `whenever` and `each`.
     pub held: u64,
-    /// Number of times that it failed, at most 1: a failed rule is not checked further.
+    /// 1 if it failed.
     pub failed: u64,
+    /// For `whenever` and `each`: number of events without an answer, or without an answer in time.
+    /// Events of `whenever` that have the same answer count once.
+    pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,
-    /// Number of events that matched its patterns; for `whenever`, the events that needed an
-    /// answer and the events that answered one.
+    /// Number of events that matched its patterns; for `whenever` and `each`, the events that
+    /// needed an answer and the events that answered one.
     pub matched: u64,
     /// Why the result is `open`; null for other results.
     pub reason: Option<&'a str>,
@@ -94,6 +98,7 @@ impl<'a> RuleRow<'a> {
             result: result.outcome().as_str(),
             held: result.held,
             failed: result.failed,
+            late: result.late,
             open: result.open,
             matched: result.matched,
             reason: result.open_because.as_deref(),

@@ -80,11 +80,7 @@ const MAX_OPEN: usize = 20;
 /// the number of rules that held.
 pub fn summary(source: &Source, verdict: &Verdict, layout: Layout) -> String {
     let mut lines = Vec::new();
-    if verdict.gaps > 0 {
-        let gaps = counted(verdict.gaps, "place");
-        let lost = verdict.lost.map_or_else(String::new, |lost| format!(", {lost} in all"));
-        let missing =
-            format!("events are missing in {gaps}{lost}: the missing events were not checked");
+    if let Some(missing) = missing_events(verdict) {
         lines.push(styled(&missing, LOSS, layout.color));
     }
     let open = || verdict.rules.iter().filter_map(|rule| Some((rule, rule.open_because.as_ref()?)));
@@ -96,6 +92,7 @@ pub fn summary(source: &Source, verdict: &Verdict, layout: Layout) -> String {
         lines.push(format!("and {} not decided", counted(more as u64, "more rule")));
     }
     let (word, style) = match verdict.failures.len() {
+        0 if verdict.decides_nothing() => ("NOTHING DECIDED".to_owned(), LOSS),
         0 => ("passed".to_owned(), SUCCESS),
         1 => ("FAILED".to_owned(), ERROR),
         failures => (format!("FAILED in {failures} places"), ERROR),
@@ -103,6 +100,14 @@ pub fn summary(source: &Source, verdict: &Verdict, layout: Layout) -> String {
     let word = styled(&word, style, layout.color);
     lines.push(format!("{word}: {}", rules_held(verdict)));
     lines.iter().map(|line| format!("{}\n", layout.fold(line, 2))).collect()
+}
+
+/// Returns a sentence about missing events; `None` if no events are missing.
+pub fn missing_events(verdict: &Verdict) -> Option<String> {
+    let gaps = counted(verdict.gaps, "place");
+    let lost = verdict.lost.map_or_else(String::new, |lost| format!(", {lost} in all"));
+    (verdict.gaps > 0)
+        .then(|| format!("events are missing in {gaps}{lost}: the missing events were not checked"))
 }
 
 /// Returns a line with the numbers of rules that held, of rules that the trace does not decide, of
@@ -117,9 +122,13 @@ fn rules_held(verdict: &Verdict) -> String {
     if let undecided @ 1.. = verdict.undecided() {
         parts.push(format!("{} not decided", counted(undecided as u64, "rule")));
     }
-    if of_kind(RuleKind::Whenever).next().is_some() {
-        let answered = of_kind(RuleKind::Whenever).map(|rule| rule.held).sum();
+    let answers = || of_kind(RuleKind::Whenever).chain(of_kind(RuleKind::Each));
+    if answers().next().is_some() {
+        let answered = answers().map(|rule| rule.held).sum();
         parts.push(format!("{} answered", counted(answered, "event")));
+    }
+    if let late @ 1.. = answers().map(|rule| rule.late).sum::<u64>() {
+        parts.push(format!("{late} late or not answered"));
     }
     if of_kind(RuleKind::Steps).next().is_some() {
         parts.push(format!("{} met", counted(verdict.steps, "step")));

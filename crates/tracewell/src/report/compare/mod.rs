@@ -19,7 +19,7 @@ mod text;
 pub use findings::{Comparison, Finding, FindingKind, Shift, Summary, compare};
 pub use json::{ComparisonDocument, FindingRow, SideRow, SummaryRow};
 pub use profile::{Profile, Profiling};
-pub use text::text;
+pub use text::{sentence, text};
 
 /// The version of the JSON document.
 pub const SCHEMA: u32 = 1;

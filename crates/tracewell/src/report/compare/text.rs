@@ -3,8 +3,8 @@
 use super::findings::{Comparison, Finding, FindingKind, Shift, Summary};
 use crate::report::Layout;
 use crate::report::table::{Cell, table};
-use crate::text::counted;
 use crate::text::style::{ERROR, SUCCESS, styled};
+use crate::text::{counted, spoken_time};
 
 const HEADINGS: [&str; 10] = [
     "", "OF", "OLD MEAN", "NEW MEAN", "CHANGE", "OLD P50", "NEW P50", "OLD P99", "NEW P99",
@@ -56,24 +56,65 @@ pub fn text(comparison: &Comparison, layout: Layout) -> String {
     text
 }
 
-fn row(finding: &Finding, cell: &dyn Fn(u64) -> Cell) -> Option<[Cell; 10]> {
-    let Shift { old, new, change, difference } = finding.shift.as_ref()?;
-    let name = match finding.kind {
+/// Returns the name and the description of a difference, for lists without columns.
+///
+/// ```
+/// use tracewell::report::compare::{Comparison, Finding, FindingKind, sentence};
+///
+/// let finding = Finding { kind: FindingKind::New("event"), subject: "reset".into(), shift: None };
+/// let (name, message) = sentence(&Comparison::default(), &finding);
+/// assert_eq!((&*name, &*message), ("new event: reset", "only in the new runs"));
+/// ```
+pub fn sentence(comparison: &Comparison, finding: &Finding) -> (String, String) {
+    let subject = &finding.subject;
+    let shown = |mean: f64| match finding.kind {
+        FindingKind::Time(_) if comparison.has_time => spoken_time(mean.round() as u64),
+        FindingKind::Time(_) => counted(mean.round() as u64, "tick"),
+        FindingKind::Load => format!("{:.2} %", mean / 10_000.0),
+        _ if comparison.has_time => format!("{mean:.0} events per 1000 s"),
+        _ => format!("{mean:.0} events per 10^9 ticks"),
+    };
+    let Some(Shift { old, new, change, .. }) = &finding.shift else {
+        return match finding.kind {
+            FindingKind::Gone(kind) => {
+                (format!("gone {kind}: {subject}"), "only in the old runs".to_owned())
+            }
+            FindingKind::New(kind) => {
+                (format!("new {kind}: {subject}"), "only in the new runs".to_owned())
+            }
+            kind => (format!("{}: {subject}", figure_name(kind)), String::new()),
+        };
+    };
+    let message =
+        format!("mean {}, was {} ({})", shown(new.mean), shown(old.mean), signed(*change));
+    (format!("{}: {subject}", figure_name(finding.kind)), message)
+}
+
+const fn figure_name(kind: FindingKind) -> &'static str {
+    match kind {
         FindingKind::Time(measure) => measure.name(),
         FindingKind::Load => "load",
         _ => "rate",
-    };
-    let change = match change.is_finite() {
+    }
+}
+
+/// Returns a change of the mean as text.
+fn signed(change: f64) -> String {
+    match change.is_finite() {
         true => format!("{:+.1} %", change * 100.0),
         false => "from 0".to_owned(),
-    };
+    }
+}
+
+fn row(finding: &Finding, cell: &dyn Fn(u64) -> Cell) -> Option<[Cell; 10]> {
+    let Shift { old, new, change, difference } = finding.shift.as_ref()?;
     let mean = |of: &Summary| cell(of.mean.round() as u64);
     Some([
-        name.into(),
+        figure_name(finding.kind).into(),
         finding.subject.as_str().into(),
         mean(old),
         mean(new),
-        change.into(),
+        signed(*change).into(),
         cell(old.p50),
         cell(new.p50),
         cell(old.p99),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{happened, object, reason, sums};
+use super::{happened, inherits, object, reason, sums};
 use crate::analysis::critical_path::{Activity, CriticalPath, Explained, Link, Part};
 use crate::model::Trace;
 use crate::report::key_text;
@@ -143,6 +143,12 @@ pub struct LinkRow<'a> {
     pub on: Option<&'a str>,
     /// Number of the event that wakes the waiting context; null if `on` holds the object.
     pub woken_event: Option<u64>,
+    /// Number of the event at which `on` got the object; null if the trace does not show it.
+    pub since_event: Option<u64>,
+    /// Ticks of this event.
+    pub since_ticks: Option<u64>,
+    /// True if the object is a mutex with priority inheritance; null if the trace does not show it.
+    pub inherits: Option<bool>,
 }
 
 impl<'a> LinkRow<'a> {
@@ -154,6 +160,9 @@ impl<'a> LinkRow<'a> {
             key: reason.and_then(|reason| reason.key).map(|key| key_text(trace, key)),
             on: name_of(trace, link.on),
             woken_event: link.woken.map(|woken| woken.seq),
+            since_event: link.since.map(|since| since.seq),
+            since_ticks: link.since.map(|since| since.ticks),
+            inherits: reason.zip(link.since).and_then(|(of, at)| inherits(trace, of, at.ticks)),
         }
     }
 }

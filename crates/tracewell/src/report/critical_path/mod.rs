@@ -21,7 +21,8 @@ use super::table::{Cell, table};
 use crate::analysis::critical_path::{Activity, CriticalPath, Explained, Link, Part};
 use crate::analysis::total::Total;
 use crate::analysis::tracks::{Reason, State};
-use crate::model::{ContextId, Trace};
+use crate::model::{ContextId, Position, Trace};
+use crate::text::spoken_time;
 
 /// Maximum number of parts in the text.
 const MOST_PARTS: usize = 200;
@@ -29,6 +30,9 @@ const MOST_PARTS: usize = 200;
 /// Appends the explanation: a sentence, the sums, and the parts in order of time.
 pub(super) fn put(text: &mut String, trace: &Trace, path: &CriticalPath, layout: Layout) {
     text.push_str(&format!("\n{}\n", layout.fold(&sentence(trace, path), 2)));
+    for line in held(trace, path) {
+        text.push_str(&format!("{}\n", layout.fold(&line, 2)));
+    }
     let sums = sums(trace, path);
     let ticks: Vec<u64> = sums.iter().map(|(_, ticks)| *ticks).collect();
     let rows = sums
@@ -55,7 +59,53 @@ fn sentence(trace: &Trace, path: &CriticalPath) -> String {
             None => format!("{name} waited {time}"),
         },
     };
-    format!("{what}: from event {} to event {}", path.from.seq, path.until.seq)
+    let [from, until] = [path.from, path.until].map(|at| spoken_position(trace, at));
+    format!("{what}: from {from} to {until}")
+}
+
+/// Returns a position as text: the event and its time.
+fn spoken_position(trace: &Trace, at: Position) -> String {
+    let time = match moment(trace, at.ticks) {
+        Cell::Time(nanoseconds) => spoken_time(nanoseconds),
+        _ => format!("tick {}", at.ticks),
+    };
+    format!("event {} at {time}", at.seq)
+}
+
+/// Maximum number of lines about holders of mutexes.
+const MAX_HELD: usize = 8;
+
+/// Returns a line for each context that held a mutex for which another context waited: since when
+/// it held the mutex, and whether the mutex has priority inheritance.
+fn held(trace: &Trace, path: &CriticalPath) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for link in path.parts.iter().flat_map(|part| &part.chain) {
+        let (Some(since), Some(reason)) = (link.since, reason(path, link.reason)) else { continue };
+        let Some(object) = object(trace, reason) else { continue };
+        let (on, since_event) = (context_name(trace, link.on), spoken_position(trace, since));
+        let inherits = match inherits(trace, reason, since.ticks) {
+            Some(true) => "; the mutex has priority inheritance (inherit=1)",
+            Some(false) => "; the mutex has no priority inheritance (inherit=0)",
+            None => "",
+        };
+        let line = format!("{on} held {object} since {since_event}{inherits}");
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+        if lines.len() == MAX_HELD {
+            break;
+        }
+    }
+    lines
+}
+
+/// Returns true if a mutex has priority inheritance; `None` if the trace does not show it. Kernels
+/// that record it have a parameter of this name in their schema.
+fn inherits(trace: &Trace, reason: &Reason, at: u64) -> Option<bool> {
+    let (_, mutex) = trace.objects.at(reason.key?, at, reason.kind)?;
+    let parameters = &trace.schema.object_kind(mutex.kind)?.parameters;
+    let index = parameters.iter().position(|name| name == "inherit")?;
+    mutex.parameters.get(index).map(|value| *value != 0)
 }
 
 const PARTS: [&str; 5] = ["AT", "EVENT", "TIME", "WHAT HAPPENED", "BECAUSE"];
@@ -67,7 +117,7 @@ fn row(trace: &Trace, path: &CriticalPath, part: &Part) -> [Cell; 5] {
         part.from.seq.into(),
         duration(trace, part.ticks()),
         happened(trace, path, part.context, part.activity).into(),
-        (!because.is_empty()).then(|| because.join("; ")).into(),
+        (!because.is_empty()).then(|| Cell::Long(because.join("; "))).into(),
     ]
 }
 

@@ -11,7 +11,7 @@ pub use json::{BucketRow, DistributionFigures, DistributionRow, WorstRow};
 
 use super::figures::{duration, has_time, moment};
 use super::scheduling::tables::{context_name, passed, resource_text, source_name};
-use super::table::{Cell, table};
+use super::table::{Cell, table_with_groups};
 use super::{Layout, key_text};
 use crate::analysis::machines::{Figures as MachineFigures, Route};
 use crate::analysis::scheduling::{Figures, Subject};
@@ -93,6 +93,11 @@ fn subject(
             let at = times.worst().first().map_or(0, |worst| worst.at.ticks);
             (resource_text(trace, Some(key), is_mutex, kind, at), Some(key_text(trace, key)))
         }
+        Subject::Use { task: context, key, is_mutex, kind } => {
+            let at = times.worst().first().map_or(0, |worst| worst.at.ticks);
+            let object = resource_text(trace, Some(key), is_mutex, kind, at);
+            (format!("{object}, {}", context_name(trace, context)), Some(key_text(trace, key)))
+        }
         Subject::Interrupt(number) => {
             (source_name(number), number.map(|number| number.to_string()))
         }
@@ -131,6 +136,9 @@ const HEADINGS: [&str; 18] = [
     "EVENT",
 ];
 
+/// The columns to compare: durations, and moments.
+const COMPARED: [&[usize]; 2] = [&[2, 3, 4, 5, 6, 7, 8, 9, 12, 15], &[10, 13, 16]];
+
 /// Returns the heading of the first column.
 const fn heading(measure: Measure) -> &'static str {
     match measure {
@@ -167,7 +175,8 @@ pub(super) fn put_tables(
     for kind in rows.chunk_by(|row, next| row.measure == next.measure) {
         let mut headings = HEADINGS;
         headings[0] = kind.first().map_or("", |row| heading(row.measure));
-        table(text, layout, &headings, kind.iter().map(|row| cells(trace, row)));
+        let rows = kind.iter().map(|row| cells(trace, row));
+        table_with_groups(text, layout, &headings, &COMPARED, rows);
     }
     if rows.iter().any(|row| !row.times.is_exact()) {
         let most = crate::analysis::MAX_EXACT;

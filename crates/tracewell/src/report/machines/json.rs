@@ -9,25 +9,33 @@ use crate::analysis::machines::{
 };
 use crate::model::Trace;
 use crate::report::figures::some;
+use crate::report::sections::Section;
 
 /// The figures of state machines, messages, queues, pools and timers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineFigures {
     /// The state machines.
-    pub machines: Vec<MachineRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<Vec<MachineRow>>,
     /// Number of transitions without a row, because there are too many different transitions.
-    pub more_transitions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_transitions: Option<u64>,
     /// Messages by sender, receiver and signal.
-    pub flows: Vec<FlowRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<FlowRow>>,
     /// The first messages, one by one.
-    pub messages: Vec<MessageRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Vec<MessageRow>>,
     /// Number of messages that are not in that list.
-    pub more_messages: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_messages: Option<u64>,
     /// Queues and pools.
-    pub levels: Vec<LevelRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Vec<LevelRow>>,
     /// Timers and their expiries.
-    pub timers: Vec<TimerRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timers: Option<Vec<TimerRow>>,
 }
 
 impl MachineFigures {
@@ -35,15 +43,29 @@ impl MachineFigures {
     pub fn new(trace: &Trace, figures: &Figures) -> Self {
         let levels = figures.levels.iter().map(|level| LevelRow::of(trace, level));
         let messages = figures.messages.iter().map(|message| MessageRow::of(trace, message));
+        let machines = figures.machines.iter().map(|machine| MachineRow::of(trace, machine));
+        let timers = figures.timers.iter().map(|timer| TimerRow::of(trace, timer));
         Self {
-            machines: figures.machines.iter().map(|m| MachineRow::of(trace, m)).collect(),
-            more_transitions: figures.more_transitions,
-            flows: figures.flows.iter().map(|flow| FlowRow::of(trace, flow)).collect(),
-            messages: messages.collect(),
-            more_messages: figures.more_messages,
-            levels: levels.collect(),
-            timers: figures.timers.iter().map(|timer| TimerRow::of(trace, timer)).collect(),
+            machines: Some(machines.collect()),
+            more_transitions: Some(figures.more_transitions),
+            flows: Some(figures.flows.iter().map(|flow| FlowRow::of(trace, flow)).collect()),
+            messages: Some(messages.collect()),
+            more_messages: Some(figures.more_messages),
+            levels: Some(levels.collect()),
+            timers: Some(timers.collect()),
         }
+    }
+
+    /// Omits the figures of sections for which `has` returns false.
+    pub(in crate::report) fn limit(&mut self, has: impl Fn(Section) -> bool) {
+        if !has(Section::Machines) {
+            (self.machines, self.more_transitions) = (None, None);
+        }
+        if !has(Section::Messages) {
+            (self.flows, self.messages, self.more_messages) = (None, None, None);
+        }
+        self.levels = self.levels.take().filter(|_| has(Section::Queues));
+        self.timers = self.timers.take().filter(|_| has(Section::Timers));
     }
 }
 

@@ -59,6 +59,7 @@ impl<M: Moments> Measuring<M> {
                     wanted.pairs.push((mark(from.as_str()), mark(to.as_str())));
                     pairs.push((from.as_str().to_owned(), to.as_str().to_owned()));
                 }
+                (check::Measure::Wait | check::Measure::Held, [_, _]) => wanted.uses = true,
                 (check::Measure::Jitter, [task]) => {
                     let known = expected.entry(task.as_str().to_owned()).or_default();
                     let period = *known.period.get_or_insert(figure.time.unwrap_or_default());
@@ -131,6 +132,8 @@ pub struct Measures {
     pub rate: Option<Rate>,
     /// The clock, for times since the first event.
     clock: Clock,
+    /// The tasks of the trace, for messages about names.
+    tasks: Vec<Subject>,
     /// The periods that thresholds specify, in nanoseconds, by the name of the task.
     periods: Vec<(String, u64)>,
 }
@@ -144,6 +147,18 @@ pub struct Subject {
     pub key: Option<String>,
     /// The names of the two marks, if the figure is the time between marks.
     pub marks: Option<(String, String)>,
+    /// The part of the subject to which the figure is limited: one task that waits for an object or
+    /// holds it, or the signal of messages.
+    pub part: Option<Part>,
+}
+
+/// A part of a subject, with its name and its key as for a [`Subject`].
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Part {
+    /// Its name as tables show it.
+    pub name: String,
+    /// Its key as text.
+    pub key: Option<String>,
 }
 
 /// The times of a task or an object.
@@ -221,6 +236,7 @@ impl Measures {
             missed: records_misses.then(|| missed.collect()),
             rate: trace.clock.rate.filter(|_| trace.clock.changes.len() < 2),
             clock: trace.clock.clone(),
+            tasks: figures.tasks.iter().map(|task| names::of_task(trace, task.context)).collect(),
             periods: Vec::new(),
         }
     }

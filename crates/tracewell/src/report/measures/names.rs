@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::Subject;
+use super::{Part, Subject};
 use crate::analysis::machines::{Named, Route};
 use crate::analysis::scheduling::Subject as Scheduled;
 use crate::model::{ContextId, Trace};
@@ -11,7 +11,7 @@ use crate::report::scheduling::resource_label;
 
 /// Returns a subject with only a name.
 pub(super) fn alone(name: impl Into<String>) -> Subject {
-    Subject { name: name.into(), key: None, marks: None }
+    Subject { name: name.into(), key: None, marks: None, part: None }
 }
 
 pub(super) fn of_task(trace: &Trace, task: ContextId) -> Subject {
@@ -33,6 +33,11 @@ pub(super) fn of_scheduling(
     match subject {
         Scheduled::Task(task) => of_task(trace, task),
         Scheduled::Resource { key, kind, .. } => of_resource(trace, key, kind),
+        Scheduled::Use { task, key, kind, .. } => {
+            let Subject { name, key: task_key, .. } = of_task(trace, task);
+            let part = Some(Part { name, key: task_key });
+            Subject { part, ..of_resource(trace, key, kind) }
+        }
         Scheduled::Interrupt(Some(number)) => alone(number.to_string()),
         Scheduled::Interrupt(None) => alone("interrupts"),
         Scheduled::Passage { pair, task } => {
@@ -41,9 +46,10 @@ pub(super) fn of_scheduling(
     }
 }
 
-/// Returns the subject of a message time, which is the message's receiver.
+/// Returns the subject of times of messages, which is their receiver. Its part is the signal.
 pub(super) fn of_route(trace: &Trace, route: &Route) -> Subject {
-    named(trace, &route.receiver)
+    let Subject { name, key, .. } = named(trace, &route.signal);
+    Subject { part: Some(Part { name, key }), ..named(trace, &route.receiver) }
 }
 
 /// Returns the subject of a machine, a queue or another object.

@@ -38,6 +38,7 @@ const fn time(word: Word) -> Option<Measure> {
         Word::Held => Measure::Hold,
         Word::Interrupt => Measure::Interrupt,
         Word::Message => Measure::MessageWait,
+        Word::MessageResponse => Measure::MessageResponse,
         Word::Jitter => Measure::Jitter,
         Word::Between => Measure::Passage,
         Word::Load | Word::Stack | Word::Queue => return None,
@@ -50,7 +51,11 @@ impl Measures {
         let all: Vec<_> = self.times.iter().filter(|times| times.measure == measure).collect();
         let known = all.iter().map(|times| &times.subject);
         let needed = match measure {
-            Measure::Response | Measure::StartLatency | Measure::Execution | Measure::Jitter => {
+            Measure::Response => {
+                ", which need events for the release and the completion of jobs; wake(TASK), \
+                 wait(OBJECT, TASK) and between(MARK, MARK) do not need these events"
+            }
+            Measure::StartLatency | Measure::Execution | Measure::Jitter => {
                 ", which need events for the release and the completion of jobs"
             }
             _ => "",
@@ -60,7 +65,10 @@ impl Measures {
         let found: Vec<_> =
             all.iter().filter(|times| self.is_meant(figure, &times.subject)).collect();
         if found.is_empty() {
-            return Err(absent(figure, &what, known));
+            let absent = absent(figure, &what, known);
+            return Err(self
+                .is_task(figure)
+                .map_or_else(|| absent.clone(), |hint| format!("{absent}; {hint}")));
         }
         let statistic = figure.statistic.unwrap_or(Statistic::Max);
         let value = |subject: &Subject, times: &Distribution| {
@@ -73,7 +81,7 @@ impl Measures {
                 quantity: self.in_time(worst.value),
             });
             Some(Value {
-                subject: Some(subject.name.clone()),
+                subject: Some(shown(figure, subject)),
                 nanoseconds: self.nanoseconds(quantity),
                 quantity,
                 worst,
@@ -126,9 +134,26 @@ impl Measures {
                 };
                 names(task, subject) && self.periods.iter().any(is_period)
             }
+            // Rows of single tasks have values only for figures that name a task.
+            (Word::Wait | Word::Held, [name]) => subject.part.is_none() && names(name, subject),
+            (_, [name, part]) => names(name, subject) && is_part(part, subject),
             (_, [name]) => names(name, subject),
             _ => true,
         }
+    }
+
+    /// Returns an explanation if a figure needs an object and names a task instead.
+    fn is_task(&self, figure: &Figure) -> Option<String> {
+        let name = match (figure.measure, &figure.names[..]) {
+            (Word::Wait | Word::Held, [name, ..]) => name,
+            _ => return None,
+        };
+        let task = self.tasks.iter().find(|task| names(name, task))?;
+        let (task, word) = (task.name.escape_debug(), figure.measure.word());
+        Some(format!(
+            "'{task}' is a task, and {word}() takes an object: {word}(OBJECT), or {word}(OBJECT, {task}) \
+             for this task"
+        ))
     }
 
     fn of_shares(&self, figure: &Figure) -> Result<Vec<Value>, String> {
@@ -202,10 +227,29 @@ fn sum(figure: &Figure, counts: &[(Subject, u64)]) -> Result<Vec<Value>, String>
 }
 
 fn names(name: &Name, subject: &Subject) -> bool {
-    name.matches(&subject.name) || subject.key.as_ref().is_some_and(|key| name.matches(key))
+    is_named(name, &subject.name, subject.key.as_ref())
 }
 
-/// Returns the reason why a trace does not have a figure.
+fn is_part(name: &Name, subject: &Subject) -> bool {
+    subject.part.as_ref().is_some_and(|part| is_named(name, &part.name, part.key.as_ref()))
+}
+
+fn is_named(name: &Name, known: &str, key: Option<&String>) -> bool {
+    name.matches(known) || key.is_some_and(|key| name.matches(key))
+}
+
+/// Returns a subject as text. Contains its part if the figure names one.
+fn shown(figure: &Figure, subject: &Subject) -> String {
+    match &subject.part {
+        Some(part) if figure.names.len() > 1 => format!("{}, {}", subject.name, part.name),
+        _ => subject.name.clone(),
+    }
+}
+
+/// Maximum number of names in a message.
+const MAX_NAMES: usize = 6;
+
+/// Returns the reason why a trace does not have a figure, with the names for which it has one.
 fn absent<'a>(
     figure: &Figure,
     what: &str,
@@ -214,7 +258,29 @@ fn absent<'a>(
     let Some(name) = figure.names.first().filter(|_| known.clone().next().is_some()) else {
         return format!("the trace shows no {what}");
     };
-    let names: Vec<_> = known.map(|subject| subject.name.as_str()).collect();
-    let meant = did_you_mean(nearest(name.as_str(), names));
-    format!("the trace shows no {what} of '{}'{meant}", name.as_str().escape_debug())
+    let is_subject = known.clone().any(|subject| names(name, subject));
+    let (name, mut others): (_, Vec<_>) = match figure.names.get(1).filter(|_| is_subject) {
+        // The subject is known, so its part is not.
+        Some(part) => {
+            let of_subject = known.filter(|subject| names(name, subject));
+            (part, of_subject.filter_map(|of| Some(of.part.as_ref()?.name.as_str())).collect())
+        }
+        None => (name, known.map(|subject| subject.name.as_str()).collect()),
+    };
+    others.sort_unstable();
+    others.dedup();
+    let hint = match nearest(name.as_str(), others.iter().copied()) {
+        Some(meant) => did_you_mean(Some(meant)),
+        None if others.is_empty() => String::new(),
+        None => {
+            let shown: Vec<_> =
+                others.iter().take(MAX_NAMES).map(|name| format!("'{name}'")).collect();
+            let more = match others.len().saturating_sub(MAX_NAMES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("; it shows those of {}{more}", shown.join(", "))
+        }
+    };
+    format!("the trace shows no {what} of '{}'{hint}", name.as_str().escape_debug())
 }

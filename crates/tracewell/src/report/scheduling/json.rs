@@ -16,6 +16,7 @@ use crate::analysis::scheduling::{Figures, Hidden, Job, Resource, Waited, Wanted
 use crate::model::Trace;
 use crate::report::document::rows;
 use crate::report::key_text;
+use crate::report::sections::Section;
 
 /// The figures of the scheduler. Null stands for what the trace does not record.
 #[derive(Debug, Serialize)]
@@ -34,7 +35,8 @@ pub struct SchedulingFigures<'a> {
     /// Ticks of all cores.
     pub charged_of_ticks: Option<u64>,
     /// The time of each core.
-    pub cores: Vec<CoreRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cores: Option<Vec<CoreRow<'a>>>,
     /// The facts that the trace lacks to show what executed; null if it lacks none.
     pub execution_needs: Option<&'a str>,
     /// Number of places with missing events.
@@ -44,15 +46,20 @@ pub struct SchedulingFigures<'a> {
     /// Times in which filters hid events.
     pub hidden: Vec<HiddenRow<'a>>,
     /// Interrupts and their sources.
-    pub interrupts: InterruptFigures,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupts: Option<InterruptFigures>,
     /// The figures of each task.
-    pub tasks: Vec<TaskRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<TaskRow<'a>>>,
     /// The servers of S.Ha.R.K.
-    pub servers: Vec<ServerRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Vec<ServerRow<'a>>>,
     /// Mutexes, semaphores and similar objects.
-    pub locks: Vec<LockRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locks: Option<Vec<LockRow<'a>>>,
     /// The stacks of tasks.
-    pub stacks: Vec<StackRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stacks: Option<Vec<StackRow<'a>>>,
     /// Contradictions in the trace, and its losses.
     pub sanity: SanityRow,
     /// Options that have no effect, with the reason.
@@ -85,6 +92,7 @@ impl<'a> SchedulingFigures<'a> {
         let known = span.saturating_sub(figures.gap_ticks);
         let servers = figures.servers.iter().map(|server| ServerRow::of(trace, server, known));
         let locks = figures.resources.iter().map(|lock| LockRow::of(trace, figures, lock));
+        let stacks = figures.stacks.iter().map(|stack| StackRow::of(trace, stack));
         let passages = figures.passages.iter().map(|pair| PassageRow::of(trace, pair));
         Self {
             format: trace.format,
@@ -93,16 +101,16 @@ impl<'a> SchedulingFigures<'a> {
             span_ns: nanoseconds(trace, &figures.span),
             charged_ticks: figures.charged_ticks,
             charged_of_ticks: figures.charged_ticks.map(|_| span.saturating_mul(cores)),
-            cores: core_rows(trace, figures),
+            cores: Some(core_rows(trace, figures)),
             execution_needs: needed(trace),
             gaps: figures.gaps,
             gap_ticks: figures.gap_ticks,
             hidden: figures.hidden.iter().map(|hidden| HiddenRow::of(trace, hidden)).collect(),
-            interrupts: InterruptFigures::of(trace, &figures.interrupts),
-            tasks: tasks.collect(),
-            servers: servers.collect(),
-            locks: locks.collect(),
-            stacks: figures.stacks.iter().map(|stack| StackRow::of(trace, stack)).collect(),
+            interrupts: Some(InterruptFigures::of(trace, &figures.interrupts)),
+            tasks: Some(tasks.collect()),
+            servers: Some(servers.collect()),
+            locks: Some(locks.collect()),
+            stacks: Some(stacks.collect()),
             sanity: SanityRow::of(trace, figures.sanity),
             without_effect: WithoutEffect::all(trace, figures, wanted),
             jobs: wanted.jobs.then_some(JobRows { trace, jobs: &figures.jobs }),
@@ -111,6 +119,17 @@ impl<'a> SchedulingFigures<'a> {
             more_waits: wanted.waits.then_some(figures.more_waits),
             passages: (!wanted.pairs.is_empty()).then(|| passages.collect()),
         }
+    }
+
+    /// Omits the figures of sections for which `has` returns false.
+    pub(in crate::report) fn limit(&mut self, has: impl Fn(Section) -> bool) {
+        let has_tasks = has(Section::Tasks) || has(Section::Jobs) || has(Section::Locks);
+        self.tasks = self.tasks.take().filter(|_| has_tasks);
+        self.cores = self.cores.take().filter(|_| has(Section::Cores));
+        self.interrupts = self.interrupts.take().filter(|_| has(Section::Interrupts));
+        self.servers = self.servers.take().filter(|_| has(Section::Servers));
+        self.locks = self.locks.take().filter(|_| has(Section::Locks));
+        self.stacks = self.stacks.take().filter(|_| has(Section::Stacks));
     }
 }
 

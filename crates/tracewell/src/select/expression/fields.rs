@@ -9,6 +9,7 @@ use super::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
 use crate::model::schema::{Argument, ArgumentKind, Level};
 use crate::model::values::{self, ListItem};
 use crate::model::{Event, Trace};
+use crate::select::messages::{MessageField, MessageFields, Responses};
 use crate::select::names::{ArgumentPlace, argument_place};
 use crate::select::pattern::like;
 use crate::text::{Describer, TextBuffer, put, put_item};
@@ -21,6 +22,8 @@ pub(crate) enum FieldPosition {
     /// value.
     Within(usize, Arc<[String]>),
     Property(Property),
+    /// A field of the message that the event posts or takes.
+    Message(MessageField),
     Nowhere,
 }
 
@@ -32,7 +35,14 @@ impl FieldPosition {
             Field::Argument(name) => match argument_place(name, &trace.schema.event(id).args) {
                 Some(ArgumentPlace::Argument(index)) => Self::Argument(index),
                 Some(ArgumentPlace::Within(index, path)) => Self::Within(index, path),
-                None => Self::Nowhere,
+                None => {
+                    let field = MessageField::named(name);
+                    let is_known = |field: &MessageField| {
+                        field.is_of(trace.schema.event(id))
+                            && Responses::are_recorded(&trace.schema)
+                    };
+                    field.filter(is_known).map_or(Self::Nowhere, Self::Message)
+                }
             },
         }
     }
@@ -51,9 +61,33 @@ pub(crate) struct Number {
 pub(crate) struct Fields {
     describer: Describer,
     text: TextBuffer,
+    /// The fields of messages; `None` if no condition refers to them.
+    messages: Option<MessageFields>,
 }
 
 impl Fields {
+    /// Creates a reader of these fields.
+    pub(crate) fn new<'f>(mut fields: impl Iterator<Item = &'f Field>) -> Self {
+        let has_messages = fields.any(|field| match field {
+            Field::Argument(name) => MessageField::named(name).is_some(),
+            Field::Property(_) => false,
+        });
+        Self { messages: has_messages.then(MessageFields::default), ..Self::default() }
+    }
+
+    /// Handles the next event before its fields are read. Each event of the trace counts, because
+    /// it may post a message.
+    #[inline]
+    pub(crate) fn follow(&mut self, event: Event<'_>) {
+        if let Some(messages) = &mut self.messages {
+            messages.follow(event);
+        }
+    }
+
+    fn message(&self, field: MessageField) -> Option<u64> {
+        self.messages.as_ref()?.value(field)
+    }
+
     /// Returns true if an event meets a condition without variables. An event without the field
     /// does not meet the condition.
     pub(crate) fn meet(
@@ -77,7 +111,12 @@ impl Fields {
         position: FieldPosition,
         event: Event<'_>,
     ) -> bool {
-        let Some(Number { number, .. }) = number(&position, event) else { return false };
+        if let FieldPosition::Property(Property::Level) = position
+            && condition.comparison.is_ordered()
+        {
+            return event.level().is_some_and(|level| is_level(condition, level));
+        }
+        let Some(Number { number, .. }) = self.number(&position, event) else { return false };
         let is_number = |wanted: &Wanted| matches!(wanted, Wanted::Number(..));
         // Converting a number to text takes longer than the comparison, so compare numbers first.
         if number.is_some() && condition.values.iter().all(is_number) {
@@ -103,6 +142,10 @@ impl Fields {
             FieldPosition::Within(index, path) => {
                 let is_there = put_item(&mut self.text, event, index, &path);
                 return is_there.then(|| self.text.as_text());
+            }
+            FieldPosition::Message(field) => {
+                self.text.decimal(self.message(field)?);
+                return Some(self.text.as_text());
             }
             FieldPosition::Property(property) => property,
         };
@@ -132,27 +175,38 @@ impl Fields {
         }
         Some(self.text.as_text())
     }
+
+    /// Returns the number of a field, or `None` if the event lacks the field.
+    pub(crate) fn number(&self, position: &FieldPosition, event: Event<'_>) -> Option<Number> {
+        let plain = |number: u64| Number { number: Some(number.into()), key: None };
+        let property = match position {
+            FieldPosition::Nowhere => return None,
+            FieldPosition::Argument(index) => return argument_number(*index, event),
+            FieldPosition::Within(index, path) => return number_within(*index, path, event),
+            FieldPosition::Message(field) => return self.message(*field).map(plain),
+            FieldPosition::Property(property) => *property,
+        };
+        Some(match property {
+            Property::Id => plain(event.id().into()),
+            Property::Cpu => plain(event.cpu().into()),
+            Property::Ticks => plain(event.ticks()),
+            Property::Priority => event.priority().map_or(Number::default(), |p| plain(p.into())),
+            Property::Context => event.context().map_or(Number::default(), |context| Number {
+                number: Some(context.key.into()),
+                key: Some(context.key),
+            }),
+            _ => Number::default(),
+        })
+    }
 }
 
-/// Returns the number of a field, or `None` if the event lacks the field.
-pub(crate) fn number(position: &FieldPosition, event: Event<'_>) -> Option<Number> {
-    let plain = |number: u64| Number { number: Some(number.into()), key: None };
-    let property = match position {
-        FieldPosition::Nowhere => return None,
-        FieldPosition::Argument(index) => return argument_number(*index, event),
-        FieldPosition::Within(index, path) => return number_within(*index, path, event),
-        FieldPosition::Property(property) => *property,
-    };
-    Some(match property {
-        Property::Id => plain(event.id().into()),
-        Property::Cpu => plain(event.cpu().into()),
-        Property::Ticks => plain(event.ticks()),
-        Property::Priority => event.priority().map_or(Number::default(), |p| plain(p.into())),
-        Property::Context => event.context().map_or(Number::default(), |context| Number {
-            number: Some(context.key.into()),
-            key: Some(context.key),
-        }),
-        _ => Number::default(),
+/// Returns true if a level meets an ordered condition. A more severe level is larger.
+fn is_level(condition: &Condition, level: Level) -> bool {
+    condition.values.iter().any(|wanted| match wanted {
+        Wanted::Text(Text::Like(name) | Text::Exactly(name)) => Level::named(name)
+            // The most severe level comes first in the type.
+            .is_some_and(|wanted| condition.comparison.holds(wanted.cmp(&level))),
+        _ => false,
     })
 }
 

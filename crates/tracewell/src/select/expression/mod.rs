@@ -20,7 +20,7 @@ use self::fields::{FieldPosition, Fields};
 use self::lexer::TokenKind;
 use self::syntax::{Condition, Field};
 use self::tokens::{Result, Tokens};
-use super::names::argument_place;
+use super::names::has_argument;
 use super::unknown_values::unknown_values;
 use crate::model::schema::EventType;
 use crate::model::{Event, Trace};
@@ -37,7 +37,9 @@ const MAX_DEPTH: usize = 64;
 /// | `sig = 3`, `sig == 3` | the argument `sig` is 3; also `!=`, `<`, `<=`, `>`, `>=` |
 /// | `ao = motor` | the argument is this name, in any case; `*` is any text, `?` any character |
 /// | `ao = "motor"` | every character must be equal |
-/// | `sig = 3 \| 4` | one of the values; with `!=` none of them |
+/// | `sig = 3 \| 4`, `sig in (3, 4)` | one of the values; with `!=` none of them |
+/// | `@level >= WARN` | the level is at least as severe |
+/// | `nseq = 3`, `rt > 20` | the number of the message that the event posts or takes; the ticks for which it waited |
 /// | `@context = low` | a property: `@name`, `@label`, `@family`, `@level`, `@target`, `@span`, `@id`, `@context`, `@cpu`, `@priority`, `@ticks`, `@text`, `@object` |
 /// | `A && B`, `A, B`, `A \|\| B`, `!A`, `(A)` | both, one of them, not; `!` binds more tightly than `&&`, and that more than `\|\|` |
 ///
@@ -105,8 +107,7 @@ impl Expression {
         let Compiled { source, conditions, spans, .. } = &*self.0;
         let unknown = conditions.iter().zip(spans).filter_map(|((field, _), span)| match field {
             Field::Argument(name) => {
-                let is_there =
-                    events.iter().any(|event| argument_place(name, &event.args).is_some());
+                let is_there = events.iter().any(|event| has_argument(name, event));
                 (!is_there).then(|| (place_in(source, *span), name.as_str()))
             }
             Field::Property(_) => None,
@@ -212,7 +213,15 @@ pub(super) struct Filter {
 
 impl Filter {
     pub(super) fn new(expressions: &[Expression]) -> Self {
-        Self { expressions: expressions.to_vec(), ..Self::default() }
+        let conditions = expressions.iter().flat_map(|expression| &expression.0.conditions);
+        let fields = Fields::new(conditions.map(|(field, _)| field));
+        Self { expressions: expressions.to_vec(), fields, ..Self::default() }
+    }
+
+    /// Handles the next event of the trace, selected or not.
+    #[inline]
+    pub(super) fn follow(&mut self, event: Event<'_>) {
+        self.fields.follow(event);
     }
 
     /// Returns true if the event meets all expressions.
@@ -277,13 +286,20 @@ mod tests {
             ("(sig == 3", "where:1:10: error: expected ')', found the end"),
             ("", "where:1:1: error: expected an argument's name or @ and a property, found"),
             ("sig == 3 & x", "where:1:10: error: expected &&, || or the end, found '&'"),
-            ("a < b", "where:1:1: error: only numbers and variables can be"),
+            ("a < b", "where:1:1: error: only numbers, variables and levels can be"),
+            (
+                "@level > FATAL",
+                "where:1:1: error: expected one of ERROR, WARN, INFO, DEBUG, TRACE, found 'FATAL'",
+            ),
+            ("sig in 3", "where:1:8: error: expected '(', found '3'"),
             ("@colour = 3", "where:1:1: error: expected one of @name, @label"),
             ("a = \u{3}", "where:1:5: error: expected a condition, found '\\u{3}'"),
         ] {
             assert!(error(text).starts_with(expected), "{text}: {}", error(text));
         }
         assert!(error(&"!".repeat(65)).contains("at most 64 nested"));
-        assert!(Expression::parse(&Source::new("w", "((!(a=1||b=2)&&c!=3|4),d<5)")).is_ok());
+        for text in ["((!(a=1||b=2)&&c!=3|4),d<5)", "a in (1, B | \"c\"), @level >= warn"] {
+            assert!(Expression::parse(&Source::new("w", text)).is_ok(), "{text}");
+        }
     }
 }

@@ -97,6 +97,11 @@ impl Comparison {
         }
     }
 
+    /// Returns true if the comparison is about which value is larger.
+    pub(crate) const fn is_ordered(self) -> bool {
+        !matches!(self, Self::Equal | Self::Different)
+    }
+
     pub(crate) fn holds(self, order: std::cmp::Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),

@@ -2,6 +2,7 @@
 
 use super::lexer::{Lexer, Position, Token, TokenKind};
 use super::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
+use crate::model::schema::Level;
 use crate::source::{Finding, Source, Span};
 
 /// The signs of comparisons, for messages.
@@ -109,6 +110,11 @@ impl<'a> Tokens<'a> {
         Reported
     }
 
+    /// Reports something that is probably a mistake, but has a meaning.
+    pub(crate) fn warn(&mut self, span: Span, message: String) {
+        self.findings.push(Finding::warning(span, message));
+    }
+
     /// Reports what was expected instead of the next token.
     pub(crate) fn expected(&mut self, what: &str) -> Reported {
         let span = self.span();
@@ -164,24 +170,47 @@ impl<'a> Tokens<'a> {
         findings
     }
 
-    /// `FIELD = VALUE | VALUE`. A variable is an index in `variables`. Without that list, a
-    /// variable is an error.
+    /// `FIELD = VALUE | VALUE`, `FIELD in (VALUE, VALUE)`. A variable is an index in `variables`.
+    /// Without that list, a variable is an error.
     pub(crate) fn condition(
         &mut self,
         mut variables: Option<&mut Vec<String>>,
     ) -> Result<(Field, Condition)> {
         let span = self.span();
         let field = self.field()?;
-        let comparison = self.comparison()?;
+        let is_list = self.take_word("in");
+        let comparison = if is_list { Comparison::Equal } else { self.comparison()? };
+        if is_list {
+            self.expect_sign("(")?;
+        }
         let mut values = vec![self.value(variables.as_deref_mut())?];
-        while self.take_sign("|") {
+        while self.take_sign("|") || (is_list && self.take_sign(",")) {
             values.push(self.value(variables.as_deref_mut())?);
+        }
+        if is_list {
+            self.expect_sign(")")?;
         }
         let span = span.to(self.span_before());
         // The span covers the whole condition, because either side may be wrong.
-        let ordered = !matches!(comparison, Comparison::Equal | Comparison::Different);
-        if ordered && values.iter().any(|value| matches!(value, Wanted::Text(_))) {
-            return Err(self.error(span, "only numbers and variables can be smaller or larger"));
+        let mut texts = values.iter().filter_map(|value| match value {
+            Wanted::Text(Text::Like(text) | Text::Exactly(text)) => Some(text),
+            _ => None,
+        });
+        if comparison.is_ordered() {
+            let is_level = field == Field::Property(Property::Level);
+            let message = match texts.find(|text| !is_level || Level::named(text).is_none()) {
+                None => None,
+                Some(text) if is_level => {
+                    let levels = Level::ALL.map(Level::as_str).join(", ");
+                    Some(format!("expected one of {levels}, found '{}'", text.escape_debug()))
+                }
+                Some(_) => {
+                    Some("only numbers, variables and levels can be smaller or larger".to_owned())
+                }
+            };
+            if let Some(message) = message {
+                return Err(self.error(span, message));
+            }
         }
         let bound = |value: &Wanted| matches!(value, Wanted::Variable(_));
         if values.len() > 1 && values.iter().any(bound) {
@@ -208,6 +237,7 @@ impl<'a> Tokens<'a> {
         self.advance();
         if let Field::Argument(name) = &field
             && self.is_part_of_name()
+            && !self.is_word("in")
         {
             let expected = format!("expected {COMPARISONS}");
             let compares = |token: &TokenKind| {

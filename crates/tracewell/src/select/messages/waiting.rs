@@ -20,7 +20,7 @@ const MAX_ALL: usize = 1 << 16;
 
 /// Pending messages per receiver.
 #[derive(Clone, Debug)]
-pub(super) struct Waiting<T> {
+pub(crate) struct Waiting<T> {
     receivers: HashMap<u64, Receiver<T>, RandomState>,
     /// Number of messages that are pending at all receivers.
     count: usize,
@@ -52,7 +52,7 @@ impl<T> Default for Receiver<T> {
 
 impl<T> Waiting<T> {
     /// Adds a posted message. If `first` is true, the message precedes all pending messages.
-    pub(super) fn post(&mut self, receiver: Named, signal: Named, message: T, first: bool) {
+    pub(crate) fn post(&mut self, receiver: Named, signal: Named, message: T, first: bool) {
         if self.receivers.len() >= MAX_ROWS && !self.receivers.contains_key(&receiver.key) {
             return;
         }
@@ -70,7 +70,7 @@ impl<T> Waiting<T> {
     }
 
     /// Takes the first pending message with this signal at a receiver.
-    pub(super) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
+    pub(crate) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
         let waiting = self.receivers.get_mut(&receiver.key)?;
         let (_, message) = waiting.queue(signal)?.pop_front()?;
         waiting.count -= 1;
@@ -79,7 +79,7 @@ impl<T> Waiting<T> {
     }
 
     /// Drops all pending messages.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.receivers.clear();
         self.count = 0;
     }

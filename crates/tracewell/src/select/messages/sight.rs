@@ -2,10 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::analysis::per_id::PerId;
-use crate::analysis::scheduling::Position;
 use crate::model::schema::{ArgumentKind, Details, EventType, Schema};
-use crate::model::{ContextKind, Event, Meaning, Trace};
+use crate::model::{ContextKind, Event, Meaning, PerId, Position, Trace};
 use crate::text::{TextBuffer, put_name};
 
 /// Something to which an event refers, such as a state, a signal or a queue. Two values are equal
@@ -22,7 +20,7 @@ pub struct Named {
     /// Ticks of the latest event that refers to it. The meaning of a key can change over time.
     pub ticks: u64,
     /// Number of times that the key had been renamed up to `ticks`.
-    pub(super) renamed: usize,
+    pub(crate) renamed: usize,
 }
 
 impl PartialEq for Named {
@@ -74,8 +72,8 @@ impl Named {
 
 /// An argument that names something: a state, a signal, an object or a context.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Role {
-    pub(super) argument: usize,
+pub(crate) struct Role {
+    pub(crate) argument: usize,
     /// Type code of the object.
     kind: Option<u32>,
     /// Number that is added to the argument to get the key of the object.
@@ -84,7 +82,7 @@ pub(super) struct Role {
 }
 
 impl Role {
-    pub(super) fn of(schema: &Schema, event: &EventType, argument: Option<usize>) -> Option<Self> {
+    pub(crate) fn of(schema: &Schema, event: &EventType, argument: Option<usize>) -> Option<Self> {
         let argument = argument?;
         let (kind, is_object) = match event.args.get(argument)?.kind {
             ArgumentKind::Object(kind) => (kind, true),
@@ -96,7 +94,7 @@ impl Role {
     /// Returns the thing to which an argument refers at a given time. `argument` is the value of
     /// the role's argument.
     #[inline]
-    pub(super) fn named(&self, trace: &Trace, argument: u64, ticks: u64) -> Named {
+    pub(crate) fn named(&self, trace: &Trace, argument: u64, ticks: u64) -> Named {
         name(trace, argument, argument.wrapping_add(self.keys), self.kind, ticks)
     }
 }
@@ -110,7 +108,7 @@ fn name(trace: &Trace, argument: u64, key: u64, kind: Option<u32>, ticks: u64) -
 
 /// The meaning of an event id, and its participants.
 #[derive(Clone, Copy, Debug)]
-struct Roles {
+pub(crate) struct Roles {
     meaning: Option<Meaning>,
     subject: Option<Role>,
     object: Option<Role>,
@@ -135,12 +133,12 @@ impl Roles {
 
 /// The meanings of all event ids.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sights(PerId<Roles>);
+pub(crate) struct Sights(PerId<Roles>);
 
 impl Sights {
     /// Returns an event with its meaning, or `None` if it has no meaning.
     #[inline]
-    pub(super) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
+    pub(crate) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
         let mut table = self.0.of_schema(&event.trace.schema);
         let roles = table.get(event.id(), Roles::of);
         Some(Sight { event, meaning: roles.meaning?, roles: *roles })
@@ -149,31 +147,31 @@ impl Sights {
 
 /// An event with a meaning.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sight<'a> {
-    pub(super) event: Event<'a>,
-    pub(super) meaning: Meaning,
+pub(crate) struct Sight<'a> {
+    pub(crate) event: Event<'a>,
+    pub(crate) meaning: Meaning,
     roles: Roles,
 }
 
 impl<'a> Sight<'a> {
-    pub(super) fn ticks(&self) -> u64 {
+    pub(crate) fn ticks(&self) -> u64 {
         self.event.ticks()
     }
 
-    pub(super) fn position(&self) -> Position {
+    pub(crate) fn position(&self) -> Position {
         Position { ticks: self.event.ticks(), seq: self.event.seq() }
     }
 
-    pub(super) fn details(&self) -> &'a Details {
+    pub(crate) fn details(&self) -> &'a Details {
         &self.event.kind().details
     }
 
-    pub(super) fn number(&self, role: Option<usize>) -> Option<u64> {
+    pub(crate) fn number(&self, role: Option<usize>) -> Option<u64> {
         self.event.argument(role?)
     }
 
     /// Returns the owner of the event's object.
-    pub(super) fn owner(&self) -> Option<Named> {
+    pub(crate) fn owner(&self) -> Option<Named> {
         let role = Role::of(&self.event.trace.schema, self.event.kind(), self.details().owner);
         self.named(role)
     }
@@ -186,35 +184,35 @@ impl<'a> Sight<'a> {
     }
 
     /// Returns the subject of the event if an argument names it.
-    pub(super) fn subject(&self) -> Option<Named> {
+    pub(crate) fn subject(&self) -> Option<Named> {
         self.named(self.roles.subject)
     }
 
-    pub(super) fn object(&self) -> Option<Named> {
+    pub(crate) fn object(&self) -> Option<Named> {
         self.named(self.roles.object)
     }
 
     /// Returns true if the event acts on an object and not only on a number.
-    pub(super) fn acts_on_object(&self) -> bool {
+    pub(crate) fn acts_on_object(&self) -> bool {
         self.roles.object.is_some_and(|role| role.is_object)
     }
 
-    pub(super) fn value(&self) -> Option<Named> {
+    pub(crate) fn value(&self) -> Option<Named> {
         self.named(self.roles.value)
     }
 
-    pub(super) fn state(&self) -> Option<Named> {
+    pub(crate) fn state(&self) -> Option<Named> {
         self.named(self.roles.state)
     }
 
     /// Returns the thread or interrupt that recorded the event.
-    pub(super) fn recorder(&self) -> Option<Named> {
+    pub(crate) fn recorder(&self) -> Option<Named> {
         self.context(|kind| matches!(kind, ContextKind::Thread | ContextKind::Interrupt))
     }
 
     /// Returns the actor: the subject, or the machine whose step is in progress, or `None` if it is
     /// unknown.
-    pub(super) fn doer(&self) -> Option<Named> {
+    pub(crate) fn doer(&self) -> Option<Named> {
         match self.subject() {
             // Kernels record 0 if the actor is not an object, for example in an interrupt.
             Some(subject) => (subject.argument != 0).then_some(subject),

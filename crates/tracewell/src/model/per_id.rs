@@ -1,4 +1,5 @@
-//! Facts about event ids that analyses look up for each event. The schema is searched once per id.
+//! Facts about event ids that selections and analyses look up for each event. The schema is
+//! searched once per id.
 
 use std::sync::{Arc, Weak};
 
@@ -10,7 +11,7 @@ const MAX_IDS: usize = 1 << 16;
 /// A table by event id. An entry is made when its id first occurs, and made again after the schema
 /// has changed.
 #[derive(Clone, Debug)]
-pub(super) struct PerId<T> {
+pub(crate) struct PerId<T> {
     /// The schema of the entries. Because the reference is weak, a decoder can change the schema
     /// without a copy. The changed schema has a different address.
     schema: Weak<Schema>,
@@ -31,7 +32,7 @@ impl<T: Copy> PerId<T> {
     /// Returns the table of a schema. Callers get the table once per batch, because the schema
     /// changes only between batches.
     #[inline]
-    pub(super) fn of_schema<'a>(&'a mut self, schema: &'a Arc<Schema>) -> OfSchema<'a, T> {
+    pub(crate) fn of_schema<'a>(&'a mut self, schema: &'a Arc<Schema>) -> OfSchema<'a, T> {
         if self.schema.as_ptr() != Arc::as_ptr(schema) {
             self.schema = Arc::downgrade(schema);
             self.index.clear();
@@ -43,7 +44,7 @@ impl<T: Copy> PerId<T> {
 
 /// A table whose entries belong to one schema.
 #[derive(Debug)]
-pub(super) struct OfSchema<'a, T> {
+pub(crate) struct OfSchema<'a, T> {
     table: &'a mut PerId<T>,
     schema: &'a Schema,
 }
@@ -51,7 +52,7 @@ pub(super) struct OfSchema<'a, T> {
 impl<T: Copy> OfSchema<'_, T> {
     /// Returns the entry of an id. `make` makes it.
     #[inline(always)]
-    pub(super) fn get(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> &T {
+    pub(crate) fn get(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> &T {
         let index = match self.table.index.get(id as usize) {
             Some(index) if *index > 0 => *index,
             _ => self.add(id, make),

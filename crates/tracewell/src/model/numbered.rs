@@ -1,0 +1,12 @@
+//! Goes through a list whose indices are the numbers of its elements, from a given element on.
+
+/// Returns the elements of a list from index `first` on, each with its number. Skipping the first
+/// ones takes no time.
+pub(super) fn numbered_from<T, N>(
+    list: &[T],
+    first: usize,
+    number: fn(u32) -> N,
+) -> impl ExactSizeIterator<Item = (N, &T)> {
+    let rest = list.get(first..).unwrap_or_default().iter().enumerate();
+    rest.map(move |(index, element)| (number((first + index) as u32), element))
+}

@@ -1,0 +1,23 @@
+//! Messages between machines, as far as selections and rules need them: the number of a message at
+//! its receiver, and the time that it waited. Reports show both, and expressions can name them.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `sight` | the meaning of an event and its participants |
+//! | `waiting` | the order of pending messages |
+//! | `responses` | the waiting time of each message, available at its get |
+//! | `fields` | these values as fields of events |
+//!
+//! The figures of messages are in [`crate::analysis::machines`], which uses these files, too.
+
+mod fields;
+mod responses;
+pub(crate) mod sight;
+pub(crate) mod waiting;
+
+pub(crate) use fields::{MessageField, MessageFields};
+pub use responses::{Response, Responses};
+
+/// Maximum number of rows of a table about machines, objects or messages. It limits the memory for
+/// damaged traces.
+pub(crate) const MAX_ROWS: usize = 1 << 16;
