@@ -1,5 +1,5 @@
-//! Generates CTF traces in the layout of LTTng-UST. Contains the baseline, a plain loop that reads
-//! this layout.
+//! Generates CTF traces in the layout of LTTng-UST. Contains two baselines for this layout: a loop
+//! that only reads, and a loop that does the work of a decoder.
 
 use std::io::Write;
 
@@ -103,16 +103,18 @@ pub fn write(folder: &std::path::Path, streams: u32, size: usize) -> std::io::Re
     Ok(all)
 }
 
-/// Reads all fields of a stream with a loop for this layout: the lower bound for a decoder. Adds
-/// the fields to `sum`, so that the compiler does not remove the reads. Returns `None` if the
+fn u32_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?)))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// Reads all fields of a stream with a loop for this layout, without storing anything. Adds the
+/// fields to `sum`, so that the compiler does not remove the reads. Returns `None` if the
 /// stream is truncated.
 pub fn read_stream(stream: &[u8], sum: &mut u64) -> Option<Tally> {
-    fn u32_at(bytes: &[u8], at: usize) -> Option<u64> {
-        Some(u64::from(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?)))
-    }
-    fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-        Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
-    }
     let (mut tally, mut first) = (Tally::default(), None);
     for packet in stream.chunks(PACKET) {
         let mut clock = u64_at(packet, 8)?;
@@ -141,5 +143,108 @@ pub fn read_stream(stream: &[u8], sum: &mut u64) -> Option<Tally> {
             tally.ticks = clock - *first.get_or_insert(clock);
         }
     }
+    Some(tally)
+}
+
+/// Events as a loop for this layout stores them: the facts of each event, and the bytes of its
+/// arguments.
+#[derive(Debug, Default)]
+pub struct Stored {
+    /// The time, the id, the processor and the thread of each event, and the position of its
+    /// arguments.
+    pub events: Vec<(u64, u32, u16, u32, u32)>,
+    /// The arguments of all events.
+    pub arguments: Vec<u8>,
+}
+
+/// The position in a stream.
+struct Cursor<'s> {
+    packets: std::slice::Chunks<'s, u8>,
+    packet: &'s [u8],
+    at: usize,
+    end: usize,
+    cpu: u16,
+    /// The time and the id of the next event.
+    clock: u64,
+    id: u16,
+}
+
+impl Cursor<'_> {
+    /// Reads the header of the next event. Returns `None` at the end of the stream.
+    fn advance(&mut self) -> Option<()> {
+        if self.at >= self.end {
+            self.packet = self.packets.next()?;
+            self.clock = u64_at(self.packet, 8)?;
+            self.end = (u64_at(self.packet, 24)? / 8) as usize;
+            self.cpu = u32_at(self.packet, 40)? as u16;
+            self.at = HEAD;
+        }
+        let word = u64_at(self.packet, self.at)?;
+        self.id = word as u16;
+        self.clock += (word >> 16).wrapping_sub(self.clock) & 0xFFFF_FFFF;
+        self.at += 6;
+        Some(())
+    }
+
+    /// Stores the next event.
+    fn store(&mut self, out: &mut Stored) -> Option<()> {
+        let (packet, place) = (self.packet, out.arguments.len() as u32);
+        let thread = u32_at(packet, self.at)?;
+        out.events.push((self.clock, u32::from(self.id), self.cpu, thread as u32, place));
+        let signed = |at| Some(i64::from(u32_at(packet, at)? as i32).to_le_bytes());
+        if self.id == 0 {
+            let sensor = u32_at(packet, self.at + 4)?.to_le_bytes();
+            let total = u64_at(packet, self.at + 12)?.to_le_bytes();
+            let row = [sensor, signed(self.at + 8)?, total, thread.to_le_bytes()];
+            out.arguments.extend_from_slice(row.as_flattened());
+            self.at += 20;
+            return Some(());
+        }
+        let text = packet.get(self.at + 4..)?;
+        let text = text.get(..text.iter().position(|byte| *byte == 0)?)?;
+        let numbers = self.at + 4 + text.len() + 2;
+        let count = u64::from(*packet.get(numbers - 1)?);
+        let row = [text.len() as u64, count, thread].map(u64::to_le_bytes);
+        out.arguments.extend_from_slice(row.as_flattened());
+        out.arguments.extend_from_slice(text);
+        for index in 0..count as usize {
+            out.arguments.extend_from_slice(&signed(numbers + 4 * index)?);
+        }
+        self.at = numbers + 4 * count as usize;
+        Some(())
+    }
+}
+
+/// Merges streams by time and stores all events with their arguments, as a decoder does, with a
+/// loop for this layout: the lower bound for a decoder. Calls `take` with each batch of events.
+/// Returns `None` if a stream is truncated.
+pub fn store_streams(streams: &[Vec<u8>], mut take: impl FnMut(&Stored)) -> Option<Tally> {
+    let (mut out, mut tally, mut first) = (Stored::default(), Tally::default(), None);
+    let cursor = |stream| Cursor {
+        packets: <[u8]>::chunks(stream, PACKET),
+        packet: &[],
+        at: 0,
+        end: 0,
+        cpu: 0,
+        clock: 0,
+        id: 0,
+    };
+    let mut cursors: Vec<_> = streams.iter().map(|stream| cursor(stream)).collect();
+    cursors.retain_mut(|cursor| cursor.advance().is_some());
+    while let Some(earliest) = (0..cursors.len()).min_by_key(|index| cursors[*index].clock) {
+        let cursor = &mut cursors[earliest];
+        tally.events += 1;
+        tally.ticks = cursor.clock - *first.get_or_insert(cursor.clock);
+        cursor.store(&mut out)?;
+        if cursor.advance().is_none() {
+            cursors.remove(earliest);
+        }
+        if out.events.len() == 4096 {
+            take(&out);
+            out.events.clear();
+            out.arguments.clear();
+        }
+    }
+    take(&out);
     Some(tally)
 }

@@ -1,17 +1,21 @@
 //! Runs a hot path for which the program has no command, so that `.ci/instructions` can count its
 //! instructions. `hot-path decode FILE` decodes a trace to batches and prints the number of its
-//! events. `hot-path summary FILE` builds the tracks of a trace and their summary, from which
-//! `serve` shows views, and prints the number of changes. `hot-path record EVENTS` records events
-//! of two fields into a stream that overwrites its oldest events; the number is rounded up to a
-//! multiple of 50,000.
+//! events. `hot-path floor FOLDER` does the same for a trace of `make-trace … ctf` with a loop for
+//! its layout. `hot-path floor FILE` reads the packets of a stream of `make-trace … systemview`.
+//! `hot-path summary FILE` builds the tracks of a trace and their summary, from which `serve` shows
+//! views, and prints the number of changes. `hot-path record EVENTS` records events of two fields
+//! into a stream that overwrites its oldest events; the number is rounded up to a multiple of
+//! 50,000.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
+use std::hint::black_box;
+use std::path::Path;
 
 use tracewell::analysis::summary::SummaryBuilder;
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
-use tracewell_bench::stream;
+use tracewell_bench::{ctf, stream, systemview};
 
 /// Counts events.
 #[derive(Default)]
@@ -33,6 +37,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             Input::open(file.as_ref(), Settings::default())?.read(&mut events)?;
             events.0
         }
+        ["floor", folder] if Path::new(folder).is_dir() => {
+            let streams =
+                (0..).map(|cpu| std::fs::read(Path::new(folder).join(format!("channel_{cpu}"))));
+            let streams: Vec<_> = streams.map_while(Result::ok).collect();
+            let stored = ctf::store_streams(&streams, |batch| {
+                black_box(batch);
+            });
+            stored.ok_or("a stream is truncated")?.events
+        }
+        ["floor", file] => systemview::read_packets(black_box(&std::fs::read(file)?)).packets,
         ["summary", file] => {
             let mut builder = SummaryBuilder::default();
             let trace = Input::open(file.as_ref(), Settings::default())?.read(&mut builder)?;
@@ -46,7 +60,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             });
             rounds * u64::from(stream::EVENTS)
         }
-        _ => return Err("usage: hot-path decode FILE | summary FILE | record EVENTS".into()),
+        _ => {
+            let usage = "usage: hot-path decode FILE | floor FILE | summary FILE | record EVENTS";
+            return Err(usage.into());
+        }
     };
     println!("{events}");
     Ok(())

@@ -2,7 +2,8 @@
 //! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE
 //! rkh|shark|systemview|native` writes an RKH stream, a S.Ha.R.K. file, a SystemView stream, or a
 //! log of a native stream.
-//! `make-trace SIZE FOLDER ctf` writes a CTF trace with one stream. SIZE is a number such as 1GiB.
+//! `make-trace SIZE FOLDER ctf [4]` writes a CTF trace with one stream or with four streams. SIZE
+//! is a number such as 1GiB.
 //! Two runs write the same bytes, except for logs, because the program records a log during the
 //! run.
 #![forbid(unsafe_code)]
@@ -29,6 +30,9 @@ fn main() -> ExitCode {
     }
     if *choices == ["ctf"] {
         return ended(ctf::write(Path::new(file), 1, in_memory).map(|_| ()), file);
+    }
+    if *choices == ["ctf", "4"] {
+        return ended(ctf::write(Path::new(file), 4, in_memory / 4).map(|_| ()), file);
     }
     if *choices == ["native"] {
         // If no event is lost, an event takes 24 bytes of the log.

@@ -96,29 +96,45 @@ fn send(file: &str, to: impl Into<Stdio>) {
     assert_eq!(sent.code(), Some(0));
 }
 
-#[test]
-fn a_serial_line_is_displayed_and_saved() {
+/// Sends a file through a serial line to `collect`, which displays and saves it.
+fn collect_from_a_serial_line(sent: &str, kept_as: &str) {
     signals::end_programs();
     let folder = tempfile::tempdir().unwrap();
-    let kept = folder.path().join("kept.rkh");
+    let kept = folder.path().join(kept_as);
     let line = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&line).unwrap();
     unlockpt(&line).unwrap();
     let device = ptsname(&line, Vec::new()).unwrap().into_string().unwrap();
-    let sent = fixture("ahsm-a.bin");
     let mut command = program(&["collect", "--follow", "--serial"]);
     let mut collecting =
         Collecting::start(command.arg(format!("{device}@1500000")).arg("-o").arg(&kept));
     assert!(collecting.says().ends_with(&format!("connected to {device}@1500000,8N1")));
     let line = File::from(line);
-    send(&sent, line.try_clone().unwrap());
-    wait_for("the bytes", || length(&kept) == length(Path::new(&sent)));
+    send(sent, line.try_clone().unwrap());
+    wait_for("the bytes", || length(&kept) == length(Path::new(sent)));
     collecting.signal(Signal::INT);
     let (status, shown, said) = collecting.end();
-    assert_eq!((status, shown), (Some(0), printed(&["report"], &sent)));
-    assert_eq!(fs::read(&kept).unwrap(), fs::read(&sent).unwrap());
-    let name = device.rsplit('/').next().unwrap();
-    assert_eq!(said, format!("6442 bytes from pts-{name}\n"));
+    assert_eq!((status, shown), (Some(0), printed(&["report"], sent)));
+    assert_eq!(fs::read(&kept).unwrap(), fs::read(sent).unwrap());
+    let (name, bytes) = (device.rsplit('/').next().unwrap(), length(Path::new(sent)));
+    assert_eq!(said, format!("{bytes} bytes from pts-{name}\n"));
+}
+
+#[test]
+fn a_serial_line_is_displayed_and_saved() {
+    collect_from_a_serial_line(&fixture("ahsm-a.bin"), "kept.rkh");
+}
+
+#[test]
+fn systemview_over_a_serial_line_is_displayed_and_saved() {
+    // The target answers the greeting of a host before its first packet.
+    let recorded = fixture("../systemview/recorder.bin");
+    let folder = tempfile::tempdir().unwrap();
+    let sent = folder.path().join("sent.bin");
+    fs::write(&sent, [&b"SV\x06\x07"[..], &fs::read(recorded).unwrap()].concat()).unwrap();
+    let sent = sent.to_str().unwrap();
+    assert!(printed(&["report"], sent).contains("spindle"));
+    collect_from_a_serial_line(sent, "kept.bin");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::Path;
 use support::{number, settings, shared, table};
 use tracewell::analysis::tracks::{Occupant, State, TrackBuilder, Tracks};
 use tracewell::input::Input;
-use tracewell::model::{Batch, Flow, Sink, Trace};
+use tracewell::model::{ArgumentValue, Batch, ContextId, Event, Flow, Meaning, Sink, Trace};
 
 fn read(path: &Path) -> (Trace, Tracks) {
     let mut builder = TrackBuilder::default();
@@ -134,6 +134,64 @@ fn interrupts_of_kernels_are_those_of_their_texts() {
         let all: u64 = expected.values().map(|(_, ns)| ns).sum();
         assert_eq!(all - nested, tracks.figures.interrupts.ticks, "{name}");
         assert!(nested * 20 < all, "{name}: {nested} of {all}");
+    }
+}
+
+/// The system calls that threads have entered and not left, and the number of times that threads
+/// blocked in each.
+#[derive(Default)]
+struct Calls {
+    open: HashMap<ContextId, String>,
+    blocked: BTreeMap<String, u64>,
+}
+
+impl Sink for Calls {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        for row in batch.events() {
+            let event = Event { trace, row: &row };
+            let name = event.kind().name.as_str();
+            let entered = name.strip_prefix("syscall_entry_").or(name.strip_prefix("sys_"));
+            if let Some(call) = entered.filter(|call| !call.contains("nanosleep")) {
+                self.open.insert(row.context, call.to_owned());
+            } else if entered.is_some() || name == "exit_syscall" || name.contains("syscall_exit_")
+            {
+                self.open.remove(&row.context);
+            } else if name == "sched_switch" {
+                let mut args = event.args();
+                let state = args.find(|(name, _)| *name == "prev_state").unwrap().1;
+                let ArgumentValue::Signed(state) = state else { panic!("{state:?}") };
+                let blocks = state & 0x8F != 0 && state & 0x70 == 0;
+                if let Some(call) = self.open.get(&row.context).filter(|_| blocks) {
+                    *self.blocked.entry(call.clone()).or_default() += 1;
+                }
+            }
+        }
+        Flow::Continue(())
+    }
+}
+
+#[test]
+fn threads_of_a_kernel_block_in_their_system_calls() {
+    let Some(shared) = shared() else { return };
+    for (name, least) in [("bug446190", 5), ("many-threads-cut", 2)] {
+        let folder = shared.join("data/ctf/real/tracecompass").join(name).join("trace");
+        let (trace, tracks) = read(&folder);
+        let mut calls = Calls::default();
+        Input::open(&folder, settings(&[])).unwrap().read(&mut calls).unwrap();
+        let mut found = BTreeMap::<_, u64>::new();
+        for (_, row) in tracks.contexts() {
+            for span in row.spans(0..tracks.span + 1, tracks.span) {
+                let reason = tracks.reason(span.state);
+                if let Some(reason) = reason.filter(|reason| reason.request == Some(Meaning::Call))
+                {
+                    let event = trace.schema.event(reason.key.unwrap() as u32);
+                    let call = &event.name[event.details.waits_in.unwrap()..];
+                    *found.entry(call.to_owned()).or_default() += 1;
+                }
+            }
+        }
+        assert_eq!(found, calls.blocked, "{name}");
+        assert!(found.len() >= least, "{name}: {found:?}");
     }
 }
 

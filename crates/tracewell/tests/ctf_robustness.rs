@@ -164,6 +164,29 @@ fn zeros_after_the_last_event_are_no_damage() {
 }
 
 #[test]
+fn metadata_of_another_zephyr_is_reported() {
+    let (metadata, stream) = files("zephyr", "channel0_0");
+    let text = String::from_utf8(metadata).unwrap();
+    let warnings = |header: &str| {
+        let changed = text.replacen("uint32_t timestamp;\n\tuint8_t id;", header, 1);
+        let (_, trace) = read(changed.as_bytes(), &stream);
+        let messages = trace.diagnostics.iter().map(|found| found.message.clone());
+        messages.filter(|message| message.contains("firmware")).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings("uint32_t timestamp;\n\tuint8_t id;"), [] as [String; 0]);
+    for (header, declared) in [
+        ("uint32_t timestamp; uint16_t id;", "stamps of 32 bits and ids of 16 bits"),
+        ("uint64_t timestamp; uint16_t id;", "stamps of 64 bits and ids of 16 bits"),
+    ] {
+        let [warning] = &warnings(header)[..] else { panic!("{header}") };
+        assert!(warning.contains(declared), "{warning}");
+        let found =
+            "but the stream contains stamps of 32 bits and ids of 8 bits, as in Zephyr up to";
+        assert!(warning.contains(found), "{warning}");
+    }
+}
+
+#[test]
 fn the_fields_of_a_context_are_limited_over_all_events() {
     // Each event type has the fields of the context, which makes 10^8 fields in total.
     let fields: String = (0..20_000).map(|field| format!("u8 f{field}; ")).collect();

@@ -1,5 +1,6 @@
-//! Compares decoding of CTF traces with a loop for their layout, and with Babeltrace 2 if it is
-//! installed.
+//! Compares decoding of CTF traces with two loops for their layout, and with Babeltrace 2 if it is
+//! installed. One loop does the work of a decoder: it merges the streams by time and stores the
+//! events with their arguments. The other loop only reads.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -35,7 +36,7 @@ pub(crate) fn ctf_decode(plan: &Plan, folder: &Path) -> Result<()> {
     let streams: Vec<_> = (0..STREAMS)
         .map(|cpu| std::fs::read(folder.join(format!("channel_{cpu}"))))
         .collect::<std::io::Result<_>>()?;
-    let (mut floor, mut rival, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut floor, mut read, mut rival, mut ours) = (vec![], vec![], vec![], vec![]);
     let per_event = |start: Instant| start.elapsed().as_nanos() as f64 / expected.events as f64;
     for _ in 0..plan.rounds {
         let (mut sum, mut events) = (0, 0);
@@ -44,9 +45,15 @@ pub(crate) fn ctf_decode(plan: &Plan, folder: &Path) -> Result<()> {
             let read = ctf::read_stream(black_box(stream), &mut sum);
             events += read.map_or(0, |tally| tally.events);
         }
-        floor.push(per_event(start));
+        read.push(per_event(start));
         black_box(sum);
         assert_eq!(events, expected.events);
+        let start = Instant::now();
+        let stored = ctf::store_streams(black_box(&streams), |batch| {
+            black_box(batch);
+        });
+        floor.push(per_event(start));
+        assert_eq!(stored, Some(expected));
         let start = Instant::now();
         let mut events = Events::default();
         let trace = Input::open(&folder, Settings::default())?.read(&mut events)?;
@@ -60,9 +67,10 @@ pub(crate) fn ctf_decode(plan: &Plan, folder: &Path) -> Result<()> {
             rival.push(per_event(start));
         }
     }
-    let (floor, ours) = (median(&mut floor), median(&mut ours));
+    let (floor, read, ours) = (median(&mut floor), median(&mut read), median(&mut ours));
     let work = "CTF: decode the streams of 4 processors to batches with all arguments";
-    row(work, "Rust, floor: a loop for this layout", ours, floor);
+    row(work, "Rust, floor: a loop for this layout that merges and stores", ours, floor);
+    row(work, "Rust, a loop for this layout that only reads", ours, read);
     if rival.is_empty() {
         println!("| {work} | babeltrace2: not installed | {ours:.1} ns | |");
     } else {

@@ -9,6 +9,9 @@
 //! | [`Emitter::decoded`] | in the window | appended to [`EventBuffer::payloads`] |
 //! | [`Emitter::copied`] | appended to [`EventBuffer::copies`] | appended to [`EventBuffer::payloads`] |
 //!
+//! A decoder whose hot loop adds many small events first calls [`Emitter::room`]. It then adds that
+//! many events with [`Emitter::add`], which checks nothing.
+//!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
 use std::ops::Range;
@@ -198,6 +201,25 @@ impl<'a> Emitter<'a> {
         let payload = self.buffer.claimed.0 as u32;
         self.push(event, Span { payload, ..span }, 0);
         Flow::Continue(())
+    }
+
+    /// Makes room for events like those of [`Emitter::decoded`]. Their records are within
+    /// `records`. Returns the number of events for which there is room, at least 1;
+    /// [`Emitter::add`] adds them. The limit for the bytes of payloads is checked only here, so
+    /// these payloads must be small.
+    #[inline]
+    pub fn room(&mut self, records: Range<u64>) -> Flow<usize> {
+        self.place(records, Shape::Decoded)?;
+        Flow::Continue(Self::EVENTS - self.buffer.added.len())
+    }
+
+    /// Adds an event, as [`Emitter::decoded`] does, for which [`Emitter::room`] has made room.
+    #[inline]
+    pub fn add(&mut self, event: NewEvent, record: Range<u64>) {
+        let from_origin = |position: u64| position.wrapping_sub(self.buffer.origin) as u32;
+        let payload = self.buffer.claimed.0 as u32;
+        let (start, end) = (from_origin(record.start), from_origin(record.end));
+        self.push(event, Span { start, payload, end }, 0);
     }
 
     /// Adds an event. Since the previous event, the caller has appended the new event's record to

@@ -120,6 +120,7 @@ pub enum ListItem<'a> {
 
 impl ListItem<'_> {
     /// Appends the item to the bytes of a list.
+    #[inline]
     pub fn write(&self, list: &mut Vec<u8>) {
         let (kind, detail, value, bytes): (u8, u8, u64, &[u8]) = match *self {
             Self::Signed(value, width) => (0, width, value.cast_unsigned(), &[]),

@@ -35,10 +35,20 @@ fn read_long(bytes: &[u8]) -> Result<(u32, usize), Fault> {
     }
 }
 
-/// Reads the number at the start of eight bytes, without a branch for each byte. The first byte is
-/// the lowest.
+/// Reads the number at the start of eight bytes. The first byte is the lowest. The most frequent
+/// numbers have one or two bytes, and need no branch that depends on their length.
 #[inline]
 pub(super) const fn of_word(word: u64) -> Result<(u32, usize), Fault> {
+    if word & 0x8080 == 0x8080 {
+        return of_long(word);
+    }
+    let second = (word >> 7 & 1) as u32;
+    let number = word as u32 & 0x7F | (word >> 1) as u32 & 0x3F80 & second.wrapping_neg();
+    Ok((number, 1 + second as usize))
+}
+
+/// Reads a number of any length, without a branch for each byte.
+const fn of_long(word: u64) -> Result<(u32, usize), Fault> {
     // The lowest of these bits is the highest bit of the number's last byte.
     let last = (!word & 0x80_8080_8080).trailing_zeros();
     if last == u64::BITS {

@@ -261,7 +261,8 @@ fn is_owner(sight: &Sight<'_>, object: Named) -> bool {
     (passes_message(sight.meaning) && sight.value().is_some()) || sight.subject() == Some(object)
 }
 
-/// Returns true if an event with a value is about a message. The value is the signal of the message.
+/// Returns true if an event with a value is about a message. The value is the signal of the
+/// message.
 fn passes_message(meaning: Meaning) -> bool {
     matches!(meaning, Meaning::Send | Meaning::SendFirst | Meaning::Receive)
 }

@@ -56,7 +56,8 @@ impl<'a> Rows<'a> {
         self.priorities[row]
     }
 
-    /// Returns an argument of an event; `None` if `index` is `None` or the event lacks the argument.
+    /// Returns an argument of an event. Returns `None` if `index` is `None` or the event lacks the
+    /// argument.
     #[inline(always)]
     pub(super) fn argument(&self, row: usize, index: Option<usize>) -> Option<u64> {
         self.arguments.get(row, index?)

@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use tracewell_wire::ByteOrder;
 
 use super::{Expected, JobChange, Mark, Moments, Position, Scheduling, Wait, Wanted};
-use crate::format::{shark, threadx};
 use crate::model::schema::Schema;
 use crate::model::{
     Batch, Clock, Columns, Context, ContextId, ContextKind, Event, Loss, LossCause, OnBehalf,
@@ -102,6 +101,11 @@ fn any_event() -> impl Strategy<Value = AnyEvent> {
     (any::<usize>(), ticks, context, priority, cpu, prop::array::uniform4(argument))
 }
 
+/// Returns the events of a batch, and a number that determines what follows the batch.
+fn any_batch() -> impl Strategy<Value = (Vec<AnyEvent>, u8)> {
+    (prop::collection::vec(any_event(), 1..80), 0..6_u8)
+}
+
 fn trace(schema: Arc<Schema>, rate: bool) -> Trace {
     let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
     let clock = Clock::of_64_bits(Rate::new(1_000_000, 1).filter(|_| rate));
@@ -111,6 +115,15 @@ fn trace(schema: Arc<Schema>, rate: bool) -> Trace {
         trace.contexts.add(Context { key, key_text, kind, name, object: None });
     }
     trace
+}
+
+/// Returns the schema of ThreadX or of S.Ha.R.K.
+fn schema(is_threadx: bool) -> Arc<Schema> {
+    let (text, name) = match is_threadx {
+        true => (include_str!("../../../schemas/threadx.toml"), "threadx.toml"),
+        false => (include_str!("../../../schemas/shark.toml"), "shark.toml"),
+    };
+    Arc::new(Schema::parse(text, name).unwrap())
 }
 
 /// Returns the ids of the events of a schema. Common types of events occur several times.
@@ -192,9 +205,9 @@ proptest! {
         is_threadx in any::<bool>(),
         rate in any::<bool>(),
         options in 0..6_u8,
-        batches in prop::collection::vec((prop::collection::vec(any_event(), 1..80), 0..6_u8), 1..4),
+        batches in prop::collection::vec(any_batch(), 1..4),
     ) {
-        let schema = if is_threadx { threadx::schema() } else { shark::schema() };
+        let schema = schema(is_threadx);
         let expected = Expected { period: Some(20_000), deadline: Some(30_000) };
         let wanted = Wanted {
             waits: true,
@@ -202,7 +215,7 @@ proptest! {
             distributions: options & 1 > 0,
             holes: options & 2 > 0,
             pairs: if options == 4 { vec![(Mark::Number(7), Mark::Number(8))] } else { Vec::new() },
-            expected: if options == 5 { [("256".to_owned(), expected)].into_iter().collect() } else { Default::default() },
+            expected: (options == 5).then(|| ("256".to_owned(), expected)).into_iter().collect(),
             ..Wanted::default()
         };
         let short = followed(&schema, &wanted, rate, &batches, true);

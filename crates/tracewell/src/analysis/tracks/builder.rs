@@ -233,7 +233,13 @@ impl Moments for Builder {
                 self.contexts.asks(subject, Some(Reason { request, key, ..Reason::default() }));
             }
             Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => {}
-            _ => self.continues(event),
+            meaning => {
+                let waits_in = event.kind().details.waits_in;
+                if meaning == Meaning::Return || waits_in.is_some() {
+                    self.contexts.calls(subject, waits_in.map(|_| event.id()));
+                }
+                self.continues(event);
+            }
         }
     }
 

@@ -16,6 +16,8 @@ struct Context {
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
+    /// Id of the event with which it entered a call in which it can wait, until the call returns.
+    call: Option<u32>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.
     next: Option<State>,
@@ -64,11 +66,19 @@ impl Contexts {
         self.at(id).asked = asked;
     }
 
+    /// Stores the event with which a context entered a call in which it can wait. `None` means that
+    /// the call has returned.
+    pub(super) fn calls(&mut self, id: ContextId, event: Option<u32>) {
+        self.at(id).call = event;
+    }
+
     /// Handles a report that a context stops being ready. `code` is the state that the kernel
     /// recorded.
     pub(super) fn blocks(&mut self, id: ContextId, at: Position, code: Option<u64>) {
         let context = self.at(id);
         let (core, asked) = (context.core, context.asked.take());
+        let key = context.call.map(u64::from);
+        let within = key.map(|_| Reason { request: Some(Meaning::Call), key, ..Reason::default() });
         let is_announced = matches!(context.next, Some(State::Blocked(_) | State::Sleeping));
         if core.is_some() && asked.is_none() && code.is_none() && is_announced {
             // Some kernels record two events for a wait. The first event contains the reason, so
@@ -77,7 +87,7 @@ impl Contexts {
         }
         let state = match asked {
             Some(Reason { request: Some(Meaning::Sleeps), .. }) => State::Sleeping,
-            asked => self.blocked(Reason { code, ..asked.unwrap_or_default() }),
+            asked => self.blocked(Reason { code, ..asked.or(within).unwrap_or_default() }),
         };
         self.leaves(id, at, core, state);
     }
@@ -191,7 +201,7 @@ impl Contexts {
     pub(super) fn gap(&mut self, at: Position) {
         for index in 0..self.list.len() {
             let context = &mut self.list[index];
-            (context.core, context.asked, context.next, context.woken) = (None, None, None, None);
+            *context = Context { row: std::mem::take(&mut context.row), ..Context::default() };
             let known = !matches!(context.row.last(), None | Some(State::Deleted));
             if known {
                 self.set(ContextId(index as u32), at, State::Unknown);

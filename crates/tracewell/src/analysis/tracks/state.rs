@@ -57,9 +57,10 @@ impl State {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Reason {
     /// The request of the context: [`Meaning::Lock`], [`Meaning::Wait`], [`Meaning::Receive`], …
-    /// `None` if the trace does not show it.
+    /// `None` if the trace does not show it. [`Meaning::Call`] if the trace shows only the call in
+    /// which the context waits.
     pub request: Option<Meaning>,
-    /// Key of the requested object.
+    /// Key of the requested object. For a call, the id of the event that began the call.
     pub key: Option<u64>,
     /// Type code of the object.
     pub kind: Option<u32>,

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use tracewell_wire::ByteOrder;
 
 use super::bits::Form;
 use super::classes::{
@@ -121,6 +122,8 @@ pub(super) struct Compiler<'r> {
     /// The position in bits, modulo a power of two.
     remainder: u64,
     divisor: u64,
+    /// The byte order of the previous number, if the number ended at the position.
+    order: Option<ByteOrder>,
     /// Index of the instruction that is the target of the latest jump. Numbers before this
     /// instruction must not be joined with numbers after it.
     barrier: usize,
@@ -140,6 +143,7 @@ impl<'r> Compiler<'r> {
             choices: 0,
             remainder,
             divisor,
+            order: None,
             barrier: 0,
         }
     }
@@ -201,6 +205,18 @@ impl<'r> Compiler<'r> {
         }
     }
 
+    /// Checks that a number has the byte order of the number before it if both have bits in one
+    /// byte. Otherwise, the place of these bits is not defined.
+    fn shares_byte(&mut self, order: ByteOrder) -> Result<(), Fault> {
+        let is_within = self.divisor >= 8 && !self.remainder.is_multiple_of(8);
+        match self.order.replace(order) {
+            Some(before) if is_within && before != order => {
+                Err(Fault { at: 0, kind: FaultKind::Orders })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Moves the known position by a number of bits.
     fn advance(&mut self, bits: u64) {
         self.remainder = self.remainder.wrapping_add(bits) & (self.divisor - 1);
@@ -209,6 +225,7 @@ impl<'r> Compiler<'r> {
     /// Sets the known alignment after a field of unknown length or at the target of a jump. Fields
     /// before this position are not read together with fields after it.
     fn join(&mut self, aligned: u64) {
+        self.order = None;
         (self.remainder, self.divisor) = (0, aligned);
         self.barrier = self.program.ops.len();
     }
@@ -282,6 +299,7 @@ impl<'r> Compiler<'r> {
         match class {
             Class::Integer(integer) => {
                 self.align(integer.alignment);
+                self.shares_byte(integer.order)?;
                 let field = self.field(name, place, Some(integer));
                 let is_signed = integer.kind == IntegerKind::Signed;
                 let Integer { bits, order, reversed, .. } = **integer;
@@ -309,6 +327,7 @@ impl<'r> Compiler<'r> {
             }
             Class::Float(float) => {
                 self.align(float.alignment);
+                self.shares_byte(float.order)?;
                 let field = self.field(name, place, None);
                 let form = Form { bits: float.bits, order: float.order, reversed: float.reversed };
                 self.program.ops.push(Op::Float { field, form });

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::FORMAT;
 use super::decoding::{Decoding, describe, warn};
 use super::growing::Kept;
 use super::layout::Programs;
 use super::reader::Reader;
+use super::{FORMAT, ages};
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings, TraceFile};
 use crate::model::schema::Schema;
 use crate::model::{Clock, Emitter, PayloadLayout, Trace};
@@ -71,6 +71,12 @@ impl Decoder for CtfDecoder {
         describe(&reader.common, &reader.layouts, out.trace);
         for (file, warning) in &reader.warnings {
             warn(files.get(*file), warning, out.trace);
+        }
+        for part in reader.streams.iter().filter_map(|stream| stream.part()) {
+            let layout = reader.layouts.get(part.layout);
+            if let Some(warning) = layout.and_then(|layout| ages::warning(layout, part.bytes)) {
+                warn(files.get(part.file), &warning, out.trace);
+            }
         }
         let mut events = Decoding::new(reader, &files, out.trace);
         // A sink that stops has received all that it needs, so this is not an error.

@@ -8,6 +8,7 @@ use super::classes::Value;
 use super::clocks::Common;
 use super::events::Maker;
 use super::layout::{EventLayout, Layout, packet_arguments};
+use super::merge::Merge;
 use super::packets::hyphenated;
 use super::position::Bits;
 use super::program::State;
@@ -16,7 +17,9 @@ use super::row::{PacketRow, Row};
 use super::stream::{Gap, GapKind, Next, Stream};
 use super::who::Threads;
 use crate::format::TraceFile;
-use crate::model::{Emitter, Flow, LossCause, NewEvent, Priority, Processor, Severity, Trace};
+use crate::model::{
+    ContextId, Emitter, Flow, LossCause, NewEvent, Priority, Processor, Severity, Trace,
+};
 use crate::text::{counted, shown};
 
 /// The facts of a trace's environment that summaries show.
@@ -91,12 +94,48 @@ impl PacketArguments {
 pub(super) struct Decoding<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) files: &'a [TraceFile],
+    pub(super) rows: Rows,
+    /// The identity of each stream, if the files grow.
+    pub(super) keys: Vec<StreamKey>,
+}
+
+/// The state that is necessary to write the rows of events and to find their contexts.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
     pub(super) threads: Threads,
     /// The arguments from the context of the current packet of each stream.
     pub(super) contexts: Vec<PacketArguments>,
+    /// A buffer for the fields of an event that have no slot of their own.
     pub(super) rest: Vec<u8>,
-    /// The identity of each stream, if the files grow.
-    pub(super) keys: Vec<StreamKey>,
+}
+
+impl Rows {
+    /// Appends the row of the next event of a stream to the payloads. Returns the processor and the
+    /// context of the event, or `None` if the event cannot be read.
+    #[inline(never)]
+    fn add(
+        &mut self,
+        index: usize,
+        (layout, event): (&Layout, &EventLayout),
+        stream: &mut Stream<'_>,
+        out: &mut Emitter<'_>,
+    ) -> Option<(u16, ContextId)> {
+        let known = &event.known;
+        let mut row = Row::begin(&mut out.buffer.payloads, event.slots, &mut self.rest);
+        if let Err(fault) = stream.body(event, &mut row) {
+            row.discard();
+            stream.lose_body(fault);
+            return None;
+        }
+        if let (false, Some(context)) = (event.packet.is_empty(), self.contexts.get_mut(index)) {
+            context.put(stream, layout, event, &mut row);
+        }
+        let processor = stream.packet.as_ref().and_then(|packet| packet.numbers.cpu);
+        let cpu = known.who.cpu(&row, processor);
+        let context = self.threads.context(&known.who, cpu, &row, out.trace);
+        row.finish(event.has_rest);
+        Some((cpu, context))
+    }
 }
 
 impl<'a> Decoding<'a> {
@@ -106,8 +145,8 @@ impl<'a> Decoding<'a> {
             trace.processor = Processor::Switches;
         }
         let contexts = reader.streams.iter().map(|_| PacketArguments::default()).collect();
-        let threads = Threads::default();
-        Self { reader, files, threads, contexts, rest: Vec::new(), keys: Vec::new() }
+        let rows = Rows { contexts, ..Rows::default() };
+        Self { reader, files, rows, keys: Vec::new() }
     }
 
     /// Delivers all events. If the files grow, stops as soon as the files may still lack an event
@@ -116,7 +155,11 @@ impl<'a> Decoding<'a> {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };
             match stream.next {
-                Next::Event => self.event(index, out)?,
+                Next::Event => {
+                    if self.events(index, out)? {
+                        continue;
+                    }
+                }
                 Next::Gap => {
                     if let Some(gap) = stream.take_gap() {
                         self.gap(index, &gap, out)?;
@@ -130,56 +173,53 @@ impl<'a> Decoding<'a> {
         out.flush()
     }
 
+    /// Delivers the next event of a stream, and further events of the same packet while they are
+    /// the earliest ones. Returns true if it has read the header of the next event.
     #[inline]
-    fn event(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
-        let Self { reader, threads, contexts, rest, .. } = self;
-        let Some(stream) = reader.streams.get_mut(index) else { return Flow::Continue(()) };
-        let layout = reader.layouts.get(stream.layout);
-        let class = layout.and_then(|layout| layout.streams.get(stream.class));
-        let Some(event) = class.and_then(|class| class.events.get(stream.event)) else {
-            return Flow::Continue(());
+    fn events(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow<bool> {
+        let Self { reader, rows, .. } = self;
+        let Some((layout, stream, order)) = reader.stream(index) else {
+            return Flow::Continue(false);
         };
-        let Some((from, cpu)) = stream
-            .packet
-            .as_ref()
-            .map(|packet| (packet.offset + stream.event_at / 8, packet.numbers.cpu))
-        else {
-            return Flow::Continue(());
+        let (Some(class), Some(packet)) = (layout.streams.get(stream.class), &stream.packet) else {
+            return Flow::Continue(false);
         };
-        let known = &event.known;
-        if let Some(plain) = &event.plain {
-            let payloads = &mut out.buffer.payloads;
-            let start = payloads.len();
-            if let Err(fault) = plain.read(&mut stream.bits, payloads) {
-                stream.lose_body(fault);
-                return Flow::Continue(());
-            }
-            let row = payloads.get(start..).unwrap_or_default();
+        let processor = packet.numbers.cpu;
+        let processor = processor.map_or(0, |cpu| u16::try_from(cpu).unwrap_or(u16::MAX));
+        let offset = packet.offset;
+        let second = order.second();
+        loop {
+            let Some(event) = class.events.get(stream.event) else {
+                return Flow::Continue(false);
+            };
+            let known = &event.known;
+            let (cpu, context) = if let Some(plain) = &event.plain {
+                let payloads = &mut out.buffer.payloads;
+                let start = payloads.len();
+                if let Err(fault) = plain.read(&mut stream.bits, payloads) {
+                    stream.lose_body(fault);
+                    return Flow::Continue(false);
+                }
+                let row = payloads.get(start..).unwrap_or_default();
+                (processor, rows.threads.of_recorder(&known.who, processor, row, out.trace))
+            } else {
+                let added = rows.add(index, (layout, event), stream, out);
+                let Some(added) = added else { return Flow::Continue(false) };
+                added
+            };
             stream.note_interrupt(known.who.is_interrupt);
-            let cpu = cpu.map_or(0, |cpu| u16::try_from(cpu).unwrap_or(u16::MAX));
-            let who = threads.of_recorder(&known.who, cpu, row, out.trace);
             let ticks = out.ticks(stream.stamp());
-            let new = NewEvent { ticks, cpu, context: who, id: known.id, priority: Priority::NONE };
-            return out.copied(new, from);
+            let new = NewEvent { ticks, cpu, context, id: known.id, priority: Priority::NONE };
+            out.copied(new, offset + stream.event_at / 8)?;
+            if !stream.advance_quickly(class) {
+                return Flow::Continue(false);
+            }
+            let stamp = stream.stamp();
+            if !Merge::is_first(stamp, index, second) {
+                order.replace_first(Some(stamp));
+                return Flow::Continue(true);
+            }
         }
-        let mut row = Row::begin(&mut out.buffer.payloads, event.slots, rest);
-        if let Err(fault) = stream.body(event, &mut row) {
-            row.discard();
-            stream.lose_body(fault);
-            return Flow::Continue(());
-        }
-        if let (false, Some(layout), Some(context)) =
-            (event.packet.is_empty(), layout, contexts.get_mut(index))
-        {
-            context.put(stream, layout, event, &mut row);
-        }
-        stream.note_interrupt(known.who.is_interrupt);
-        let cpu = known.who.cpu(&row, cpu);
-        let who = threads.context(&known.who, cpu, &row, out.trace);
-        row.finish(event.has_rest);
-        let ticks = out.ticks(stream.stamp());
-        let new = NewEvent { ticks, cpu, context: who, id: known.id, priority: Priority::NONE };
-        out.copied(new, from)
     }
 
     /// Reports a gap as a loss, a diagnostic, or both.
@@ -196,7 +236,7 @@ impl<'a> Decoding<'a> {
         if is_loss {
             let stream = self.reader.streams.get(index);
             let packet = stream.and_then(|stream| stream.packet.as_ref());
-            self.threads.gap(packet.and_then(|packet| packet.numbers.cpu));
+            self.rows.threads.gap(packet.and_then(|packet| packet.numbers.cpu));
         }
         let mut note = |severity, message: String| {
             let message = format!("{path}: at byte {at}: {message}");

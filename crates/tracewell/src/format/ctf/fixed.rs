@@ -41,15 +41,44 @@ impl FixedNumber {
         Some(Self { offset: at / 8, shift, order, mask: ones(bits), sign })
     }
 
+    /// Offset of the first byte.
+    pub(super) const fn offset(&self) -> u32 {
+        self.offset
+    }
+
+    /// Number of bits by which the word is shifted to the right.
+    pub(super) const fn shift(&self) -> u8 {
+        self.shift
+    }
+
+    /// The bits of the number in the shifted word.
+    pub(super) const fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    pub(super) const fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    pub(super) const fn is_unsigned(&self) -> bool {
+        self.sign == 0
+    }
+
     /// Returns the number. Bits beyond the end of `bytes` are 0.
     #[inline]
     pub(super) fn read(&self, bytes: &[u8]) -> u64 {
+        self.read_in(self.order, bytes)
+    }
+
+    /// Returns the number, whose byte order the caller knows.
+    #[inline(always)]
+    pub(super) fn read_in(&self, order: ByteOrder, bytes: &[u8]) -> u64 {
         let from = self.offset as usize;
         let word = match bytes.get(from..from + 8).and_then(|word| word.first_chunk()) {
             Some(word) => *word,
             None => padded(bytes.get(from..).unwrap_or_default()),
         };
-        let word = match self.order {
+        let word = match order {
             ByteOrder::Little => u64::from_le_bytes(word),
             ByteOrder::Big => u64::from_be_bytes(word),
         };

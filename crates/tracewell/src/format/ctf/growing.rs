@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::clocks::Common;
-use super::decoding::{Decoding, PacketArguments, describe, warn};
+use super::decoding::{Decoding, PacketArguments, Rows, describe, warn};
 use super::events::Maker;
 use super::folder::METADATA;
 use super::index;
@@ -217,16 +217,19 @@ impl Kept {
         Decoding {
             reader: Reader::begin(layouts, streams, common, Vec::new()),
             files,
-            threads: std::mem::take(&mut self.threads),
-            contexts,
-            rest: std::mem::take(&mut self.rest),
+            rows: Rows {
+                threads: std::mem::take(&mut self.threads),
+                contexts,
+                rest: std::mem::take(&mut self.rest),
+            },
             keys,
         }
     }
 
     /// Keeps the state after a reading.
     fn pause(&mut self, decoding: Decoding<'_>) {
-        let Decoding { reader, files, threads, contexts, rest, keys } = decoding;
+        let Decoding { reader, files, rows, keys } = decoding;
+        let Rows { threads, contexts, rest } = rows;
         // If the time is not limited, no packet can be late.
         let first = reader.earliest().and_then(|index| reader.streams.get(index));
         if let (Some(stream), true) = (first, self.wait.is_some()) {

@@ -2,8 +2,13 @@
 //!
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
 //! LTTng's headers. The program of the header reads headers of all other forms.
+//!
+//! [`QuickHeader`] reads most of these headers with few instructions: those with the first of the
+//! sequences, if the header is short and not at the end of its packet.
 
-use super::bits::Form;
+use tracewell_wire::ByteOrder;
+
+use super::bits::{Form, ones};
 use super::classes::Role;
 use super::fixed::FixedNumber;
 use super::position::{Bits, Fault, FaultKind};
@@ -64,6 +69,36 @@ impl FixedHeader {
         Some(walk.header)
     }
 
+    /// Returns the layout of the headers with the first sequence of fields, or `None` if they are
+    /// too long or contain signed numbers.
+    pub(super) fn quick(&self) -> Option<QuickHeader> {
+        let path = self.paths.first().filter(|path| path.bits > 0)?;
+        let (stamp, stamp_bits) = path.stamp?;
+        let (selector, range) = match &self.selector {
+            Some(selector) => {
+                let (low, length, _) = selector.cases.first().filter(|(_, _, path)| *path == 0)?;
+                (Some(selector.number), (*low, *length))
+            }
+            None => (None, (0, u64::MAX)),
+        };
+        let numbers = [Some(stamp), path.id, selector];
+        let mut known = numbers.iter().flatten();
+        let order = stamp.order();
+        let fits = known.all(|number| number.order() == order && QuickNumber::fits(number));
+        fits.then(|| QuickHeader {
+            mask: self.mask,
+            bits: u64::from(path.bits),
+            order,
+            selector: QuickNumber::of(selector),
+            range,
+            register: self.selector.as_ref().map(|selector| selector.register),
+            id: QuickNumber::of(path.id),
+            has_id: path.id.is_some(),
+            stamp: QuickNumber::of(Some(stamp)),
+            stamp_mask: ones(stamp_bits),
+        })
+    }
+
     /// Reads a header, as [`Program::run`] does.
     #[inline]
     pub(super) fn read(&self, bits: &mut Bits<'_>, state: &mut State) -> Result<(), Fault> {
@@ -83,6 +118,116 @@ impl FixedHeader {
             state.is_timed = true;
         }
         Ok(())
+    }
+}
+
+/// Number of bytes that a quick header is read from. They can extend beyond the header.
+const WINDOW: usize = 24;
+
+/// The layout of event headers with one sequence of fields near their start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct QuickHeader {
+    /// Alignment in bits minus 1.
+    mask: u64,
+    /// Number of bits; never 0.
+    bits: u64,
+    order: ByteOrder,
+    /// The number that selects this sequence, and the first value and the distance to the last
+    /// value that do so. Without a selector, the number is 0.
+    selector: QuickNumber,
+    range: (u64, u64),
+    /// The register of the selector, if fields after the header refer to it.
+    register: Option<u32>,
+    id: QuickNumber,
+    has_id: bool,
+    stamp: QuickNumber,
+    stamp_mask: u64,
+}
+
+/// An unsigned number in the window of a header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct QuickNumber {
+    offset: u8,
+    shift: u8,
+    mask: u64,
+}
+
+/// The content of a quick header, and the position after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct QuickEvent {
+    /// The id of the event's class; `None` if the header contains none.
+    pub(super) id: Option<u64>,
+    /// Value of the clock.
+    pub(super) clock: u64,
+    pub(super) after: u64,
+}
+
+impl QuickNumber {
+    fn fits(number: &FixedNumber) -> bool {
+        number.is_unsigned() && number.offset() < 16
+    }
+
+    fn of(number: Option<FixedNumber>) -> Self {
+        number.map_or(Self::default(), |number| Self {
+            offset: number.offset() as u8,
+            shift: number.shift(),
+            mask: number.mask(),
+        })
+    }
+
+    #[inline(always)]
+    fn read(self, window: &[u8; WINDOW], order: ByteOrder) -> u64 {
+        // The offset is at most 15. The mask makes this known to the compiler.
+        let at = usize::from(self.offset & 0xF);
+        let word = window.get(at..at + 8).and_then(|word| word.first_chunk()).unwrap_or(&[0; 8]);
+        let word = match order {
+            ByteOrder::Little => u64::from_le_bytes(*word),
+            ByteOrder::Big => u64::from_be_bytes(*word),
+        };
+        word >> (self.shift & 63) & self.mask
+    }
+}
+
+impl QuickHeader {
+    /// Forgets the register of the selector, because no field after the header refers to it.
+    pub(super) fn forget_register(&mut self, is_read: impl Fn(u32) -> bool) {
+        self.register = self.register.filter(|register| is_read(*register));
+    }
+
+    /// Reads a header if it has this layout and is not at the end of its packet. Otherwise, returns
+    /// `None`, and [`FixedHeader::read`] reads the header.
+    #[inline(always)]
+    pub(super) fn read(&self, bits: &Bits<'_>, state: &mut State) -> Option<QuickEvent> {
+        let at = bits.at.wrapping_add(self.mask) & !self.mask;
+        let window = bits.bytes.get((at / 8) as usize..)?.first_chunk()?;
+        let after = at + self.bits;
+        if after > bits.end {
+            return None;
+        }
+        let [selector, id, stamp] = match self.order {
+            ByteOrder::Little => self.numbers(window, ByteOrder::Little),
+            ByteOrder::Big => self.numbers(window, ByteOrder::Big),
+        };
+        if selector.wrapping_sub(self.range.0) > self.range.1 {
+            return None;
+        }
+        if let Some(register) = self.register
+            && let Some(register) = state.registers.get_mut(register as usize)
+        {
+            *register = i128::from(selector);
+        }
+        // The same as `State::extended`.
+        let clock = state.clock.wrapping_add(stamp.wrapping_sub(state.clock) & self.stamp_mask);
+        Some(QuickEvent { id: self.has_id.then_some(id), clock, after })
+    }
+
+    #[inline(always)]
+    fn numbers(&self, window: &[u8; WINDOW], order: ByteOrder) -> [u64; 3] {
+        [
+            self.selector.read(window, order),
+            self.id.read(window, order),
+            self.stamp.read(window, order),
+        ]
     }
 }
 
@@ -255,6 +400,49 @@ mod tests {
                     assert_eq!((expected.event, expected.clock), (event, clock));
                     assert_eq!(bits.at, expected_bits.at);
                     assert_eq!(state.registers, expected.registers);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn quick_headers_are_those_that_their_program_reads() {
+        let big = LTTNG.replace("u16 {", "integer { size = 16; align = 8; byte_order = be; } {");
+        let big = big.replace(
+            "t32",
+            "integer { size = 32; align = 8; byte_order = be; map = clock.c.value; }",
+        );
+        let short = "struct { t64 timestamp; u16 id; }";
+        for header in [LTTNG, &big, short] {
+            let layout = layout(header);
+            let class = &layout.streams[0];
+            let quick = class.quick_header.unwrap();
+            for bytes in [
+                [3, 0, 5, 0, 0, 0, 1, 0, 3, 0, 0xAA],
+                [0, 3, 0, 0, 0, 5, 0, 0, 3, 0, 0xAA],
+                [0xFF, 0xFF, 3, 0, 0, 0, 1, 0, 0, 0, 2],
+            ] {
+                for (before, room) in [(6, 40), (u64::MAX - 7, 40), (6, 20), (6, 5)] {
+                    let mut padded = vec![0; room];
+                    padded.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+                    let begin = || State {
+                        registers: vec![NO_VALUE; layout.registers],
+                        clock: before,
+                        event: 0,
+                        ..State::default()
+                    };
+                    let mut bits = Bits { bytes: &padded, at: 0, end: 8 * room as u64 };
+                    let (mut state, mut expected) = (begin(), begin());
+                    let read = quick.read(&bits, &mut state);
+                    let run = class.event_header.run(&mut bits, &mut expected, &mut Nothing);
+                    // Headers with the other sequence, and those at the end, are not quick.
+                    let is_extended = header != short && bytes[..2] == [0xFF, 0xFF];
+                    assert_eq!(read.is_some(), room == 40 && !is_extended, "{header} {bytes:?}");
+                    if let Some(read) = read {
+                        assert!(run.is_ok());
+                        let found = (read.id, read.clock, read.after);
+                        assert_eq!(found, (Some(expected.event), expected.clock, bits.at));
+                    }
                 }
             }
         }

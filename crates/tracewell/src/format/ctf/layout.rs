@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
 use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Visited};
-use super::header::FixedHeader;
+use super::header::{FixedHeader, QuickHeader};
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
 use super::slots::{self, PlainEvent};
@@ -43,6 +43,8 @@ pub(super) struct StreamLayout {
     pub(super) event_header: Program,
     /// The layout of the event header, if its fields have fixed offsets.
     pub(super) fixed_header: Option<FixedHeader>,
+    /// The layout of the most frequent headers, if they have fixed offsets.
+    pub(super) quick_header: Option<QuickHeader>,
     /// The id of events whose header contains no id: the id of the only event class, or 0 if there
     /// are several classes.
     pub(super) default_event: u64,
@@ -197,10 +199,17 @@ impl StreamLayout {
         };
         let context = context.finish();
         let registers = make.needed;
+        let mut quick_header = fixed_header.as_ref().and_then(FixedHeader::quick);
+        if let Some(header) = &mut quick_header {
+            let programs = events.iter().filter_map(|event| event.programs.as_ref().ok());
+            let programs = || programs.clone().flatten();
+            header.forget_register(|register| programs().any(|program| program.reads(register)));
+        }
         Ok(Self {
             context,
             event_header,
             fixed_header,
+            quick_header,
             default_event,
             events,
             registers,
@@ -281,9 +290,11 @@ impl Make<'_> {
         let fault = Fault { at: 0, kind: FaultKind::Layout };
         let programs: Result<Vec<Program>, Fault> =
             if *budget > 0 { programs() } else { Err(fault) };
-        let size = programs
-            .as_ref()
-            .map_or(MAX_OPS, |programs| packet + programs.iter().map(Program::size).sum::<usize>());
+        let size = match &programs {
+            Ok(programs) => packet + programs.iter().map(Program::size).sum::<usize>(),
+            Err(Fault { kind: FaultKind::Orders, .. }) => 1,
+            Err(_) => MAX_OPS,
+        };
         let programs =
             programs.and_then(|programs| if size <= *budget { Ok(programs) } else { Err(fault) });
         *budget = budget.saturating_sub(size);

@@ -37,6 +37,20 @@ impl Merge {
         self.heap.first().map(|entry| *entry as usize)
     }
 
+    /// Returns true if a stream with an element at this time would still be the first one. `second`
+    /// is the result of [`Merge::second`].
+    #[inline]
+    pub(super) const fn is_first(time: u64, index: usize, second: u128) -> bool {
+        entry(time, index) < second
+    }
+
+    /// Returns the entry that follows the first one.
+    #[inline]
+    pub(super) fn second(&self) -> u128 {
+        let child = |at| self.heap.get(at).copied().unwrap_or(u128::MAX);
+        child(1).min(child(2))
+    }
+
     /// Sets the time of the first stream's next element, or removes the stream if it has ended.
     #[inline]
     pub(super) fn replace_first(&mut self, time: Option<u64>) {
@@ -107,7 +121,12 @@ mod tests {
         while let Some(index) = merge.first() {
             found.push((streams[index][positions[index]], index));
             positions[index] += 1;
-            merge.replace_first(streams[index].get(positions[index]).copied());
+            let next = streams[index].get(positions[index]).copied();
+            let second = merge.second();
+            merge.replace_first(next);
+            if let Some(next) = next {
+                assert_eq!(Merge::is_first(next, index, second), merge.first() == Some(index));
+            }
         }
         assert_eq!(found, expected);
     }

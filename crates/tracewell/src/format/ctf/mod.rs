@@ -23,6 +23,7 @@
 //! | `events` | makes event types of event classes |
 //! | `field` | the arguments of events, before they are in the schema |
 //! | `systems` | finds the system that recorded a trace, and the meanings of its events |
+//! | `ages` | finds metadata of Zephyr that does not belong to a stream |
 //! | `who` | finds the thread that recorded an event |
 //! | `row` | writes the rows of arguments |
 //! | `decoder` | decodes the files of a trace to events of the model |
@@ -34,6 +35,7 @@
 //! `docs/ctf.md` contains the rules for losses, for names and for several streams, with their
 //! sources.
 
+mod ages;
 pub mod babeltrace;
 mod bits;
 pub mod classes;

@@ -34,6 +34,8 @@ pub(super) enum FaultKind {
     TooMany,
     /// The compiled layout is too large.
     Layout,
+    /// Two numbers of different byte orders have bits in one byte.
+    Orders,
 }
 
 /// The error for a field that cannot be read.
@@ -60,6 +62,7 @@ impl std::fmt::Display for Fault {
             FaultKind::TooLong => f.write_str("found a number of more than 64 bits"),
             FaultKind::TooMany => f.write_str("found an array with too many empty elements"),
             FaultKind::Layout => f.write_str("found an event whose layout is too large"),
+            FaultKind::Orders => f.write_str("found numbers of different byte orders in one byte"),
         }
     }
 }

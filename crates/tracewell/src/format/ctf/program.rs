@@ -67,7 +67,14 @@ pub(super) trait Output {
     fn open(&mut self, field: &Field, shape: Shape);
     /// Ends a field that contains fields.
     fn close(&mut self, shape: Shape);
-    /// Receives a run of numbers; the run begins at the start of `bytes`. `fields` contains the
+    /// Receives the elements of an array of numbers. Each has `step` bytes.
+    #[inline]
+    fn numbers(&mut self, field: &Field, number: FixedNumber, bytes: &[u8], step: u8) {
+        for bytes in bytes.chunks_exact(usize::from(step.max(1))) {
+            self.number(field, number.read(bytes));
+        }
+    }
+    /// Receives a run of numbers, which begins at the start of `bytes`. `fields` contains the
     /// fields of these numbers, and `present` has a bit for each of their slots.
     #[inline]
     fn slots(&mut self, numbers: &[SlotNumber], fields: &[Field], present: u32, bytes: &[u8]) {
@@ -317,6 +324,18 @@ impl Program {
         self.ops.len() + self.fields.len() + fixed + self.cases.len()
     }
 
+    /// Returns true if an instruction uses the value of a register.
+    pub(super) fn reads(&self, register: u32) -> bool {
+        self.ops.iter().any(|op| match op {
+            Op::Numbers { length, .. }
+            | Op::SizedText { length, .. }
+            | Op::Blob { length, .. }
+            | Op::Array { length, .. } => *length == Count::Register(register),
+            Op::Choose { register: known, .. } => *known == register,
+            _ => false,
+        })
+    }
+
     /// Reads the fields that begin at the position of `bits`, and moves the position past them.
     ///
     /// # Errors
@@ -400,11 +419,7 @@ impl Program {
                     bits.align(mask)?;
                     let length = count(length, state, bits)?;
                     let bytes = bits.take(length.saturating_mul(u64::from(step)))?;
-                    self.put(field, |field| {
-                        for bytes in bytes.chunks_exact(usize::from(step.max(1))) {
-                            out.number(field, number.read(bytes));
-                        }
-                    });
+                    self.put(field, |field| out.numbers(field, number, bytes, step));
                 }
                 Op::Bytes { field, bits: length, order, is_signed } => {
                     last = bits.bytes(length, order)?;

@@ -91,6 +91,16 @@ impl<'a> Reader<'a> {
         self.merge.first()
     }
 
+    /// Returns the layout of a stream's current packet, the stream, and the order of all streams.
+    #[inline]
+    pub(super) fn stream(
+        &mut self,
+        index: usize,
+    ) -> Option<(&Layout, &mut Stream<'a>, &mut Merge)> {
+        let stream = self.streams.get_mut(index)?;
+        Some((self.layouts.get(stream.layout)?, stream, &mut self.merge))
+    }
+
     /// Reads the next element of the stream with the earliest element.
     #[inline]
     pub(super) fn advance(&mut self) {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::classes::{Encoding, Integer, IntegerKind};
-use super::fixed::SlotNumber;
+use super::fixed::{FixedNumber, SlotNumber};
 use super::program::{Field, Output, Place, Shape};
 use crate::model::values::{self, HEAD, ListItem, Nesting};
 
@@ -142,6 +142,18 @@ impl Output for Row<'_> {
     }
 
     #[inline]
+    fn numbers(&mut self, field: &Field, number: FixedNumber, bytes: &[u8], step: u8) {
+        if field.place != Place::Element {
+            return;
+        }
+        let out = if self.nested.in_rest { &mut *self.nested.rest } else { &mut *self.out };
+        for bytes in bytes.chunks_exact(usize::from(step.max(1))) {
+            item(field.integer.as_ref(), number.read(bytes)).write(out);
+        }
+        self.nested.is_absent &= bytes.is_empty();
+    }
+
+    #[inline]
     fn number(&mut self, field: &Field, value: u64) {
         match field.place {
             Place::Slot(slot) => self.set(slot, value),
@@ -158,6 +170,7 @@ impl Output for Row<'_> {
         }
     }
 
+    #[inline]
     fn text(&mut self, field: &Field, text: &[u8], encoding: Encoding) {
         let decoded;
         let text = match decode(text, encoding) {
@@ -251,18 +264,28 @@ const fn nesting(shape: Shape) -> Nesting {
 
 /// Converts a text to UTF-8. Replaces invalid code units. Returns `None` if the text has this
 /// encoding.
+#[inline]
 pub(super) fn decode(text: &[u8], encoding: Encoding) -> Option<String> {
     match encoding {
         Encoding::Utf8 => None,
+        _ => Some(recode(text, encoding)),
+    }
+}
+
+/// Converts a text in UTF-16 or UTF-32.
+#[cold]
+fn recode(text: &[u8], encoding: Encoding) -> String {
+    match encoding {
+        Encoding::Utf8 => String::from_utf8_lossy(text).into_owned(),
         Encoding::Utf16(order) => {
             let units = text.chunks_exact(2).filter_map(|unit| unit.first_chunk());
             let decoded = char::decode_utf16(units.map(|unit| order.u16(*unit)));
-            Some(decoded.map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+            decoded.map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
         }
         Encoding::Utf32(order) => {
             let units = text.chunks_exact(4).filter_map(|unit| unit.first_chunk());
             let decoded = units.map(|unit| char::from_u32(order.u32(*unit)));
-            Some(decoded.map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+            decoded.map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
         }
     }
 }

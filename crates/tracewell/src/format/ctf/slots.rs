@@ -5,10 +5,12 @@
 //! [`of_events`] finds the runs in a program. This module does not read the other fields at fixed
 //! offsets; see `fixed`.
 
+use tracewell_wire::ByteOrder;
+
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
-use crate::model::values;
+use crate::model::values::{self, HEAD};
 
 /// The usual event: its program is one run, which fills all slots of the row.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +21,10 @@ pub(super) struct PlainEvent {
     bits: u64,
     /// The numbers in the order of their slots.
     numbers: Vec<FixedNumber>,
+    /// True if all numbers are little-endian.
+    is_little: bool,
+    /// The first word of the row.
+    head: u64,
 }
 
 impl PlainEvent {
@@ -29,8 +35,10 @@ impl PlainEvent {
         let mut numbers = program.slots.clone();
         numbers.sort_by_key(|number| number.slot);
         let is_whole = numbers.iter().map(|number| number.slot).eq(0..slots);
-        let numbers = numbers.into_iter().map(|number| number.number).collect();
-        is_whole.then_some(Self { mask, bits: u64::from(bits), numbers })
+        let numbers: Vec<_> = numbers.into_iter().map(|number| number.number).collect();
+        let is_little = numbers.iter().all(|number| number.order() == ByteOrder::Little);
+        let head = values::head(((1_u64 << slots) - 1) as u32, u32::from(slots));
+        is_whole.then_some(Self { mask, bits: u64::from(bits), numbers, is_little, head })
     }
 
     /// Appends the row of an event to `out`, exactly as the program would.
@@ -44,17 +52,36 @@ impl PlainEvent {
         let after = bits.after(self.bits)?;
         let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
         bits.at = after;
-        let (from, slots) = (out.len(), self.numbers.len());
-        out.resize(from + values::HEAD + 8 * slots, 0);
-        let row = out.get_mut(from..).unwrap_or_default();
-        if let ([head, places @ ..], _) = row.as_chunks_mut::<8>() {
-            let present = ((1_u64 << slots) - 1) as u32;
-            *head = values::head(present, slots as u32).to_le_bytes();
-            for (place, number) in places.iter_mut().zip(&self.numbers) {
-                *place = number.read(bytes).to_le_bytes();
+        match (self.is_little, self.numbers.len()) {
+            (true, 1) => self.put::<1>(bytes, out),
+            (true, 2) => self.put::<2>(bytes, out),
+            (true, 3) => self.put::<3>(bytes, out),
+            (true, 4) => self.put::<4>(bytes, out),
+            (true, 5) => self.put::<5>(bytes, out),
+            (true, 6) => self.put::<6>(bytes, out),
+            (true, 7) => self.put::<7>(bytes, out),
+            (true, 8) => self.put::<8>(bytes, out),
+            _ => {
+                out.extend_from_slice(&self.head.to_le_bytes());
+                for number in &self.numbers {
+                    out.extend_from_slice(&number.read(bytes).to_le_bytes());
+                }
             }
         }
         Ok(())
+    }
+
+    /// Appends a row of `SLOTS` little-endian numbers. The number of slots is known to the
+    /// compiler, so that the row needs no loop.
+    #[inline(always)]
+    fn put<const SLOTS: usize>(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        let Some(numbers) = self.numbers.first_chunk::<SLOTS>() else { return };
+        let slots = std::array::from_fn::<_, SLOTS, _>(|slot| {
+            numbers[slot].read_in(ByteOrder::Little, bytes).to_le_bytes()
+        });
+        out.reserve(HEAD + 8 * SLOTS);
+        out.extend_from_slice(&self.head.to_le_bytes());
+        out.extend_from_slice(slots.as_flattened());
     }
 }
 

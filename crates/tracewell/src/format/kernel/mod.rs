@@ -17,7 +17,7 @@ mod tasks;
 use std::sync::{Arc, LazyLock};
 
 pub(super) use names::FIRST_USER;
-pub(super) use state::{Kernel, Place};
+pub(super) use state::{Kernel, Place, Recorded};
 
 use crate::model::schema::Schema;
 

@@ -74,6 +74,16 @@ pub(in crate::format) enum Place {
     Outside(ContextId),
 }
 
+/// An event as the kernel recorded it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::format) struct Recorded {
+    pub(in crate::format) id: u8,
+    pub(in crate::format) arguments: [u64; 2],
+    pub(in crate::format) place: Place,
+    /// Ticks since the first event of the trace.
+    pub(in crate::format) ticks: u64,
+}
+
 /// An event with its context, and the arguments that the schema describes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct Row {
@@ -110,30 +120,25 @@ struct Next {
 
 impl Kernel {
     /// Takes an event. Returns its row, or `None` if the event changes nothing.
-    pub(in crate::format) fn take(
-        &mut self,
-        id: u8,
-        arguments: [u64; 2],
-        place: Place,
-        ticks: u64,
-        trace: &mut Trace,
-    ) -> Option<Row> {
+    pub(in crate::format) fn take(&mut self, event: Recorded, trace: &mut Trace) -> Option<Row> {
         // The context of an event that begins an interrupt is this interrupt. The context of the
         // start event stands for the time before the first task. The context of a switch is the
         // task that loses the core, so this event changes the state only after its context is
         // known.
-        let (context, priority) = match place {
+        let (context, priority) = match event.place {
             Place::Outside(context) => (context, None),
             Place::Core(core) => {
-                match id {
-                    ids::INTERRUPT_ENTER => self.core(core).interrupts.enter(arguments[0] as u32),
+                match event.id {
+                    ids::INTERRUPT_ENTER => {
+                        self.core(core).interrupts.enter(event.arguments[0] as u32);
+                    }
                     ids::START => self.core(core).runs = Runs::StartUp,
                     _ => {}
                 }
                 self.context(core, trace)
             }
         };
-        let Next { id, slots, count } = self.next(id, arguments, place, ticks, trace)?;
+        let Next { id, slots, count } = self.next(event, trace)?;
         let priority = priority.map_or(Priority::NONE, Priority::new);
         Some(Row { context, priority, id, slots, count })
     }
@@ -190,14 +195,8 @@ impl Kernel {
     }
 
     /// Updates the state according to an event.
-    fn next(
-        &mut self,
-        id: u8,
-        arguments: [u64; 2],
-        place: Place,
-        ticks: u64,
-        trace: &mut Trace,
-    ) -> Option<Next> {
+    fn next(&mut self, event: Recorded, trace: &mut Trace) -> Option<Next> {
+        let Recorded { id, arguments, place, ticks } = event;
         let [first, second] = arguments;
         let task = first as u32;
         let next = Next::of(id, arguments);

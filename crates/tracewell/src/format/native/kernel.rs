@@ -9,7 +9,7 @@ use tracewell_wire::target::definition::NAME;
 use tracewell_wire::target::{Definition, DefinitionKind, ids};
 
 use super::run::{HEAD, Record};
-use crate::format::kernel::{Kernel, Place, schema};
+use crate::format::kernel::{Kernel, Place, Recorded, schema};
 use crate::model::{
     Context, ContextId, ContextKind, Emitter, Fact, FactForm, Flow, LossCause, NewEvent, Processor,
     Trace,
@@ -145,7 +145,8 @@ impl KernelEvents {
         let [core, first, second] = fields;
         let core = core_of(core);
         let place = core.map_or(Place::Outside(thread), Place::Core);
-        let Some(row) = self.kernel.take(id, [first, second], place, ticks, out.trace) else {
+        let event = Recorded { id, arguments: [first, second], place, ticks };
+        let Some(row) = self.kernel.take(event, out.trace) else {
             return Flow::Continue(());
         };
         if id == ids::TEXT {

@@ -35,6 +35,17 @@ impl Core {
         self.interrupts.enter(interrupt);
     }
 
+    /// Returns the context that recorded an event, and ends the interrupt if the event is its end.
+    #[inline(always)]
+    pub(super) fn context(&mut self, id: u32, trace: &mut Trace) -> ContextId {
+        let ends = matches!(id, ids::ISR_EXIT | ids::ISR_TO_SCHEDULER);
+        let interrupt = if ends { self.interrupts.exit() } else { self.interrupts.innermost() };
+        match interrupt.or(self.running) {
+            Some(context) => context,
+            None => Names::unknown(trace),
+        }
+    }
+
     /// Handles missing events: after the gap, the running context is unknown.
     pub(super) fn forget(&mut self) {
         self.running = None;
@@ -60,17 +71,5 @@ impl Cores {
     /// Sets the activity of all cores to unknown.
     pub(super) fn forget(&mut self) {
         self.0.iter_mut().for_each(Core::forget);
-    }
-
-    /// Returns the context that recorded an event, and ends the interrupt if the event is its end.
-    #[inline(always)]
-    pub(super) fn context(&mut self, id: u32, cpu: u16, trace: &mut Trace) -> ContextId {
-        let core = self.at(cpu);
-        let ends = matches!(id, ids::ISR_EXIT | ids::ISR_TO_SCHEDULER);
-        let interrupt = if ends { core.interrupts.exit() } else { core.interrupts.innermost() };
-        match interrupt.or(core.running) {
-            Some(context) => context,
-            None => Names::unknown(trace),
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tracewell_wire::systemview::{Form, Packet, ids};
 
-use super::events::{Events, Given, Place, SHORT};
+use super::events::{Events, Given, Place};
 use super::head::{self, Head};
 use super::lane::Lane;
 use super::merge::{Merger, Next};
@@ -22,11 +22,6 @@ use crate::model::{
 
 /// Minimum number of events before the decoder reports that all times are equal.
 const MANY_EVENTS: u64 = 8;
-
-/// The short events that change nothing but the running contexts: bit `i` is set for the event with
-/// id `i`. All other events, and zero bytes, need [`SystemViewDecoder::packet`] and
-/// [`Stream::next`].
-const QUICK: u32 = SHORT & !(1 << ids::NOP | 1 << ids::TASK_CREATE);
 
 /// Finds the parameters of a recorded packet.
 #[derive(Debug)]
@@ -139,10 +134,7 @@ impl SystemViewDecoder {
         let source = Source { bytes: input.bytes, offset: input.offset, last: input.last };
         loop {
             if self.form == lane.stream.form {
-                while let Some((packet, offset)) = lane.stream.short(source, QUICK) {
-                    let place = lane.place_after(packet.delta, 0, offset);
-                    self.events.add_short(&packet, place, out)?;
-                }
+                self.events.add_short(lane, source, out)?;
             }
             match lane.stream.next(source, &self.events) {
                 Part::Packet(packet, offset) => {

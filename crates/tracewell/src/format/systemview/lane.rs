@@ -22,22 +22,27 @@ impl Lane {
         Self { stream, cpu, ticks: 0, started: false, advanced: false }
     }
 
+    /// Returns true if the stream had a packet.
+    pub(super) fn has_started(&self) -> bool {
+        self.started
+    }
+
+    /// Moves the time forwards to the time of a later packet.
+    pub(super) fn advance_to(&mut self, ticks: u64) {
+        self.advanced |= ticks > self.ticks;
+        self.ticks = ticks;
+    }
+
     /// Returns the place of the next packet.
     #[inline]
     pub(super) fn place(&mut self, packet: &Packet<'_>, offset: u64) -> Place {
-        self.place_after(packet.delta, packet.core, offset)
-    }
-
-    /// Returns the place of the next packet, `delta` ticks after the previous one.
-    #[inline]
-    pub(super) fn place_after(&mut self, delta: u32, core: u8, offset: u64) -> Place {
         // The first difference counts from the start of the recorder or from an earlier recording,
         // so ignore it.
         if std::mem::replace(&mut self.started, true) {
-            self.ticks = self.ticks.saturating_add(u64::from(delta));
-            self.advanced |= delta > 0;
+            self.ticks = self.ticks.saturating_add(u64::from(packet.delta));
+            self.advanced |= packet.delta > 0;
         }
-        let cpu = self.cpu.saturating_add(u16::from(core));
+        let cpu = self.cpu.saturating_add(u16::from(packet.core));
         Place { ticks: self.ticks, cpu, offset, order: self.stream.form.texts }
     }
 }

@@ -7,7 +7,7 @@
 //! result does not depend on the lengths of the windows in which the bytes arrive.
 
 use tracewell_wire::systemview::ids::{self, SHAPES};
-use tracewell_wire::systemview::{Fault, Form, Packet, SYNC, ShortPacket, TextOrder};
+use tracewell_wire::systemview::{Fault, Form, Packet, SYNC, TextOrder};
 
 /// Number of bytes to search for a sync before the decoder accepts packets without a sync.
 const RANGE: usize = 1 << 14;
@@ -137,25 +137,21 @@ impl Stream {
         }
     }
 
-    /// Returns the next packet and its offset, if it is a short packet of an event in `ids`.
-    /// Returns `None` if a different packet follows, or anything else that [`Stream::next`] must
-    /// handle.
+    /// Returns the bytes from the current position on, if the next packet begins there and has no
+    /// number of a core. The caller reads short packets from them, then calls [`Stream::skip`].
     #[inline]
-    pub(super) fn short(&mut self, source: Source<'_>, ids: u32) -> Option<(ShortPacket, u64)> {
+    pub(super) fn packets<'a>(&self, source: Source<'a>) -> Option<&'a [u8]> {
         if self.state != State::InStep || self.form.core_in_id {
             return None;
         }
-        let start = usize::try_from(self.at.checked_sub(source.offset)?).ok()?;
-        let window = source.bytes.get(start..)?.first_chunk()?;
-        let packet = ShortPacket::read(window, ids)?;
-        // A sync can begin with the last bytes of a packet.
-        if window.get(packet.length - 1) == Some(&0) {
-            return None;
-        }
-        let at = self.at;
-        self.at += packet.length as u64;
-        self.zeros = 0;
-        Some((packet, at))
+        source.bytes.get(usize::try_from(self.at.checked_sub(source.offset)?).ok()?..)
+    }
+
+    /// Skips this number of bytes: packets that the caller has read. The last of them does not end
+    /// with a zero byte.
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.at += bytes as u64;
+        self.zeros = if bytes > 0 { 0 } else { self.zeros };
     }
 
     /// Reads the packet at the start of `rest`. If there is no packet, returns `None`, and the

@@ -4,7 +4,7 @@ use tracewell_wire::number;
 use tracewell_wire::target::{RecordedEvent, ids};
 
 use super::user::block;
-use crate::format::kernel::{Kernel, Place};
+use crate::format::kernel::{Kernel, Place, Recorded};
 use crate::model::values::put;
 use crate::model::{Emitter, Flow, NewEvent};
 
@@ -35,7 +35,8 @@ pub(super) fn add(
         _ => second,
     };
     let place = Place::Core(position.core);
-    let Some(row) = kernel.take(event.id, [first, second], place, ticks, out.trace) else {
+    let recorded = Recorded { id: event.id, arguments: [first, second], place, ticks };
+    let Some(row) = kernel.take(recorded, out.trace) else {
         return Flow::Continue(());
     };
     let payloads = &mut out.buffer.payloads;

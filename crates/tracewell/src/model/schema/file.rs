@@ -129,6 +129,7 @@ pub(super) struct Roles {
     pub(super) before: bool,
     #[serde(default)]
     pub(super) empties: bool,
+    pub(super) waits_in: Option<String>,
 }
 
 #[derive(Deserialize, Clone, Debug)]

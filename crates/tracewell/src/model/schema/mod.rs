@@ -199,6 +199,9 @@ pub struct Details {
     pub before: bool,
     /// True if the object is empty after the event.
     pub empties: bool,
+    /// If a context that blocks before the call returns waits in the call: the number of bytes of
+    /// the event's name before the name of the call.
+    pub waits_in: Option<usize>,
 }
 
 /// The type of an event: names, arguments and meaning of an id.

@@ -332,6 +332,7 @@ pub(super) fn details(means: &Spanned<Roles>, args: &[Argument]) -> Result<Detai
         free: role(&roles.free)?,
         before: roles.before,
         empties: roles.empties,
+        waits_in: roles.waits_in.as_ref().map(String::len),
     })
 }
 

@@ -18,6 +18,11 @@ pub(crate) fn asked_object<'a>(
     trace: &'a Trace,
     reason: &Reason,
 ) -> (Option<&'a str>, Option<String>) {
+    if let (Some(Meaning::Call), Some(id)) = (reason.request, reason.key) {
+        let event = trace.schema.event(u32::try_from(id).unwrap_or(u32::MAX));
+        let name = event.name.get(event.details.waits_in.unwrap_or(0)..);
+        return (Some("system call"), name.map(str::to_owned));
+    }
     let name = |key| {
         let known = resource_name(trace, key, reason.kind, trace.span);
         let any = || trace.objects.at(key, trace.span, None).map(|(_, o)| o.label.as_str().into());

@@ -1,0 +1,324 @@
+//! The files of a stream: opens packets one after the other, compares them with the index of their
+//! file, skips packets that were read before, and continues when files grow or are replaced.
+//!
+//! `reader` finds the files of a stream, and [`packets`] reads the header and context of a packet.
+
+use super::Stream;
+use super::gaps::{Gap, GapKind, Previous};
+use crate::format::ctf::clocks::Timing;
+use crate::format::ctf::index::Index;
+use crate::format::ctf::layout::Layout;
+use crate::format::ctf::packets::{self, Packet};
+use crate::format::ctf::position::Bits;
+use crate::format::ctf::program::NO_VALUE;
+
+/// A part of a stream: the packets in one file.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::format::ctf) struct Part<'a> {
+    /// Index of the file.
+    pub(in crate::format::ctf) file: usize,
+    pub(in crate::format::ctf) bytes: &'a [u8],
+    /// Index of the layout.
+    pub(in crate::format::ctf) layout: usize,
+    /// The value of the clock at the beginning of the first packet, if known.
+    pub(in crate::format::ctf) begin: Option<u64>,
+    /// Offset of the first packet, in bytes.
+    pub(in crate::format::ctf) start: usize,
+    /// The packets that the file should contain, if there is an index.
+    pub(in crate::format::ctf) index: Option<Index<'a>>,
+}
+
+/// The way to read a stream whose files still grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::format::ctf) struct Growing {
+    /// The stamp up to which all events have been delivered. Packets that begin earlier are late.
+    pub(in crate::format::ctf) delivered: u64,
+    /// The stamp up to which other streams do not wait for this stream.
+    pub(in crate::format::ctf) assumed: u64,
+}
+
+impl<'a> Stream<'a> {
+    /// Returns the stream, which from now on reads from other copies of its files. `part` is the
+    /// index of the current file. Up to the current position, the bytes of all files must be the
+    /// same as before.
+    pub(in crate::format::ctf) fn onto<'b>(
+        self,
+        parts: Vec<Part<'b>>,
+        part: usize,
+        growing: Option<Growing>,
+    ) -> Stream<'b> {
+        let file: &'b [u8] = parts.get(part).map_or(&[], |part| part.bytes);
+        let held = self.held.map(|packet| packet.within(file));
+        let packet = self.packet.map(|packet| packet.within(file)).or(held);
+        let at = match held.filter(|packet| !packet.has_size()) {
+            Some(packet) => packet.offset as usize + packet.size,
+            None => self.at,
+        };
+        let bits = packet.map_or(Bits { bytes: &[], at: 0, end: 0 }, |packet| Bits {
+            bytes: packet.bytes,
+            at: self.bits.at,
+            end: packet.end,
+        });
+        Stream {
+            parts,
+            part,
+            at,
+            packet,
+            layout: self.layout,
+            class: self.class,
+            packets: self.packets,
+            bits,
+            state: self.state,
+            timing: self.timing,
+            event: self.event,
+            event_at: self.event_at,
+            time: self.time,
+            begin: self.begin,
+            moved: None,
+            previous: self.previous,
+            other_trace: self.other_trace,
+            gaps: self.gaps,
+            next: self.next,
+            shift: self.shift,
+            after_interrupt: self.after_interrupt,
+            growing,
+            held: held.filter(|packet| !packet.has_size()),
+            is_incomplete: false,
+            entry: self.entry,
+            repeatable: self.repeatable,
+        }
+    }
+
+    /// Returns the stream, which from now on reads its files in this way.
+    pub(in crate::format::ctf) fn of_growing_files(self, growing: Option<Growing>) -> Self {
+        Self { growing, ..self }
+    }
+
+    /// Returns the stream without the bytes of its files.
+    pub(in crate::format::ctf) fn detached(self) -> Stream<'static> {
+        let growing = self.growing;
+        self.onto(Vec::new(), 0, growing)
+    }
+
+    /// Returns true if any part of the stream was read.
+    pub(in crate::format::ctf) fn has_begun(&self) -> bool {
+        self.packets > 0 || self.part > 0 || self.at > 0
+    }
+
+    /// Sets the stamp up to which other streams do not wait for this stream.
+    pub(in crate::format::ctf) fn assume(&mut self, stamp: u64) {
+        if let Some(growing) = &mut self.growing {
+            growing.assumed = stamp;
+        }
+    }
+
+    /// Continues with another file, from its start, because the current file is gone.
+    pub(in crate::format::ctf) fn leave_file(&mut self) {
+        (self.at, self.packet, self.held, self.entry) = (0, None, None, Some(0));
+    }
+
+    /// Returns the stamp at the end of the last complete packet in the files, without reading the
+    /// packet's events.
+    pub(in crate::format::ctf) fn newest(
+        &self,
+        layouts: &[Layout],
+        timing: impl Fn(usize, usize) -> Timing,
+    ) -> u64 {
+        let (mut state, mut at) = (self.state.clone(), self.at);
+        let mut newest = self.timing.stamp(self.time.max(self.begin));
+        for (later, part) in self.parts.iter().skip(self.part).enumerate() {
+            at = if later > 0 { part.start } else { at };
+            let Some(layout) = layouts.get(part.layout) else { break };
+            state.registers.resize(layout.registers, NO_VALUE);
+            while let Some(rest) = part.bytes.get(at..).filter(|rest| !rest.is_empty()) {
+                let Ok(packet) = packets::read(layout, rest, at as u64, &mut state) else { break };
+                let end = packet.numbers.end.or(packet.numbers.begin);
+                let stamp = end.map(|end| timing(part.layout, packet.class).stamp(end));
+                newest = newest.max(stamp.unwrap_or(0));
+                at += packet.size;
+            }
+        }
+        newest
+    }
+
+    /// Returns the part that contains the next event, or the last part at the end of the stream.
+    pub(in crate::format::ctf) fn part(&self) -> Option<Part<'a>> {
+        self.parts.get(self.part).or(self.parts.last()).copied()
+    }
+
+    /// Returns a lower bound for the stamp of the next element, which the files do not contain yet.
+    #[cold]
+    pub(super) fn least(&self) -> u64 {
+        let end = match self.held.or(self.packet) {
+            Some(_) => None,
+            None => self.previous.and_then(|previous| previous.end),
+        };
+        let stamp = self.timing.stamp(self.time.max(self.begin).max(end.unwrap_or(0)));
+        stamp.max(self.growing.map_or(0, |growing| growing.assumed))
+    }
+
+    /// Returns true if there can be a next element only after the files have grown.
+    pub(super) fn waits(&self) -> bool {
+        let is_last = self.part + 1 >= self.parts.len();
+        let is_read = self.parts.get(self.part).is_none_or(|part| self.at >= part.bytes.len());
+        self.growing.is_some()
+            && (self.held.is_some() || self.is_incomplete || (is_last && is_read))
+    }
+
+    /// Opens the next packet. Returns false at the end of the stream.
+    #[cold]
+    pub(super) fn open(
+        &mut self,
+        layouts: &[Layout],
+        timing: &impl Fn(usize, usize) -> Timing,
+    ) -> bool {
+        let Some(part) = self.parts.get(self.part).copied() else { return false };
+        let rest = part.bytes.get(self.at..).unwrap_or_default();
+        let layout = layouts.get(part.layout).filter(|_| !rest.is_empty());
+        let Some(layout) = layout else {
+            self.miss_listed(&part);
+            self.part += 1;
+            self.at = self.parts.get(self.part).map_or(0, |part| part.start);
+            self.entry = Some(0);
+            let begin = self.parts.get(self.part).and_then(|part| part.begin);
+            self.repeatable.retain(|packet| packet.begin >= begin);
+            return self.part < self.parts.len();
+        };
+        if self.state.registers.len() != layout.registers {
+            self.state.registers = vec![NO_VALUE; layout.registers];
+        }
+        let before = self.state.clock;
+        match packets::read(layout, rest, self.at as u64, &mut self.state) {
+            Ok(packet) => {
+                self.compare_with_index(&part, &packet);
+                self.at += packet.bytes.len();
+                let previous = Previous {
+                    begin: packet.numbers.begin,
+                    end: packet.numbers.end,
+                    discarded: packet.numbers.discarded,
+                    number: packet.numbers.number,
+                    size: packet.bytes.len(),
+                };
+                if self.is_repeated(previous) {
+                    self.state.clock = before;
+                    return true;
+                }
+                self.timing = timing(part.layout, packet.class);
+                if packet.numbers.begin.is_none() {
+                    self.state.clock = before;
+                }
+                if let Some(uuid) = packet.other_trace.filter(|_| self.other_trace.is_none()) {
+                    let (kind, offset) = (GapKind::OtherTrace(uuid), packet.offset);
+                    self.gaps.push_back(Gap { kind, between: None, offset });
+                }
+                self.other_trace = packet.other_trace;
+                self.gaps_before(&packet);
+                self.previous = Some(previous);
+                self.packets += 1;
+                (self.layout, self.class) = (part.layout, packet.class);
+                self.moved = None;
+                self.bits = Bits { bytes: packet.bytes, at: packet.body, end: packet.end };
+                self.event_at = packet.body;
+                if let Some(begin) = packet.numbers.begin {
+                    self.shift = 0;
+                    self.begin = begin;
+                    self.move_late(begin, packet.offset);
+                }
+                self.packet = Some(packet);
+                // A packet that does not state its size grows with its file.
+                let grows = self.growing.is_some() && self.part + 1 >= self.parts.len();
+                self.held = self.packet.filter(|packet| grows && !packet.has_size());
+            }
+            Err(fault)
+                if fault.is_incomplete
+                    && self.growing.is_some()
+                    && self.part + 1 >= self.parts.len() =>
+            {
+                self.state.clock = before;
+                self.is_incomplete = true;
+            }
+            Err(_) if rest.iter().all(|byte| *byte == 0) => self.at = part.bytes.len(),
+            Err(fault) => {
+                self.state.clock = before;
+                let offset = self.at as u64;
+                let kind = GapKind::Damage(fault.message);
+                self.gaps.push_back(Gap { kind, between: None, offset });
+                self.at += self
+                    .next_listed(&part)
+                    .or_else(|| packets::find(layout, rest))
+                    .filter(|length| *length <= rest.len())
+                    .unwrap_or(rest.len());
+            }
+        }
+        true
+    }
+
+    /// Compares a packet with the index of its file. If the index disagrees, it is not used any
+    /// more.
+    pub(super) fn compare_with_index(&mut self, part: &Part<'_>, packet: &Packet<'_>) {
+        let Some((index, number)) = part.index.zip(self.entry) else { return };
+        match index.get(number).map(|entry| entry.difference(packet)) {
+            // Recorders write the index after the packet.
+            None | Some(None) => self.entry = Some(number + 1),
+            Some(Some(difference)) => {
+                self.entry = None;
+                let (kind, offset) = (GapKind::Index(difference), packet.offset);
+                self.gaps.push_back(Gap { kind, between: None, offset });
+            }
+        }
+    }
+
+    /// After a packet that cannot be read, returns the number of bytes to the next packet in the
+    /// index.
+    pub(super) fn next_listed(&mut self, part: &Part<'_>) -> Option<usize> {
+        let (index, _) = part.index.zip(self.entry)?;
+        let number = index.first_from(self.at as u64 + 1);
+        let offset = usize::try_from(index.get(number)?.offset).ok()?;
+        self.entry = Some(number);
+        Some(offset - self.at)
+    }
+
+    /// Adds a gap if the index lists packets after the end of the file.
+    pub(super) fn miss_listed(&mut self, part: &Part<'_>) {
+        let listed = part.index.zip(self.entry);
+        let missing = listed.map_or(0, |(index, number)| index.len().saturating_sub(number));
+        if missing > 0 {
+            let (kind, offset) = (GapKind::Listed(missing as u64), self.at as u64);
+            self.gaps.push_back(Gap { kind, between: None, offset });
+            // Forget the number of the previous packet, so that the same gap is not reported again.
+            self.previous = self.previous.map(|previous| Previous { number: None, ..previous });
+        }
+    }
+
+    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots. If
+    /// the packet was not read and the next file can contain it again, stores the packet.
+    pub(super) fn is_repeated(&mut self, packet: Previous) -> bool {
+        if packet.number.is_none() {
+            return false;
+        }
+        if self.previous == Some(packet) || self.repeatable.contains(&packet) {
+            return true;
+        }
+        let is_repeatable = match self.parts.get(self.part + 1) {
+            Some(next) => packet.begin >= next.begin,
+            None => self.growing.is_some(),
+        };
+        if is_repeatable {
+            self.repeatable.insert(packet);
+        }
+        false
+    }
+
+    /// Shifts the times of a packet's events if the packet begins before events that were already
+    /// delivered.
+    pub(super) fn move_late(&mut self, begin: u64, offset: u64) {
+        let Some(growing) = self.growing else { return };
+        let behind = growing.delivered.saturating_sub(self.timing.stamp(begin));
+        let cycles = self.timing.cycles(behind);
+        if cycles > 0 {
+            self.shift = cycles;
+            self.begin = begin.saturating_add(cycles);
+            self.gaps.push_back(Gap { kind: GapKind::Late(cycles), between: None, offset });
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Converts packets to events with arguments and contexts, and handles the losses that packets
+//! report. `short` adds the most frequent events, `target` handles what packets report about the
+//! target, and `arguments` reads the parameters of the other events.
+
+mod arguments;
+mod short;
+mod target;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+use tracewell_wire::systemview::{Packet, TextOrder, ids};
+
+use super::cores::Cores;
+use super::kernels::Kernel;
+use super::names::Names;
+use super::row::Row;
+use super::stream::Known;
+use super::tables::{Tables, shown_id};
+use crate::model::{Emitter, Flow, LossCause, NewEvent, Rate, Severity, Trace};
+
+/// One turn: the number of ticks after which a target's counter wraps.
+const TURN: u64 = 1 << 32;
+
+/// The position of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) ticks: u64,
+    pub(super) cpu: u16,
+    pub(super) offset: u64,
+    pub(super) order: TextOrder,
+}
+
+/// The facts that a user specifies.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Given {
+    pub(super) rate: Option<Rate>,
+    pub(super) base: Option<u32>,
+    pub(super) shift: Option<u32>,
+    /// The operating system; `Some(None)` if there is no description of its events.
+    pub(super) kernel: Option<Option<Kernel>>,
+}
+
+/// The state of the decoding of packets.
+#[derive(Debug)]
+pub(super) struct Events {
+    pub(super) cores: Cores,
+    given: Given,
+    names: Names,
+    tables: Tables,
+    base: u32,
+    shift: u32,
+    row: Row,
+    /// The types of series, by the number of the series.
+    series: HashMap<u32, u32, RandomState>,
+    /// The latest time from the system, in microseconds, and the ticks at that time.
+    time: Option<(u64, u64)>,
+    /// True if the events of the operating system have been looked up.
+    kernel_chosen: bool,
+    /// True if the decoder has already reported a parameter without a description.
+    undescribed: bool,
+}
+
+impl Known for Events {
+    fn task(&self, id: u32) -> bool {
+        self.names.may_be_task(self.address(id))
+    }
+}
+
+impl Events {
+    pub(super) fn new(given: Given, tables: Tables) -> Self {
+        Self {
+            base: given.base.unwrap_or(0),
+            shift: given.shift.unwrap_or(0),
+            kernel_chosen: given.kernel.is_some(),
+            cores: Cores::default(),
+            names: Names::default(),
+            row: Row::default(),
+            series: HashMap::default(),
+            time: None,
+            undescribed: false,
+            given,
+            tables,
+        }
+    }
+
+    /// Returns the address of an identifier. To get the identifier, the recorder removes the lowest
+    /// bits of the address.
+    #[inline]
+    fn address(&self, id: u32) -> u64 {
+        short::address(id, self.base, self.shift)
+    }
+
+    /// Returns the number of ticks by which the time of the system is ahead of the counter. These
+    /// are whole turns of the counter without a packet. Returns 0 if there were no such turns.
+    pub(super) fn missing_ticks(
+        &mut self,
+        packet: &Packet<'_>,
+        at: Place,
+        trace: &mut Trace,
+    ) -> u64 {
+        let mut parameters = packet.parameters(at.order);
+        let (Some(low), Some(high)) = (parameters.number(), parameters.number()) else { return 0 };
+        let us = u64::from(low) | u64::from(high) << 32;
+        let before = self.time.replace((us, at.ticks));
+        let kernel = self.tables.kernel().or_else(|| kernel(trace));
+        let is_time = kernel.is_none_or(Kernel::sends_microseconds);
+        let (Some((us_before, ticks_before)), Some(rate)) = (before, trace.clock.rate) else {
+            return 0;
+        };
+        let Some(passed) = us.checked_sub(us_before).filter(|_| is_time) else { return 0 };
+        let (ticks, seconds) = rate.ratio();
+        let expected = u128::from(passed) * u128::from(ticks) / (u128::from(seconds) * 1_000_000);
+        let counted = u128::from(at.ticks.saturating_sub(ticks_before));
+        let ahead = expected.saturating_sub(counted);
+        let turns = (ahead + u128::from(TURN / 2)) / u128::from(TURN);
+        // The system's time is less precise than the counter, but its error is a small fraction of
+        // a turn.
+        let difference = ahead.abs_diff(turns * u128::from(TURN));
+        if turns == 0 || difference > u128::from(TURN / 8) {
+            return 0;
+        }
+        let Some(missing) = u64::try_from(turns).ok().and_then(|turns| turns.checked_mul(TURN))
+        else {
+            return 0;
+        };
+        let ticks = at.ticks.saturating_add(missing);
+        self.time = Some((us, ticks));
+        let message = format!(
+            "the system's time shows that the counter wrapped {turns} times without a packet"
+        );
+        trace.diagnostics.add(Severity::Note, at.offset, message);
+        missing
+    }
+
+    /// Adds the event of a packet. `record` is the range of the packet's bytes in the input.
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        packet: &Packet<'_>,
+        at: Place,
+        record: Range<u64>,
+        out: &mut Emitter<'_>,
+    ) -> Flow {
+        let ticks = out.ticks(at.ticks);
+        let at = Place { ticks, ..at };
+        let is_short = packet.id < u32::BITS && short::EVENTS >> packet.id & 1 == 1;
+        if is_short {
+            let mut parameters = packet.parameters(at.order);
+            let numbers = (parameters.number(), parameters.number());
+            let value = short::value(packet.id, numbers.0, self.base, self.shift);
+            let core = self.cores.at(at.cpu);
+            short::effect(core, &mut self.names, (packet.id, value), at.cpu, out.trace);
+            if packet.id == ids::TRACE_STOP {
+                self.cores.forget();
+            }
+            short::put(&mut out.buffer.payloads, value, numbers);
+        } else {
+            self.row.clear();
+            self.long(packet, at, out)?;
+            self.row.write(&mut out.buffer.payloads);
+        }
+        let id = shown_id(packet, at.order);
+        let context = self.cores.at(at.cpu).context(packet.id, out.trace);
+        let event = NewEvent { cpu: at.cpu, ..NewEvent::new(ticks, context, id) };
+        out.decoded(event, record)
+    }
+
+    /// Handles an event that has several arguments or a text.
+    fn long(&mut self, packet: &Packet<'_>, at: Place, out: &mut Emitter<'_>) -> Flow {
+        let mut parameters = packet.parameters(at.order);
+        match packet.id {
+            ids::OVERFLOW => return self.overflow(parameters.number().unwrap_or(0), at, out),
+            ids::SYSTIME_US => {
+                let halves =
+                    [parameters.number(), parameters.number()].map(Option::unwrap_or_default);
+                self.row.number(u64::from(halves[0]) | u64::from(halves[1]) << 32);
+            }
+            ids::DATA_SAMPLE => self.sample(parameters),
+            ids::EXTENDED => self.extended(parameters, out),
+            ids::PRINT_FORMATTED => self.print(parameters),
+            ids::END_CALL => {
+                self.choose_kernel(at, out);
+                self.row.number(parameters.number().unwrap_or(0));
+                self.row.optional(parameters.number());
+            }
+            ids::TASK_INFO
+            | ids::STACK_INFO
+            | ids::INIT
+            | ids::SYSDESC
+            | ids::MODULEDESC
+            | ids::NAME_RESOURCE
+            | ids::NUMMODULES
+            | ids::TASK_TERMINATE => return self.description(packet.id, parameters, at, out),
+            id => {
+                if id < ids::FIRST_MODULE {
+                    self.choose_kernel(at, out);
+                }
+                self.described(packet, at, out);
+            }
+        }
+        Flow::Continue(())
+    }
+
+    /// Looks up the events of the operating system when the first one occurs. Until then, the
+    /// target may still describe itself.
+    #[inline]
+    fn choose_kernel(&mut self, at: Place, out: &mut Emitter<'_>) {
+        if !self.kernel_chosen {
+            self.look_up_kernel(at, out.trace);
+        }
+    }
+
+    #[cold]
+    fn look_up_kernel(&mut self, at: Place, trace: &mut Trace) {
+        self.kernel_chosen = true;
+        let Some(kernel) = kernel(trace) else {
+            let message = "no table for the events of the operating system: they have no names; \
+                           use -O kernel=NAME or --schema FILE";
+            return trace.diagnostics.add(Severity::Note, at.offset, message);
+        };
+        self.tables.use_kernel(trace, kernel, &self.names);
+    }
+
+    /// Reports the events that were lost before an overflow packet.
+    #[cold]
+    fn overflow(&mut self, count: u32, at: Place, out: &mut Emitter<'_>) -> Flow {
+        let core = self.cores.at(at.cpu);
+        let before = core.drops.replace(count);
+        let lost = match before {
+            // The recorder's count omits the first event of each loss.
+            Some(before) if before <= count => Some(u64::from(count - before) + 1),
+            _ if core.joined => None,
+            _ => Some(u64::from(count) + 1),
+        };
+        core.joined = false;
+        // The lost events may have changed the running task and interrupt.
+        core.forget();
+        self.row.number(count);
+        out.loss(lost, LossCause::BufferFull, at.offset)
+    }
+
+    /// Handles skipped bytes: after them, the running contexts are unknown.
+    pub(super) fn skipped(&mut self, cpu: Option<u16>, joined: bool) {
+        match cpu {
+            Some(cpu) => {
+                let core = self.cores.at(cpu);
+                core.forget();
+                core.joined |= joined;
+            }
+            None => self.cores.forget(),
+        }
+    }
+
+    /// Begins the life of a task before the task's event is added.
+    pub(super) fn creates(
+        &mut self,
+        packet: &Packet<'_>,
+        at: Place,
+        out: &mut Emitter<'_>,
+    ) -> Flow {
+        let address = self.address(packet.parameters(at.order).number().unwrap_or(0));
+        let ticks = out.ticks(at.ticks);
+        self.names.create(address, ticks, out)?;
+        self.names.task(out.trace, address);
+        Flow::Continue(())
+    }
+}
+
+/// Returns the operating system that the texts of a trace describe.
+fn kernel(trace: &Trace) -> Option<Kernel> {
+    Kernel::described(trace.text("system"), trace.text("device"), trace.text("core"))
+}
