@@ -48,8 +48,8 @@ impl Question {
         Err(NoPath::UnknownTask { name: name.clone(), hint })
     }
 
-    /// Returns the first tick of a time, or `None` if the trace ends before this time or if the
-    /// rate of its clock is unknown.
+    /// Returns the first tick at or after a time, or `None` if the trace ends before this time or
+    /// if the rate of its clock is unknown.
     pub(super) fn tick(trace: &Trace, time: Bound) -> Option<u64> {
         let (mut from, mut until) = (0, trace.span);
         if time.is_after(trace, until) {
