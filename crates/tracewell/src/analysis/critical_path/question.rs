@@ -37,7 +37,7 @@ impl Question {
     /// Checks that a trace has the task of the question.
     ///
     /// # Errors
-    /// Returns [`NoPath::UnknownTask`] if it has not.
+    /// Returns [`NoPath::UnknownTask`] if the trace does not contain it.
     pub fn check(&self, trace: &Trace) -> Result<(), NoPath> {
         let Self::Worst(name) = self else { return Ok(()) };
         if trace.contexts.iter().any(|(_, context)| is_meant(name, context)) {
