@@ -171,3 +171,29 @@ fn parts_of_a_run_may_be_compressed() {
     };
     assert_eq!(events(&[plain.clone(), packed]), events(&[plain.clone(), plain]));
 }
+
+#[test]
+fn bytes_after_the_last_member_or_frame_are_described() {
+    for (name, bytes, expected) in [
+        ("gzip", GZIP, "expected a member (1F 8B 08), found [67, 61, 72]; the last 13 bytes"),
+        ("zstd", ZSTD, "expected a frame (28 B5 2F FD); the last 12 bytes"),
+    ] {
+        let (log, trace) = read(&[bytes, b"garbage after it"].concat()).unwrap();
+        assert_eq!(log.rows, read(PLAIN).unwrap().0.rows, "{name}");
+        let message = messages(&trace)[1];
+        let expected = format!(" of the file: {expected} of the file were not read");
+        assert!(message.ends_with(&expected), "{message}");
+    }
+}
+
+#[test]
+fn a_window_that_is_too_large_is_refused_with_its_size() {
+    let mut bytes = ZSTD.to_vec();
+    // Without the flag 0x20 of the descriptor, the next byte is the exponent of the window's size,
+    // less 10, in the upper five bits.
+    bytes[4] &= 0xDF;
+    bytes[5] = 23 << 3;
+    let error = read(&bytes).unwrap_err().to_string();
+    let expected = "expected a window of at most 134217728 bytes, found 8589934592";
+    assert!(error.contains(expected), "{error}");
+}

@@ -3,17 +3,8 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::ctf::Types;
+use support::ctf::{Types, structure, text};
 use tracewell::format::ctf::metadata::{self, MAX_FIELDS, Parsed};
-
-/// Returns metadata of these fragments after the preamble.
-fn text(fragments: &[Value]) -> String {
-    let preamble = json!({ "type": "preamble", "version": 2 });
-    std::iter::once(&preamble)
-        .chain(fragments)
-        .map(|fragment| format!("\u{1e}{fragment}\n"))
-        .collect()
-}
 
 fn read(fragments: &[Value]) -> Result<Parsed, String> {
     metadata::read(text(fragments).as_bytes()).map_err(|error| error.message)
@@ -26,13 +17,6 @@ fn byte(more: Value) -> Value {
     });
     class.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     class
-}
-
-/// Returns the class of a structure with these members.
-fn structure(members: &[(&str, Value)]) -> Value {
-    let members: Vec<_> =
-        members.iter().map(|(name, class)| json!({ "name": name, "field-class": class })).collect();
-    json!({ "type": "structure", "member-classes": members })
 }
 
 /// Returns the text lines of the types in a payload with these members.

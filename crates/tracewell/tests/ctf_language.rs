@@ -386,3 +386,21 @@ fn many_fields_and_references_take_bounded_time() {
     let error = fields(&format!("enum : u8 {{ {labels} }} a;")).unwrap_err();
     assert!(error.ends_with("expected at most 65536 labels, found more"), "{error}");
 }
+
+#[test]
+fn only_version_1_8_is_read() {
+    let read = |major: u32, minor: u32| {
+        let text = format!("trace {{ major = {major}; minor = {minor}; byte_order = le; }};");
+        let read = tracewell::format::ctf::metadata::read(text.as_bytes());
+        read.map(|_| ()).map_err(|error| error.message)
+    };
+    assert_eq!(read(1, 8), Ok(()));
+    for (major, minor, expected) in [
+        (1, 7, "expected 8 for 'minor', found 7"),
+        (1, 9, "expected 8 for 'minor', found 9"),
+        (0, 8, "expected 1 for 'major', found 0"),
+        (2, 8, "expected 1 for 'major', found 2"),
+    ] {
+        assert_eq!(read(major, minor), Err(expected.to_owned()));
+    }
+}

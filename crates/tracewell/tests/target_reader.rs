@@ -475,3 +475,33 @@ fn texts_and_events_of_the_application_have_their_names_and_values() {
     assert_eq!(trace.payload.bytes(&log.rows[3].payload, 1), b"ready");
     assert_eq!(argument(4, 1).cast_signed(), -40);
 }
+
+#[test]
+fn a_dump_that_ends_within_its_ring_says_how_many_bytes_are_missing() {
+    let options = Options { slot: 64, ..OPTIONS };
+    let memory = 32 + 16 * 32 + 4 * 64;
+    let script = |event: &mut dyn FnMut(u32, u8, [u32; 2])| {
+        (0..1000).for_each(|mark| event(1000 * mark, ids::MARK, [mark, 0]));
+    };
+    let (ring, _) = record(&options, memory, script);
+    let before = 77;
+    for (missing, after) in [(0, 0), (0, 9), (1, 0), (64, 0), (65, 0)] {
+        let dump = [&vec![0xA5; before][..], &ring[..memory - missing], &vec![0; after]].concat();
+        let (trace, _) = read(&dump);
+        let found: Vec<_> = trace
+            .diagnostics
+            .iter()
+            .filter(|found| found.message.contains("bytes of a ring"))
+            .map(|found| (found.offset, found.message.clone()))
+            .collect();
+        let there = memory - missing;
+        let expected = (missing > 0).then(|| {
+            let end = (before + there) as u64;
+            (Some(end), format!("expected {memory} bytes of a ring, found {there}"))
+        });
+        assert_eq!(found, Vec::from_iter(expected), "{missing} {after}");
+        let fact = |name: &str| trace.facts.iter().find(|fact| fact.name == name).unwrap().value;
+        assert_eq!(fact("ring_offset"), before as u64);
+        assert_eq!((fact("slot_bytes"), fact("slots")), (64, 4));
+    }
+}

@@ -438,6 +438,23 @@ fn timers_run_from_one_event_to_a_later_one() {
 }
 
 #[test]
+fn a_timer_is_known_by_both_of_its_numbers() {
+    let program = program(
+        "0AA 1.0 \"@\" STARTTIMER(1, 2)\n\
+         0AB 1.0 \"@\" ENDTIMER(2, 1) ENDTIMER(1, 1) ENDTIMER(2, 2) ENDTIMER(0, 0) \"t\" ENDTIMER(1, 2)",
+    );
+    let mut machine = Machine::default();
+    let mut at = |text: &str, time_ns| {
+        let (bytes, around) = (bytes(text), EventContext { time_ns, ..EventContext::default() });
+        machine.format(&program, &Entry::hook32(&bytes).unwrap(), &around).text()
+    };
+    assert_eq!(at("0AA20000 00000005", 1_000), "");
+    // Only the last of the five is the timer that was started.
+    assert_eq!(at("0AB20000 00000005", 9_000), "t[8 usec]");
+    assert_eq!(at("0AB20000 00000005", 10_000), "t");
+}
+
+#[test]
 fn actions_end_the_event_the_report_or_nothing() {
     let bytes = bytes(FIVE);
     let entry = Entry::hook32(&bytes).unwrap();

@@ -283,3 +283,18 @@ fn no_line_is_wider_than_96_characters_if_it_can_be_divided() {
         assert!(widest <= Some(96), "{written}");
     }
 }
+
+#[test]
+fn a_case_that_is_divided_has_two_more_spaces_at_each_level() {
+    let line = |number: &str| format!("\"a text that fills much of the line, {number}\"");
+    let [one, two, three] = ["one", "two", "three"].map(line);
+    let text = format!(
+        "100 1.0 \"event\" D1, 1 {{ {one} D2, 2 {{ {two} D4, 3 {{ {three} D4 \"more\" }} }} }}, \
+         2 \"b\" \"end\"\n"
+    );
+    let expected = format!(
+        "100 1.0 \"event\" \\\n  D1, \\\n    1 {{ \\\n      {one} \\\n      D2, \\\n        2 {{ \\\n          \
+         {two} \\\n          D4, 3 {{{three} D4 \"more\"}}}}}}, \\\n    2 \"b\" \"end\"\n"
+    );
+    assert_eq!(canonical(&text), (expected, true));
+}

@@ -7,7 +7,7 @@ use super::parser::is_keyword;
 use crate::model::schema::{Argument, ArgumentKind};
 use crate::model::{Batch, Event, Flow, Loss, Severity, Sink, SinkError, Stop, Trace};
 use crate::select::expression::lexer::is_word;
-use crate::select::{Selection, Selector, did_you_mean, is_argument, nearest};
+use crate::select::{Selection, Selector, did_you_mean, is_argument, nearest, spoken};
 use crate::text::{Describer, LineWriter, TextBuffer, missing};
 
 /// Selects the events and arguments to write.
@@ -106,7 +106,7 @@ impl<W: Write> RulesWriter<W> {
         for wanted in without {
             let args = || trace.schema.events().iter().flat_map(|event| &event.args);
             if !args().any(|argument| is_argument(wanted, argument)) {
-                let names = args().map(|argument| argument.name.as_str());
+                let names = args().flat_map(|argument| [argument.name.as_str(), spoken(argument)]);
                 let meant = did_you_mean(nearest(wanted, names));
                 let message = format!("no event has an argument named '{wanted}'{meant}");
                 trace.diagnostics.add(Severity::Warning, None, message);

@@ -31,7 +31,7 @@ pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
 pub use listing::Listing;
 pub(crate) use names::{
     ArgumentPlace, EventNames, argument_place, has_argument, is_argument, is_context, is_event,
-    is_object,
+    is_object, spoken,
 };
 pub use number_list::{NumberList, NumberListError, elements};
 use pattern::is_key;

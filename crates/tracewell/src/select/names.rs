@@ -117,7 +117,7 @@ pub(crate) fn is_argument(wanted: &str, argument: &Argument) -> bool {
 }
 
 /// Returns the name of an argument as reports show it.
-pub(super) fn spoken(argument: &Argument) -> &str {
+pub(crate) fn spoken(argument: &Argument) -> &str {
     let name = argument.name.as_str();
     match argument.kind {
         ArgumentKind::Object(_) => name.strip_suffix("_ptr").unwrap_or(name),

@@ -1,9 +1,10 @@
 //! Writes the types of a CTF trace as text, in the form of Babeltrace's sink `text.details`, or
-//! with all facts that are necessary to read packets.
+//! with all facts that are necessary to read packets. Also makes metadata for tests.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
 use tracewell::format::ctf::classes::{
     Choice, Class, Clock, EventClass, Integer, IntegerKind, Length, Location, LogLevel, Mapping,
     Metadata, Role, Scope, StreamClass, Structure,
@@ -351,4 +352,20 @@ fn level(level: &LogLevel) -> Option<&'static str> {
         LogLevel::Word(word) => LEVELS.iter().find(|(other, _)| other == word),
     }
     .map(|(_, name)| *name)
+}
+
+/// Returns metadata of CTF 2 with these fragments after the preamble.
+pub fn text(fragments: &[Value]) -> String {
+    let preamble = json!({ "type": "preamble", "version": 2 });
+    std::iter::once(&preamble)
+        .chain(fragments)
+        .map(|fragment| format!("\u{1e}{fragment}\n"))
+        .collect()
+}
+
+/// Returns the class of a structure with these members.
+pub fn structure(members: &[(&str, Value)]) -> Value {
+    let members: Vec<_> =
+        members.iter().map(|(name, class)| json!({ "name": name, "field-class": class })).collect();
+    json!({ "type": "structure", "member-classes": members })
 }

@@ -1,6 +1,6 @@
 //! Native streams in memory of the test, with times that the test chooses, so that the bytes of
 //! their logs are the same each time.
-#![allow(dead_code, reason = "each test crate uses a part of this")]
+#![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

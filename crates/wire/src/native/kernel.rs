@@ -165,6 +165,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_core_has_a_number_below_the_maximum() {
+        assert_eq!(core_of(0), Some(0));
+        assert_eq!(core_of(u64::from(MAX_CORES) - 1), Some(MAX_CORES - 1));
+        for field in [u64::from(MAX_CORES), 255, 256, u64::MAX] {
+            assert_eq!(core_of(field), None, "{field}");
+        }
+    }
+
+    #[test]
     fn each_event_has_an_event_type_that_is_read_back() {
         for event in Described::ALL {
             let mut text = String::new();

@@ -120,6 +120,11 @@ mod tests {
             ("%d %d", &[1], "1 %d"),
             ("%q %d", &[1, 2], "%q 2"),
             ("end %", &[1], "end %"),
+            // Flags come before the width only, and a conversion that is not one is text.
+            ("%5-d|%d", &[1, 2], "%5-d|2"),
+            ("%5+d|%d", &[1, 2], "%5+d|2"),
+            ("%5#x|%d", &[1, 2], "%5#x|2"),
+            ("%10d|%.05d|%-04d|", &[1, 2, 3], "         1|00002|3   |"),
         ] {
             assert_eq!(format(text, values), expected, "{text}");
         }

@@ -1,0 +1,89 @@
+//! Tests how the numbers in the packets of a CTF stream show what is missing: numbers of packets,
+//! and counts of discarded events.
+
+mod support;
+
+use std::fs;
+
+use serde_json::{Value, json};
+use support::ctf::{structure, text};
+use support::{EventLog, settings};
+use tracewell::input::Input;
+use tracewell::model::{LossCause, Trace};
+
+/// A packet of four bytes before its events: its size in bits, the size of its content, its number,
+/// and the count of discarded events. Each event is a byte.
+struct Packet<'a> {
+    number: u8,
+    discarded: u8,
+    events: &'a [u8],
+}
+
+fn byte(role: &str) -> Value {
+    json!({
+        "type": "fixed-length-unsigned-integer", "length": 8, "byte-order": "little-endian",
+        "roles": if role.is_empty() { json!([]) } else { json!([role]) },
+    })
+}
+
+fn read(packets: &[Packet<'_>]) -> (Trace, EventLog) {
+    let context = structure(&[
+        ("total", byte("packet-total-length")),
+        ("content", byte("packet-content-length")),
+        ("number", byte("packet-sequence-number")),
+        ("discarded", byte("discarded-event-record-counter-snapshot")),
+    ]);
+    let payload = structure(&[("f", byte(""))]);
+    let fragments = [
+        json!({ "type": "data-stream-class", "packet-context-field-class": context }),
+        json!({ "type": "event-record-class", "payload-field-class": payload }),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("metadata"), text(&fragments)).unwrap();
+    let mut bytes = Vec::new();
+    for Packet { number, discarded, events } in packets {
+        let bits = 8 * (4 + events.len()) as u8;
+        bytes.extend([bits, bits, *number, *discarded]);
+        bytes.extend(*events);
+    }
+    fs::write(folder.path().join("stream"), bytes).unwrap();
+    let mut log = EventLog::default();
+    let trace = Input::open(folder.path(), settings(&[])).unwrap().read(&mut log).unwrap();
+    (trace, log)
+}
+
+/// Returns the cause, the number of events and the position of each loss.
+fn losses(packets: &[(u8, u8)]) -> Vec<(LossCause, Option<u64>, u64)> {
+    let packets: Vec<_> = packets
+        .iter()
+        .map(|&(number, discarded)| Packet { number, discarded, events: &[1, 2] })
+        .collect();
+    let (trace, log) = read(&packets);
+    assert_eq!(trace.events, 2 * packets.len() as u64);
+    log.losses.iter().map(|loss| (loss.cause, loss.events, loss.before)).collect()
+}
+
+/// Of 256 numbers, a step of more than half is a step back.
+#[test]
+fn numbers_of_packets_show_missing_packets() {
+    let missing = |before| (LossCause::Missing, None, before);
+    assert_eq!(losses(&[(0, 0), (1, 0), (2, 0)]), []);
+    assert_eq!(losses(&[(0, 0), (1, 0), (4, 0)]), [missing(4)]);
+    assert_eq!(losses(&[(0, 0), (127, 0)]), [missing(2)]);
+    assert_eq!(losses(&[(0, 0), (128, 0)]), []);
+    assert_eq!(losses(&[(3, 0), (2, 0)]), []);
+    assert_eq!(losses(&[(254, 0), (255, 0), (0, 0), (2, 0)]), [missing(6)]);
+}
+
+#[test]
+fn counts_of_discarded_events_show_full_buffers() {
+    let full = |events, before| (LossCause::BufferFull, events, before);
+    assert_eq!(losses(&[(0, 0), (1, 0)]), []);
+    assert_eq!(losses(&[(0, 5)]), [full(Some(5), 0)]);
+    // Earlier packets may have counted the same events.
+    assert_eq!(losses(&[(1, 5)]), [full(None, 0)]);
+    assert_eq!(losses(&[(1, 5), (2, 5), (3, 6)]), [full(None, 0), full(Some(1), 4)]);
+    assert_eq!(losses(&[(0, 250), (1, 2)]), [full(Some(250), 0), full(Some(8), 2)]);
+    let both = [full(Some(9), 2), full(Some(1), 6), (LossCause::Missing, None, 6)];
+    assert_eq!(losses(&[(0, 0), (1, 9), (2, 9), (4, 10)]), both);
+}

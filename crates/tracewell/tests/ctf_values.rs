@@ -1,0 +1,274 @@
+//! Tests the values of CTF traces: each kind of field as an argument and in Babeltrace's form.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use support::ctf::{structure, text};
+use tracewell::format::ctf::babeltrace::print;
+use tracewell::input::{Input, Settings};
+
+/// Writes a trace of CTF 2 with one stream.
+fn trace(folder: &Path, fragments: &[Value], stream: &[u8]) {
+    fs::write(folder.join("metadata"), text(fragments)).unwrap();
+    fs::write(folder.join("stream"), stream).unwrap();
+}
+
+/// Returns a class of 8 bits, with these further properties.
+fn byte(kind: &str, more: Value) -> Value {
+    let mut class = json!({ "type": kind, "length": 8, "byte-order": "little-endian" });
+    class.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    class
+}
+
+fn unsigned(more: Value) -> Value {
+    byte("fixed-length-unsigned-integer", more)
+}
+
+fn signed(more: Value) -> Value {
+    byte("fixed-length-signed-integer", more)
+}
+
+/// Returns the arguments of each event, and the text in Babeltrace's form.
+fn read(folder: &Path) -> (Vec<String>, String) {
+    let mut events = Vec::new();
+    let mut input = Input::open(folder, Settings::default()).unwrap();
+    input.for_each(|event| events.push(event.args().to_string())).unwrap();
+    let mut text = Vec::new();
+    print(input.files(), folder, &mut text, |message| panic!("{message:?}")).unwrap();
+    (events, String::from_utf8(text).unwrap())
+}
+
+/// Returns the argument and Babeltrace's text of a field after a byte, because each event needs at
+/// least one bit.
+fn field(class: Value, bytes: &[u8]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let fragments = [
+        json!({ "type": "data-stream-class" }),
+        json!({
+            "type": "event-record-class",
+            "payload-field-class": structure(&[("n", unsigned(json!({}))), ("f", class)]),
+        }),
+    ];
+    trace(folder.path(), &fragments, &[&[1], bytes].concat());
+    let (events, text) = read(folder.path());
+    assert_eq!(events.len(), 1, "{events:?}");
+    let text = text.split_once("{ n = 1, f = ").expect(&text).1.trim_end();
+    let argument = events[0].strip_prefix("n=1, ").expect(&events[0]);
+    (argument.to_owned(), text.strip_suffix(" }").expect(text).to_owned())
+}
+
+#[test]
+fn each_kind_of_number_has_its_text() {
+    let base = |base: u8| json!({ "preferred-display-base": base });
+    let cases = [
+        (unsigned(json!({})), 200, "f=200", "200"),
+        (unsigned(base(16)), 0x0A, "f=0x0A", "0xA"),
+        (unsigned(base(8)), 0o17, "f=15", "017"),
+        (unsigned(base(2)), 5, "f=5", "0b00000101"),
+        (signed(json!({})), 0xFE, "f=-2", "-2"),
+        (signed(base(16)), 0xFE, "f=-2", "0xFE"),
+        (signed(base(8)), 0xFE, "f=-2", "0776"),
+        (signed(base(2)), 0xFE, "f=-2", "0b11111110"),
+        (byte("fixed-length-boolean", json!({})), 0, "f=false", "false"),
+        (byte("fixed-length-boolean", json!({})), 8, "f=true", "true"),
+        (byte("fixed-length-bit-array", json!({})), 0x1F, "f=0x1F", "0x1F"),
+        (
+            byte("fixed-length-bit-map", json!({ "flags": { "a": [[0, 0]], "b": [[1, 4]] } })),
+            0x13,
+            "f=0x13",
+            "0x13",
+        ),
+        (
+            unsigned(json!({ "mappings": { "low": [[0, 9]], "five": [[5, 5]] } })),
+            5,
+            "f=five",
+            "( \"five\", \"low\" : container = 5 )",
+        ),
+        (
+            signed(json!({ "mappings": { "below": [[-9, -1]] } })),
+            0xFF,
+            "f=below",
+            "( \"below\" : container = -1 )",
+        ),
+    ];
+    for (class, value, argument, text) in cases {
+        assert_eq!(field(class.clone(), &[value]), (argument.into(), text.into()), "{class}");
+    }
+    let none = signed(json!({ "mappings": { "below": [[-9, -2]] } }));
+    assert_eq!(field(none, &[0xFF]).1, "( <unknown> : container = -1 )");
+}
+
+#[test]
+fn numbers_of_several_bytes_have_their_value() {
+    let float = |length: u32| {
+        json!({
+            "type": "fixed-length-floating-point-number", "length": length,
+            "byte-order": "big-endian",
+        })
+    };
+    let variable = |kind: &str, more: Value| {
+        let mut class = json!({ "type": format!("variable-length-{kind}") });
+        class.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        class
+    };
+    let mappings = json!({ "mappings": { "large": [[10_000, 20_000]] } });
+    // In LEB128, the bytes are 0x7F + 0x7E * 128, or the same with a sign.
+    let leb: &[u8] = &[0xFF, 0x7E];
+    let named = "( \"large\" : container = 16255 )";
+    let cases: [(Value, &[u8], &str, &str); 6] = [
+        (float(32), &(-1.5_f32).to_be_bytes(), "f=-1.5", "-1.5"),
+        (float(64), &0.1_f64.to_be_bytes(), "f=0.1", "0.1"),
+        (variable("signed-integer", json!({})), leb, "f=-129", "-129"),
+        (variable("unsigned-integer", json!({})), leb, "f=16255", "16255"),
+        (variable("unsigned-integer", mappings.clone()), leb, "f=16255", named),
+        (variable("unsigned-enumeration", mappings), leb, "f=16255", named),
+    ];
+    for (class, bytes, argument, text) in cases {
+        assert_eq!(field(class.clone(), bytes), (argument.into(), text.into()), "{class}");
+    }
+}
+
+/// Returns the error for a trace with this field.
+fn error(class: Value) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let fragments = [
+        json!({ "type": "data-stream-class" }),
+        json!({ "type": "event-record-class", "payload-field-class": structure(&[("f", class)]) }),
+    ];
+    trace(folder.path(), &fragments, &[0; 32]);
+    let read = Input::open(folder.path(), Settings::default())
+        .and_then(|mut input| input.for_each(|_| ()));
+    read.unwrap_err().to_string()
+}
+
+#[test]
+fn a_float_of_another_size_is_refused_with_its_size() {
+    for length in [0, 8, 16, 31, 33, 48, 63, 65, 96, 127, 128, 129, 160] {
+        let found = error(json!({
+            "type": "fixed-length-floating-point-number", "length": length,
+            "byte-order": "big-endian",
+        }));
+        // These sizes of IEEE 754 are valid, but not supported.
+        let expected = match length {
+            16 | 128 | 160 => "a floating-point number of 32 or 64 bits",
+            _ => "16, 32, 64 or 128 bits or more",
+        };
+        let expected = format!(": expected {expected}, found {length}");
+        assert!(found.ends_with(&expected), "{found}");
+    }
+}
+
+#[test]
+fn each_kind_of_text_and_bytes_has_its_text() {
+    let zero = |encoding: &str| json!({ "type": "null-terminated-string", "encoding": encoding });
+    let sized = |length: u32| json!({ "type": "static-length-string", "length": length });
+    let blob = |length: u32| json!({ "type": "static-length-blob", "length": length });
+    let list = |length: u32| {
+        let element = unsigned(json!({}));
+        json!({ "type": "static-length-array", "length": length, "element-field-class": element })
+    };
+    let both = structure(&[("x", unsigned(json!({}))), ("y", blob(2)), ("z", sized(1))]);
+    let cases: [(Value, &[u8], &str, &str); 13] = [
+        (
+            zero("utf-8"),
+            b"a\x07\x08\x1B\x0C\n\r\t\x0B\x01\x7F\\'\"?z\0",
+            r#"f=a\x07\x08\x1b\x0c\n\r\t\x0b\x01\x7f\'"?z"#,
+            r#""a\a\b\e\f\n\r\t\v\x01\x7f\\\'\"\?z""#,
+        ),
+        (zero("utf-16le"), b"h\0i\0\0\0", "f=hi", "\"hi\""),
+        (zero("utf-16be"), b"\0h\0i\0\0", "f=hi", "\"hi\""),
+        (zero("utf-32le"), b"h\0\0\0i\0\0\0\0\0\0\0", "f=hi", "\"hi\""),
+        (zero("utf-32be"), b"\0\0\0h\0\0\0i\0\0\0\0", "f=hi", "\"hi\""),
+        (sized(4), b"ab\0c", "f=ab", "\"ab\""),
+        (sized(0), b"", "f=", "\"\""),
+        (blob(3), &[1, 2, 255], "f=0102FF", "[ [0] = 1, [1] = 2, [2] = 255 ]"),
+        (blob(0), &[], "f=", "[ ]"),
+        (list(2), &[3, 4], "f=[ 3, 4 ]", "[ [0] = 3, [1] = 4 ]"),
+        (list(0), &[], "f=[ ]", "[ ]"),
+        (
+            both,
+            &[1, 2, 3, b'q'],
+            "f={ x = 1, y = [0203], z = q }",
+            "{ x = 1, y = [ [0] = 2, [1] = 3 ], z = \"q\" }",
+        ),
+        (structure(&[]), &[], "f={ }", "{ }"),
+    ];
+    for (class, bytes, argument, text) in cases {
+        assert_eq!(field(class.clone(), bytes), (argument.into(), text.into()), "{class}");
+    }
+}
+
+#[test]
+fn an_optional_field_has_a_text_if_it_is_absent() {
+    let folder = tempfile::tempdir().unwrap();
+    let members = structure(&[
+        ("s", unsigned(json!({}))),
+        (
+            "o",
+            json!({
+                "type": "optional", "field-class": unsigned(json!({})),
+                "selector-field-location": { "path": ["s"] },
+                "selector-field-ranges": [[1, 1]],
+            }),
+        ),
+    ]);
+    let fragments = [
+        json!({ "type": "data-stream-class" }),
+        json!({ "type": "event-record-class", "payload-field-class": members }),
+    ];
+    trace(folder.path(), &fragments, &[1, 7, 0]);
+    let (_, text) = read(folder.path());
+    assert_eq!(text, ": { s = 1, o = 7 }\n: { s = 0, o = <none> }\n");
+}
+
+/// Values before the events of a packet: a structure, a float, a text and bytes.
+#[test]
+fn the_context_of_a_packet_has_values_of_each_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let float = json!({ "type": "fixed-length-floating-point-number", "length": 32,
+                        "byte-order": "big-endian" });
+    let context = structure(&[
+        ("number", unsigned(json!({}))),
+        ("real", float.clone()),
+        ("text", json!({ "type": "null-terminated-string" })),
+        ("blob", json!({ "type": "static-length-blob", "length": 2 })),
+        (
+            "both",
+            structure(&[
+                ("number", unsigned(json!({}))),
+                ("real", float),
+                ("text", json!({ "type": "null-terminated-string" })),
+                ("blob", json!({ "type": "static-length-blob", "length": 2 })),
+            ]),
+        ),
+    ]);
+    let fragments = [
+        json!({ "type": "data-stream-class", "packet-context-field-class": context }),
+        json!({ "type": "event-record-class",
+                "payload-field-class": structure(&[("f", unsigned(json!({})))]) }),
+    ];
+    let mut bytes = vec![7];
+    for start in [b"one\0\x01\x02".as_slice(), b"\x08"] {
+        if start.len() > 1 {
+            bytes.extend(2.5_f32.to_be_bytes());
+        }
+        bytes.extend(start);
+    }
+    bytes.extend((-0.25_f32).to_be_bytes());
+    bytes.extend(b"two\0\x03\x04\x63");
+    trace(folder.path(), &fragments, &bytes);
+    let (events, text) = read(folder.path());
+    let values = "number=7, real=2.5, text=one, blob=0102, \
+                  both={ number = 8, real = -0.25, text = two, blob = [0304] }";
+    assert_eq!(events, [format!("f=99, {values}")]);
+    let of = |number: u8, real: f32, text: &str, [a, b]: [u8; 2]| {
+        format!(
+            "number = {number}, real = {real}, text = \"{text}\", blob = [ [0] = {a}, [1] = {b} ]"
+        )
+    };
+    let (first, second) = (of(7, 2.5, "one", [1, 2]), of(8, -0.25, "two", [3, 4]));
+    assert_eq!(text, format!(": {{ {first}, both = {{ {second} }} }}, {{ f = 99 }}\n"));
+}
