@@ -34,7 +34,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// Checks that a trace has the task of the question.
+    /// Checks that a trace contains the task of the question.
     ///
     /// # Errors
     /// Returns [`NoPath::UnknownTask`] if the trace does not contain it.
