@@ -189,7 +189,8 @@ export function parts(text, wanted) {
     const lower = text.toLowerCase();
     const list = [];
     let from = 0;
-    // The lower case of some letters is longer, so that places in the two texts differ.
+    // Some letters become longer in lower case; positions in the two texts then differ, so mark
+    // nothing.
     for (let at = wanted && lower.length === text.length ? lower.indexOf(wanted) : -1; at >= 0; at = lower.indexOf(wanted, from)) {
         list.push(text.slice(from, at), text.slice(at, at + wanted.length));
         from = at + wanted.length;

@@ -1,4 +1,5 @@
-// The shares of contexts, interrupts and idle cores in a time. The shares of each row add up to the whole time.
+// The shares that contexts, interrupts and idle cores have in a span of time. The shares of each
+// row add up to the whole time.
 
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, STATES } from "./model.js";
 
@@ -30,7 +31,8 @@ export function shares(model, lanes, from, to) {
         return { name: lane.label, lane, times: [times[RUNNING], ready, times[BLOCKED], Math.max(rest, 0)], asleep: times[SLEEPING] };
     });
     const used = rows.filter(({ times, asleep }) => times[0] + times[1] + times[2] + asleep > 0).sort((a, b) => b.times[0] - a.times[0]);
-    // Less than the last decimal of a share is not another state.
+    // A rest below the last decimal of a share would be shown as 0, so it does not count as another
+    // state.
     const isSleep = used.every(({ times, asleep }) => times[3] - asleep <= (to - from) / 2000);
     const cores = model.rows.filter((/** @type {any} */ { kind }) => kind === "core");
     const sum = (/** @type {number} */ state) => cores.reduce((/** @type {number} */ all, /** @type {any} */ { spans }) =>

@@ -409,7 +409,8 @@ function drawEvents({ ink, model, view, contexts, left, x, time }, lane, { y, he
     while (first < last) {
         const column = Math.floor(x(at[first]) - left);
         const next = Math.max(lowerBound(at, time(left + column + 1), first, last), first + 1);
-        // The bar of a single event is half as high as the lane; each doubling of the events makes the bar higher.
+        // The bar of a single event is half as high as the lane; each doubling of the number of
+        // events makes the bar higher.
         const part = height * Math.min(1, 0.5 + Math.log2(next - first) / 16);
         ink.fillRect(left + column, y + height - part, 1.5, part);
         first = next;

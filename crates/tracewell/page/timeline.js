@@ -174,7 +174,7 @@ export class Timeline {
         ink.beginPath();
         ink.rect(0, AXIS, LEFT, height - AXIS);
         ink.clip();
-        // A name of which only a part fits would be a leftover of letters at the edge.
+        // Draw no name that fits only in part, because its letters would be cut at the edge.
         const isWhole = (/** @type {import("./rows.js").Lane} */ lane) => {
             const middle = this.top(lane) + lane.height / 2;
             return middle - NAME / 2 >= AXIS && middle + NAME / 2 <= height;

@@ -34,7 +34,7 @@ const TINY: (&str, &[&str]) = ("threadx/tiny.trx", &["rate=1000000"]);
 /// The trace has four damaged records and four gaps with 54 events.
 const DAMAGED: (&str, &[&str]) = ("rkh/ahsm-overrun.bin", &[]);
 
-/// Figures that are the same for each name.
+/// Figures that have the same values for every name.
 struct Given(Result<Vec<Value>, String>);
 
 impl Figures for Given {
@@ -191,7 +191,7 @@ fn the_value_that_is_nearest_to_the_limit_or_furthest_beyond_it_decides() {
         ("= 10 ticks", &[10, 10], ""),
         ("= 10 ticks", &[9, 12, 10], "12 ticks, expected = 10 ticks (task 12)"),
         ("= 10 ticks", &[8, 11], "8 ticks, expected = 10 ticks (task 8)"),
-        // Of equal differences, the first counts.
+        // If two differences are equal, the message states the first value.
         ("= 10 ticks", &[8, 12], "8 ticks, expected = 10 ticks (task 8)"),
         ("!= 10 ticks", &[9, 12, 11], ""),
         ("!= 10 ticks", &[9, 12, 10], "10 ticks, expected != 10 ticks (task 10)"),

@@ -189,8 +189,8 @@ fn bytes_after_the_last_member_or_frame_are_described() {
 #[test]
 fn a_window_that_is_too_large_is_refused_with_its_size() {
     let mut bytes = ZSTD.to_vec();
-    // Without the flag 0x20 of the descriptor, the next byte is the exponent of the window's size,
-    // less 10, in the upper five bits.
+    // If the descriptor does not have the flag 0x20, the upper five bits of the next byte are the
+    // exponent of the window's size, minus 10.
     bytes[4] &= 0xDF;
     bytes[5] = 23 << 3;
     let error = read(&bytes).unwrap_err().to_string();

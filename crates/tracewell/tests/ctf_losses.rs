@@ -1,5 +1,5 @@
-//! Tests how the numbers in the packets of a CTF stream show what is missing: numbers of packets,
-//! and counts of discarded events.
+//! Tests how a CTF stream shows losses: by the numbers of its packets, and by the counts of
+//! discarded events in them.
 
 mod support;
 
@@ -63,7 +63,7 @@ fn losses(packets: &[(u8, u8)]) -> Vec<(LossCause, Option<u64>, u64)> {
     log.losses.iter().map(|loss| (loss.cause, loss.events, loss.before)).collect()
 }
 
-/// Of 256 numbers, a step of more than half is a step back.
+/// Packet numbers have 8 bits here. A step of at least 128 is a step back.
 #[test]
 fn numbers_of_packets_show_missing_packets() {
     let missing = |before| (LossCause::Missing, None, before);

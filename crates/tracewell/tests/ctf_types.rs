@@ -20,8 +20,8 @@ fn text(folder: &Path, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the first part of Babeltrace's details, which has the types. Sorts the labels, because
-/// their order differs.
+/// Returns the first part of Babeltrace's details, which contains the types. Sorts the labels,
+/// because their order differs.
 fn answer(details: &str) -> String {
     let mut lines: Vec<&str> = details.lines().take_while(|line| !line.is_empty()).collect();
     let is_label = |line: &&str| line.ends_with(']');

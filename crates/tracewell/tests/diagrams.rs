@@ -361,8 +361,8 @@ fn threads_send_through_queues_and_semaphores() {
             *arrows.entry((participant(from), what, participant(to))).or_insert(0) += 1;
         }
     }
-    // Each put has one arrow. Each object has one more get than it has puts, because the last get
-    // still waits at the end of the trace.
+    // Each put has one arrow. For each object, there is one more get than there are puts, because
+    // the last get still waits at the end of the trace.
     let arrow = |from: &str, what: &str, to: &str| {
         ((from.to_owned(), what.to_owned(), to.to_owned()), if what == "samples" { 29 } else { 25 })
     };

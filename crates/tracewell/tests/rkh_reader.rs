@@ -1071,7 +1071,8 @@ fn a_step_continues_after_fast_frames_until_one_ends_it() {
     assert_eq!(contexts.map(|context| context.name.as_str()).collect::<Vec<_>>(), expected);
 }
 
-/// Returns the frames of a capture in different settings, without its configuration record.
+/// Converts the frames of a capture from one set of settings to another, without the configuration
+/// record.
 fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
     let bytes = include_bytes!("fixtures/rkh/ahsm-a.bin");
     let schema = schema(Dialect::V3_4);

@@ -398,8 +398,8 @@ fn a_server_that_names_its_task_serves_that_one() {
     assert_eq!(served(&records), [(1, Some(HIGH), 11, Some(0))]);
 }
 
-/// A kernel with a constant-bandwidth server. The server's task ran 24,850,596 ticks in total (a
-/// sum over the records), and the server's budget is 2 ms.
+/// A kernel with a constant-bandwidth server. The server's task ran for 24,850,596 ticks in total
+/// (a sum over the records), and the server's budget is 2 ms.
 #[test]
 fn a_constant_bandwidth_server_supplies_the_execution_of_its_task() {
     let bytes = std::fs::read(support::fixture("shark/cbs_server.dat")).unwrap();

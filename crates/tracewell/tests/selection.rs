@@ -183,7 +183,7 @@ fn a_range_of_numbered_events_ends_after_the_tick_of_its_last_event() {
     assert_eq!(calls.covered, [Covered { from: 415, until: None, before: 3, not_selected: 0 }]);
 }
 
-/// Events 2 to 10 create semaphores, and three later ones; event 10 is at tick 491.
+/// Events 2 to 10 and three later events create semaphores; event 10 is at tick 491.
 #[test]
 fn a_range_counts_the_events_that_the_selection_leaves_out() {
     let events = words(&["tx_semaphore_create"]);

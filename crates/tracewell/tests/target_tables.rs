@@ -1,4 +1,4 @@
-//! Tests that all lists of the events of kernels agree with the schema: the generated table of
+//! Tests that all lists of kernel events agree with the schema: the generated table of
 //! `tracewell-wire`, the ids in Rust, and the macros in C. After changing the schema, run `BLESS=1
 //! cargo test -p tracewell --test target_tables` to rewrite the table, and check the difference.
 

@@ -107,7 +107,7 @@ fn a_file_names_user_events_of_threadx_and_gives_them_a_meaning() {
     let received: Vec<_> = events.iter().filter(|(label, _)| label == "received").collect();
     assert!(!received.is_empty());
     assert!(received[0].1.starts_with("device=UART 2, count=0"), "{received:?}");
-    // Keys that the file does not have keep the values of the dialect.
+    // Keys that are not in the file keep the values of the dialect.
     let command = events.iter().find(|(label, _)| label == "command").unwrap();
     assert!(command.1.starts_with("arg1=0x00000001, arg2="), "{command:?}");
     let lock = events.iter().find(|(label, _)| label == "lock").unwrap();

@@ -155,7 +155,7 @@ test("clicks on a bar of a distribution select its spans, the longest first", op
     await page.close();
 });
 
-test("in the sequence view, each time of an event has equal width, and the address stores this view", options, async () => {
+test("in the sequence view, all times of events have equal width, and the address stores this view", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`);
     await page.keyboard.press("q");
     await hash(page, /q=1/);

@@ -35,7 +35,7 @@ test("each inversion has its label in the panel, with the inheritance of its mut
     await page.close();
 });
 
-test("the link to the holder selects the hold, and back returns to the wait", options, async () => {
+test("the link to the holder selects the hold, and a step back returns to the wait", options, async () => {
     const { page, faults } = await example(WAIT);
     await page.locator("#details dd").first().getByText("logger").click();
     await stated(page, "mutex log file held by logger");
@@ -82,7 +82,7 @@ test("labels on the timeline can be clicked, and do not let clicks through", opt
     await page.close();
 });
 
-test("a text at the pointer disappears at a key, and the time at the pointer stays", options, async () => {
+test("a key hides the text at the pointer, but not the time at the pointer", options, async () => {
     const { page, faults } = await example();
     const box = await page.locator("#timeline").boundingBox();
     const tip = page.locator("#tip");
@@ -106,7 +106,8 @@ test("a range snaps to the ends of spans, and the list and the panel show it", o
     const { page, faults } = await example(WAIT.replace(/&.*/, ""));
     const box = await page.locator("#timeline").boundingBox();
     const x = (/** @type {number} */ ticks) => box.x + 200 + ((ticks - 4_155_000) / 197_000) * 772;
-    // The wait of control lasts from 4,214,550 to 4,278,800. The pointer is a few pixels beside its ends.
+    // The wait of control lasts from 4,214,550 to 4,278,800. The pointer is a few pixels away from
+    // the ends of the wait.
     await page.keyboard.down("Shift");
     await page.mouse.move(x(4_214_550) + 3, box.y + 294);
     await page.mouse.down();
@@ -202,7 +203,7 @@ test("all rows are visible at first if they fit, and both borders can be moved w
     await page.close();
 });
 
-test("the bars of a histogram leave room for their numbers, in proportion to these", options, async () => {
+test("the bars of a histogram are proportional to their numbers and leave room for them", options, async () => {
     const { page, faults } = await example("#p=distributions");
     await page.getByRole("button", { name: "mutex log file · 50" }).click();
     assert.match(await page.textContent("#distributions"), /50 holds · least .* median /);

@@ -65,7 +65,7 @@ test("the label of an inversion compares it with the whole wait, in one unit if 
     assert.equal(invertedPart(model, 0), "190 µs of 8.9 ms");
 });
 
-test("a length has a rank among others", () => {
+test("the page states the rank of a length among others", () => {
     assert.deepEqual([[5, [5, 3, 4]], [4, [5, 3, 4]], [3, [5, 4, 3, 3]], [3, [3, 3]], [3, [3, 3, 3]], [3, [3]]]
         .map(([length, all]) => rankText(Number(length), /** @type {number[]} */ (all))),
     ["longest of 3", "2nd longest of 3", "3rd longest of 4", "both are equal", "all 3 are equal", ""]);
@@ -86,7 +86,8 @@ test("the shares of each context, and those of a core, add up to the whole time"
     assert.deepEqual(rows.map(({ name, times }) => [name, ...times]),
         [["b", 15, 15, 0, 70], ["a", 10, 20, 30, 40], ["c", 0, 0, 0, 100], ["interrupts", 5], ["idle", 70]]);
     assert.equal(rows.reduce((sum, { times }) => sum + times[0], 0), 100);
-    // A context that is not yet known has no row, and does not make the column another one.
+    // A context whose state is not known yet has no row, and does not change the heading of the
+    // column.
     const absent = { ...a, row: { spans: spansOf([0], [0], [0], 100) } };
     assert.deepEqual(shares(model, /** @type {any} */ ([b, absent]), 0, 100).columns, columns);
     const unknown = { ...a, row: { spans: spansOf([0, 10], [0, 1], [0, 0], 100) } };
@@ -129,7 +130,7 @@ test("arguments with addresses follow those that a reader needs", () => {
     assert.deepEqual(argumentsIn(""), []);
 });
 
-test("a wait for an object names it after `for`, and a state does not", () => {
+test("the label of a wait names the object after `for`, and the label of a state names none", () => {
     const model = Object.assign(Object.create(Model.prototype), { reasons: [
         { what: "mutex", object: "log", code: "mutex", holder: 0 }, { what: null, object: null, code: "suspended", holder: 0 }] });
     assert.deepEqual([0, 1, 2].map((reason) => model.waitText(reason)), ["for mutex log", "suspended", "for not recorded"]);
@@ -147,7 +148,7 @@ test("back restores the time, the range and the selection, and forward repeats t
     assert.deepEqual([view.from, view.to, view.range, view.selection], [100, 300, [150, 200], { row: 1, span: 2 }]);
     view.forward();
     assert.deepEqual([view.from, view.to, view.range, view.selection], [500, 600, null, { whole: 4 }]);
-    // A selection at the same time is a step of its own, but equal states are one step.
+    // A new selection at the same visible time is a separate step, but equal views are one step.
     const before = view.past.length;
     view.remember();
     view.remember();
@@ -230,7 +231,7 @@ test("text on each colour of contexts has enough contrast, in both themes", () =
     assert.equal(textOn("#0072b2"), "#ffffff");
 });
 
-test("rows grow into the room that is left, but not far, and never shrink", () => {
+test("rows grow into free room up to a limit, and never shrink", () => {
     const lanes = /** @type {any} */ ([{ kind: "group", group: "A" }, { kind: "context", group: "A", label: "a" }, { kind: "context", group: "A", label: "b" }]);
     const heights = (/** @type {number} */ room) => placed(lanes, new Set(), room).shown.map(({ height }) => height);
     assert.deepEqual([heights(0), heights(86), heights(106), heights(1000)], [[22, 32, 32], [22, 32, 32], [22, 42, 42], [22, 48, 48]]);
@@ -241,7 +242,7 @@ test("the list gets the room that the rows leave, within limits", () => {
     assert.deepEqual([[754, 584], [754, 700], [1394, 600], [300, 250]].map(([all, needed]) => listHeight(all, needed)), [170, 241, 627, 96]);
 });
 
-test("the axis of a histogram has ticks at beginnings of bars, and at its ends", () => {
+test("the axis of a histogram has ticks at the beginnings of bars and at both ends", () => {
     const bars = Array.from({ length: 14 }, (_, i) => ({ from: i, to: i + 1, first: 0, count: 1 }));
     assert.deepEqual(ticks(bars.slice(0, 12)).map(({ time }) => time), [0, 2, 4, 6, 8, 10, 12]);
     // A tick at 12 would be too close to the end.

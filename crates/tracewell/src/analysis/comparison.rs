@@ -8,7 +8,7 @@
 //! values are equal, the test is conservative: the true probability is not higher than the result.
 //!
 //! A small probability alone does not show that a change matters: if there are many values, even a
-//! tiny change has a small probability. So the result also has two effect sizes.
+//! tiny change has a small probability. So the result also contains two effect sizes.
 
 use super::Bucket;
 

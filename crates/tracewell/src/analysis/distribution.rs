@@ -189,10 +189,10 @@ impl Distribution {
         Some((distances / count as f64 - rest * rest).max(0.0).sqrt())
     }
 
-    /// Returns a quantile, or `None` if there are no values: the lowest value such that at least
-    /// the given fraction of all values does not exceed it. If there are more than [`MAX_EXACT`]
-    /// values, the result is never lower than the exact quantile, and exceeds it by less than 1/128
-    /// (0.8 %).
+    /// Returns a quantile: the lowest value such that at least the given fraction of all values
+    /// does not exceed it. Returns `None` if there are no values. If there are more than
+    /// [`MAX_EXACT`] values, the result is never lower than the exact quantile, and exceeds it by
+    /// less than 1/128 (0.8 %).
     pub fn quantile(&self, quantile: Quantile) -> Option<u64> {
         let mut rank = quantile.rank(self.count)?;
         let bucket = self.buckets().into_iter().find(|bucket| {
@@ -269,9 +269,9 @@ impl Values {
     }
 }
 
-/// Returns the index of the bucket of a value.
+/// Returns the index of the bucket that contains a value.
 fn index(value: u64) -> usize {
-    // The number of lowest bits that may differ within the bucket.
+    // Number of lowest bits in which the numbers of the bucket can differ.
     let shift = (u64::BITS - value.leading_zeros()).saturating_sub(PRECISION + 1);
     ((shift as usize) << PRECISION) + (value >> shift) as usize
 }

@@ -112,7 +112,8 @@ pub(in crate::analysis) struct Place {
     index: u32,
 }
 
-/// The distributions of a part of an analysis, in the order of their first times.
+/// The distributions of one part of an analysis, in the order in which their first times were
+/// added.
 #[derive(Clone, Debug)]
 pub(in crate::analysis) struct Distributions<S> {
     wanted: bool,

@@ -203,7 +203,7 @@ impl Statistic {
         Self::Deviation,
     ];
 
-    /// Returns the word for the statistic in rules, which begins with a point.
+    /// Returns the word for the statistic in rules; it begins with a point.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Count => ".count",

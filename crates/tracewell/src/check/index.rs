@@ -117,7 +117,7 @@ impl<'r> Index<'r> {
         parts
     }
 
-    /// Makes steps process every event, or only the events to which their patterns refer.
+    /// Lets steps process every event, or only the events to which their patterns refer.
     pub(super) fn set_awake(&mut self, part: Part, awake: bool) {
         match (self.awake.binary_search(&part), awake) {
             // The list stays sorted, so that parts are processed in the order of the rules.

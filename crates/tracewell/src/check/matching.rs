@@ -119,8 +119,8 @@ impl<'r> Matcher<'r> {
     }
 
     /// Compares an event with the alternatives of a pattern. The first alternative that matches
-    /// sets its variables that have no value yet. If no alternative matches, variables do not
-    /// change.
+    /// sets those of its variables that have no value yet. If no alternative matches, variables do
+    /// not change.
     pub(super) fn matches(
         &mut self,
         pattern: &Pattern,

@@ -230,7 +230,7 @@ impl<'r> RuleRun<'r> {
         }
     }
 
-    /// Lets a statement process an event. Returns a failure if the statement was not broken before.
+    /// Passes an event to a statement. Returns a failure if the statement was not broken before.
     fn statement(
         &mut self,
         position: u32,

@@ -23,8 +23,8 @@ use crate::source::Span;
 pub struct Rules {
     /// The unnamed rule of the file, followed by the named rules.
     pub(super) rules: Vec<Rule>,
-    /// The shapes. Each consists of a name of events and the fields that conditions use. Patterns
-    /// of the same shape share a plan for each event id.
+    /// The shapes. Each consists of an event name and the fields that conditions use. Patterns of
+    /// the same shape share a plan for each event id.
     pub(super) shapes: Vec<Shape>,
     /// True if a limit is given in seconds.
     pub(super) timed: bool,
@@ -193,7 +193,7 @@ pub(super) struct Pattern {
 /// A name, and conditions on fields.
 #[derive(Clone, Debug)]
 pub(super) struct EventPattern {
-    /// Index of the shape, which contains the fields of the conditions in the same order.
+    /// Index of the shape. The shape contains the fields of the conditions in the same order.
     pub(super) shape: u32,
     pub(super) conditions: Box<[Condition]>,
 }

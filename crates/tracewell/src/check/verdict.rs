@@ -131,7 +131,7 @@ impl RuleResult {
     }
 }
 
-/// The result of a rule in a word.
+/// The result of a rule as one word.
 ///
 /// # Examples
 ///

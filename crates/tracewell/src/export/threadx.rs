@@ -44,7 +44,7 @@ pub static EXPORT: Export = Export {
     output: Output::File(write),
 };
 
-/// Address of the dump in target memory if the source has no address.
+/// Address of the dump in target memory, for sources that state no address.
 const BASE: u64 = 0x2000_0000;
 
 fn write(

@@ -51,7 +51,7 @@ impl Room {
     }
 }
 
-/// Returns the total size of the blocks of a file in bytes.
+/// Returns the total size of a file's blocks in bytes.
 #[cfg(unix)]
 fn allocated(file: &Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt;

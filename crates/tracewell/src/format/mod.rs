@@ -146,7 +146,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns a format with a name, a function to recognise it, and a decoder. By default, the
+    /// Creates a format from a name, a function that recognises it, and a decoder. By default, the
     /// format has no predefined events and no options, and its input can grow.
     pub const fn new(
         name: &'static str,
@@ -271,7 +271,7 @@ impl Format {
     }
 }
 
-/// Returns the error for a schema file for a format that does not exist.
+/// Returns the error for a schema file whose format does not exist.
 fn no_format(file: &Extension) -> SchemaError {
     let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
     let meant = did_you_mean(nearest(file.format(), names.iter()));

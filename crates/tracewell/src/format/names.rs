@@ -23,8 +23,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Creates a list that is used for many traces. If a trace contains none of its numbers, this
-    /// is not reported.
+    /// Creates a list that is used for many traces. A trace that contains none of the list's
+    /// numbers causes no warning.
     pub(super) fn of_many_traces() -> Self {
         Self { used: Cell::new(true), ..Self::default() }
     }

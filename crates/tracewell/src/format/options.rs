@@ -134,7 +134,7 @@ impl Options {
         Ok(())
     }
 
-    /// Adds a key with a value, which is stored unchanged.
+    /// Adds a key and its value; the value is stored unchanged.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
         self.list.push((key.to_owned(), value.into()));
     }

@@ -100,7 +100,7 @@ pub struct DefaultOption {
     pub place: String,
 }
 
-/// A file with names, to which a configuration file refers.
+/// A file of names that a configuration file refers to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DefaultNames {
     /// Name of the format that reads the file.

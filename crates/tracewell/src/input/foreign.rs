@@ -43,7 +43,7 @@ pub(super) fn kind(start: &[u8]) -> Option<String> {
     }
 }
 
-/// Returns the kind of a file of another program, or of a text.
+/// Returns the kind of a file that another program wrote, or of a text file.
 #[cfg(feature = "elf")]
 pub(super) fn name(start: &[u8]) -> Option<&'static str> {
     trace(start).or_else(|| other(start))

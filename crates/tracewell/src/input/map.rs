@@ -77,7 +77,7 @@ impl Bytes {
     }
 
     /// Returns the file's current length if the file is shorter than when it was mapped. Bytes
-    /// beyond this length may not come from the file.
+    /// beyond this length need not come from the file.
     pub fn is_cut(&self) -> Option<u64> {
         let Self::Mapped(Mapping { map, file, .. }) = self else { return None };
         let length = match file {

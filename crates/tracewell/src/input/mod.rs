@@ -459,8 +459,8 @@ fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Adds the data of the sidecars of a trace of `length` bytes. Most traces have no sidecar. A
-/// sidecar that exists and cannot be read causes a warning.
+/// Adds the data of a trace's sidecars; the trace has `length` bytes. Most traces have no sidecar.
+/// A sidecar that exists and cannot be read causes a warning.
 fn sidecars(path: &Path, length: u64, diagnostics: &mut Diagnostics) {
     for sidecar in FORMATS.iter().filter_map(|format| format.sidecar) {
         let mut name = path.as_os_str().to_owned();

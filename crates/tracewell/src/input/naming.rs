@@ -45,12 +45,12 @@ impl UserNames {
         is_any.then_some(Self { files, ids, symbols, has_symbol: false })
     }
 
-    /// Notes the ids of all following events.
+    /// Stores the ids of all following events.
     pub(super) fn note_ids(&mut self) {
         self.ids.get_or_insert_default();
     }
 
-    /// Notes the ids of these events, and the first address that is within a symbol.
+    /// Stores the ids of these events, and the first address that is within a symbol.
     pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
         if let Some(ids) = &mut self.ids {
             batch.events().for_each(|event| ids.insert(event.id));

@@ -77,7 +77,7 @@ impl Reading {
         self.trace.parts = parts;
     }
 
-    /// Notes the ids of all following events, for [`Trace::ids`].
+    /// Stores the ids of all following events, for [`Trace::ids`].
     pub fn note_ids(&mut self) {
         self.names.get_or_insert_default().note_ids();
     }
@@ -104,7 +104,7 @@ impl Reading {
     }
 
     /// Decodes the bytes so far again, because no bytes have arrived for a while. A decoder that
-    /// waits for more bytes to infer settings may decide now.
+    /// waits for more bytes to infer settings can decide now.
     ///
     /// # Errors
     /// Returns an error if the bytes are not of the format.
@@ -139,8 +139,8 @@ impl Reading {
         sink.loss(trace, &loss)
     }
 
-    /// Notes that the following bytes of the stream are missing, because the compressed data has a
-    /// fault.
+    /// Reports that the following bytes of the stream are missing, because the compressed data has
+    /// a fault.
     pub(super) fn fault(&mut self, fault: &Fault, sink: &mut dyn Sink) -> Flow {
         let Self { trace, window, .. } = self;
         let offset = window.end();
@@ -252,7 +252,7 @@ impl Sink for Watched<'_> {
     }
 
     fn takes_slices(&self, trace: &Trace) -> bool {
-        // Notes about names need every event.
+        // Remarks about names require that this sink sees every event.
         self.names.is_none() && self.stop.is_none() && self.sink.takes_slices(trace)
     }
 

@@ -28,7 +28,7 @@ impl Input {
         self.selection = selection;
     }
 
-    /// Notes the ids of events in the following readings, for [`Trace::ids`]. Then
+    /// Stores the ids of events in the following readings, for [`Trace::ids`]. Then
     /// [`Selection::unknown_names`] can report events that never occurred. [`Input::select`]
     /// implies this if the selection names events.
     pub fn note_ids(&mut self) {

@@ -30,7 +30,7 @@ pub(super) struct Watching<'a> {
     pub(super) bytes: u64,
 }
 
-/// Returns the number of bytes of the events of a batch.
+/// Returns the total size of a batch's events in bytes.
 fn bytes(batch: &Batch<'_>) -> u64 {
     batch.records.offset(batch.len()).saturating_sub(batch.records.offset(0))
 }

@@ -238,7 +238,7 @@ impl<'a> Records<'a> {
         self.bytes.get(start..).and_then(|rest| rest.get(..size)).unwrap_or_default()
     }
 
-    /// Returns the offset of the record of event `row` in the source, in bytes.
+    /// Returns the byte offset, in the source, of the record of event `row`.
     #[inline]
     pub fn offset(&self, row: usize) -> u64 {
         if let Some(offset) = self.offsets.get(row) {

@@ -113,7 +113,7 @@ impl Counter {
         to.wrapping_sub(from).wrapping_add(round)
     }
 
-    /// Returns the timestamp that this counter has `ticks` ticks after `origin`.
+    /// Returns the timestamp that this counter shows `ticks` ticks after `origin`.
     pub fn stamp_after(&self, origin: u64, ticks: u64) -> u64 {
         let modulus = u128::from(self.last) + 1;
         let advance = u128::from(ticks) % modulus;
@@ -416,7 +416,7 @@ mod tests {
         let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let mut clock = Clock::new(None, counter);
         assert_eq!(clock.nanoseconds(5), None);
-        // At three ticks per microsecond, tick 10 is 3333.3 ns after the first event, which is
+        // At three ticks per microsecond, tick 10 is 3333.3 ns after the first event; this is
         // rounded up to 3334.
         clock.change_rate(10, Rate::new(3_000_000, 1).unwrap());
         assert_eq!(

@@ -15,8 +15,8 @@ pub enum Severity {
     Note,
     /// Another command would probably show more. The events of this input are complete.
     Hint,
-    /// All events are decoded, but figures may be wrong. For example, the clock runs in both
-    /// directions.
+    /// All events are decoded, but figures may be wrong. For example, the clock counts both up and
+    /// down.
     Warning,
     /// Part of the input is damaged and was not decoded.
     Damage,
@@ -117,7 +117,7 @@ impl Diagnostics {
         self.add_with(severity, offset, || message.into());
     }
 
-    /// Adds a diagnostic about another file than the input.
+    /// Adds a diagnostic about a file other than the input.
     pub fn add_about(&mut self, file: &str, severity: Severity, message: impl Into<String>) {
         self.push(severity, || Diagnostic {
             severity,

@@ -256,7 +256,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(Span { start, payload: start, end: from_origin(record.end) })
     }
 
-    /// Delivers the batch if it is full or its records have another shape.
+    /// Delivers the batch if it is full, or if its records do not have this shape.
     #[inline]
     fn make_room(&mut self, shape: Shape) -> Flow {
         let EventBuffer { added, claimed, .. } = &*self.buffer;

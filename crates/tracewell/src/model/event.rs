@@ -133,7 +133,7 @@ impl<'a> Event<'a> {
         self.trace.payload.argument(self.row.payload, index)
     }
 
-    /// Returns the bytes of argument `index`, which is a text, bytes or a list. For all other
+    /// Returns the bytes of argument `index`, which is a string, bytes or a list. For all other
     /// arguments, returns an empty slice.
     pub fn bytes(&self, index: usize) -> &'a [u8] {
         let (layout, payload) = (self.trace.payload, self.row.payload);

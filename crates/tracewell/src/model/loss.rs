@@ -91,7 +91,7 @@ pub struct LossCount {
 impl Losses {
     /// Counts a loss under its cause.
     pub fn add(&mut self, loss: &Loss) {
-        // A damaged record and the gap in the numbers that it leaves are one place.
+        // A damaged record and the gap that it leaves in the numbers count as one place.
         if self.last.replace(loss.before) != Some(loss.before) {
             self.places += 1;
         }
@@ -109,7 +109,7 @@ impl Losses {
     }
 
     /// Returns the number of places between events at which events are missing. Losses without an
-    /// event between them are one place.
+    /// event between them count as one place.
     pub fn places(&self) -> u64 {
         self.places
     }

@@ -82,7 +82,7 @@ pub enum Meaning {
     Inherit,
     /// The system starts. All earlier activity has ended.
     Boot,
-    /// The trace begins while the subject runs.
+    /// The subject is already running when the trace begins.
     TraceStart,
     /// The trace ends. Later events are not recorded.
     TraceStop,

@@ -55,7 +55,7 @@ struct Binding {
     from: u64,
     /// `None` if the key refers to no known object from this tick on.
     object: Option<ObjectId>,
-    /// Number of times that the key got another name, up to this binding.
+    /// Number of times that the key was renamed, up to this binding.
     renamed: usize,
 }
 
@@ -343,9 +343,9 @@ impl Objects {
         self.by_key.get(&key).map_or(&[], |lives| &lives.ids)
     }
 
-    /// Returns the latest object that a key named at a time. If `kind` is given, considers only
-    /// objects of this kind. The key of a deleted object refers to this object until it refers to
-    /// another object, unless [`Objects::end`] ended the life of the object.
+    /// Returns the latest object that a key named at a given time. If `kind` is given, considers
+    /// only objects of this kind. The key of a deleted object refers to this object until it refers
+    /// to another object, unless [`Objects::end`] ended the life of the object.
     pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
         let id = self.named(key, ticks, kind).object?;
         Some((id, self.get(id)?))
@@ -363,17 +363,17 @@ impl Objects {
             Some(named) if named.object.is_some() || !self.kinds_share_names => named,
             Some(named) => {
                 let any = of_any();
-                // The name of an object of another kind is valid only as long as no object of the
-                // wanted kind has the key.
+                // The name of an object of another kind is used only while no object of the
+                // requested kind has this key.
                 let (from, until) = (any.from.max(named.from), any.until.min(named.until));
                 NamedAt { from, until, ..any }
             }
         }
     }
 
-    /// Returns the number of times that a key was renamed up to a time. If the key has objects of
-    /// the given kind, counts only the names of these objects. Two events refer to the same object
-    /// only if this number is the same for both.
+    /// Returns the number of times that a key was renamed up to a time. If the key refers to
+    /// objects of the given kind, counts only the names of these objects. Two events refer to the
+    /// same object only if this number is the same for both.
     pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
         // In most traces, no key is ever renamed.
         if !self.has_renamed {

@@ -42,7 +42,7 @@ impl<T: Copy> PerId<T> {
     }
 }
 
-/// A table whose entries are those of a schema.
+/// A table whose entries belong to one schema.
 #[derive(Debug)]
 pub(crate) struct OfSchema<'a, T> {
     table: &'a mut PerId<T>,
@@ -60,7 +60,7 @@ impl<T: Copy> OfSchema<'_, T> {
         &self.table.entries[usize::from(index)]
     }
 
-    /// Makes the entry of an id, and returns its index.
+    /// Creates the entry for an id, and returns its index.
     #[cold]
     #[inline(never)]
     fn add(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {
@@ -112,7 +112,7 @@ mod tests {
         let event = EventType { id: 5000, ..schema.event(52).clone() };
         Arc::make_mut(&mut schema).define(event);
         assert_eq!([5000, 52, 5000].map(|id| get(&schema, id)), [(true, 3), (true, 4), (true, 3)]);
-        // An id without room for an entry is looked up at each event.
+        // If there is no room for an id's entry, the id is looked up at each event.
         assert_eq!([1 << 20, 1 << 20].map(|id| get(&schema, id)), [(false, 5), (false, 6)]);
     }
 }

@@ -21,8 +21,8 @@ use super::schema::SpanRole;
 /// that of `analysis::spans`, so spans with a duration keep their numbers.
 const MAX_OPEN: usize = 1 << 17;
 
-/// Maximum number of ended spans. A batch has fewer events, so the events of a batch find each
-/// span that ends within the batch.
+/// Maximum number of ended spans. A batch has fewer events, so a span that ends within a batch is
+/// still stored when the batch's events refer to it.
 const MAX_ENDED: usize = 1 << 14;
 
 /// A process, and the id of a span in this process.

@@ -49,7 +49,7 @@ impl From<Option<ContextId>> for MaybeContext {
     }
 }
 
-/// A choice made by the scheduler. It contains the context that runs. Some implementations contain
+/// A choice made by the scheduler. It contains the running context. Some implementations contain
 /// further data.
 pub trait Choice: Copy + PartialEq + Default {
     /// Returns the choice of a task that runs on its own behalf.
@@ -71,7 +71,7 @@ impl Choice for MaybeContext {
     }
 }
 
-/// The context that runs and the context on whose behalf it runs. The two are the same context,
+/// The running context, and the context on whose behalf it runs. The two are the same context,
 /// unless the first one holds a resource for which the second one waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OnBehalf {
@@ -93,15 +93,15 @@ impl Choice for OnBehalf {
     }
 }
 
-/// The context that runs, derived from events.
+/// The context that is running, derived from events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Running<C> {
     /// The choice that applies while no interrupt is being served.
     pub(crate) now: C,
     /// The last choice within the interrupt that is being served.
     pub(crate) chosen: C,
-    /// Number of interrupts that are being served. Every event may begin an interrupt, so the
-    /// number has as many bits as the number of events.
+    /// Number of interrupts that are being served. Any event can begin an interrupt, so this number
+    /// needs as many bits as the number of events.
     pub(crate) depth: u64,
     /// True if the trace records the scheduler's choices.
     pub(crate) choices_recorded: bool,
@@ -160,7 +160,7 @@ impl<C: Choice> Running<C> {
         self.depth += 1;
     }
 
-    /// Handles the end of an interrupt, which may name the task that continues.
+    /// Handles the end of an interrupt; this event can name the task that continues.
     pub fn exit(&mut self, continues: Option<ContextId>) {
         match (self.depth, continues) {
             // The interrupt began before the trace. Its end shows the running context, unless the

@@ -155,7 +155,7 @@ impl PayloadLayout {
 /// For dialects whose payloads contain decoded values: finds the bytes of an event's arguments as
 /// they were recorded.
 pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
-    /// Appends the bytes of the arguments of a record. `record` contains the bytes of the source.
+    /// Appends the bytes of a record's arguments. `record` contains the bytes of the source.
     fn append(&self, record: &[u8], out: &mut Vec<u8>);
 
     /// Returns true if the arguments are packed. The bytes of packed arguments do not consist of

@@ -19,8 +19,7 @@ pub const HEAD: usize = 8;
 /// Maximum number of slots of a row. Each slot has one bit in the header.
 pub const MAX_SLOTS: usize = 32;
 
-/// Returns the first word of a row, which contains the bits of filled slots and the number of
-/// slots.
+/// Returns the first word of a row. It contains the bits of filled slots and the number of slots.
 #[inline]
 pub const fn head(present: u32, slots: u32) -> u64 {
     present as u64 | (slots as u64) << 32

@@ -164,10 +164,10 @@ impl Analyses {
         text
     }
 
-    /// Checks that a trace has the task of the requested explanation.
+    /// Checks that a trace contains the task of the requested explanation.
     ///
     /// # Errors
-    /// Returns an error if it has not.
+    /// Returns an error if the trace does not contain it.
     pub fn check(&self, trace: &Trace) -> Result<(), NoPath> {
         self.why.as_ref().map_or(Ok(()), |(question, _)| question.check(trace))
     }

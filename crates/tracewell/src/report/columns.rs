@@ -24,14 +24,14 @@ pub(super) struct Columns {
     is_narrow: bool,
 }
 
-/// Maximum width of the column of contexts. Longer names move the rest of their line to the right.
+/// Maximum width of the context column. Longer names move the rest of their line to the right.
 const MAX_CONTEXT_WIDTH: usize = 32;
-/// Maximum width of the column of contexts on a screen; longer names are cut.
+/// Maximum width of the context column on a screen; longer names are cut.
 const MAX_NARROW_CONTEXT: usize = 16;
-/// Minimum width of the column of contexts on a screen. It leaves room for names that become known
+/// Minimum width of the context column on a screen. It leaves room for names that become known
 /// later.
 const MIN_NARROW_CONTEXT: usize = 12;
-/// Maximum width of the column of events on a screen.
+/// Maximum width of the event column on a screen.
 const MAX_NARROW_EVENT: usize = 20;
 
 impl Columns {
@@ -152,7 +152,7 @@ const MARK: usize = 3;
 /// Blanks before an event.
 pub(super) const GAP: usize = 2;
 
-/// Returns the width of the column of levels. Only instrumented programs have levels.
+/// Returns the width of the level column. Only instrumented programs have levels.
 fn level_width(trace: &Trace) -> usize {
     if trace.schema.has_call_sites() { "ERROR".len() + GAP } else { 0 }
 }

@@ -64,7 +64,7 @@ pub struct DocumentWriter<W> {
 }
 
 impl<W: Write> DocumentWriter<W> {
-    /// Creates a writer of a document of this version.
+    /// Creates a writer for a document of this version.
     pub fn new(out: W, schema: u32) -> Self {
         Self { out, schema, traces: 0 }
     }

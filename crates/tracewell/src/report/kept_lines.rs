@@ -103,13 +103,13 @@ impl<W: Write> Report<W> {
     }
 }
 
-/// Makes and keeps the label of an event id.
+/// Formats and stores the label of an event id.
 #[cold]
 fn keep_label(labels: &mut PerEvent<Option<WideText>>, trace: &Trace, id: u32, columns: Columns) {
     labels.get(id, || WideText::new(&label(trace, id, columns).bytes()));
 }
 
-/// Makes and keeps the cells of context and priority.
+/// Formats and stores the cells of context and priority.
 #[cold]
 fn keep_context(
     text: &mut TextBuffer,

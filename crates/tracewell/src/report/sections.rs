@@ -1,4 +1,5 @@
-//! The sections into which the text of figures is divided, and which of them a trace has.
+//! The sections into which the text of figures is divided. Determines which of them a trace
+//! contains.
 
 use crate::analysis::Range;
 use crate::analysis::machines;

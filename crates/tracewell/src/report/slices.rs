@@ -77,7 +77,7 @@ impl<W: Write> Report<W> {
 }
 
 impl Shown {
-    /// Adds the lines of a part of the trace.
+    /// Adds the lines for a part of the trace.
     fn add(&mut self, part: &Self) {
         self.events += part.events;
         let contexts = self.by_context.len().max(part.by_context.len());

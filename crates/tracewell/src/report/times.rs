@@ -67,7 +67,7 @@ impl Times {
         }
     }
 
-    /// Notes the ticks and nanoseconds of a line.
+    /// Stores the ticks and nanoseconds of a line.
     #[inline(always)]
     pub(super) fn note(&mut self, ticks: u64, time: Option<u64>) {
         self.before = Some((ticks, time));

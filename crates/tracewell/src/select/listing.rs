@@ -17,7 +17,8 @@ pub struct Listing<W> {
 }
 
 impl Listing<io::Sink> {
-    /// Creates a list of all events in a part of a trace. The caller takes its lines.
+    /// Creates a list of all events in a part of a trace. The caller takes the lines out of the
+    /// list.
     pub(crate) fn gathering() -> Self {
         let lines = LineWriter::gathering();
         Self { lines, selector: None, selection: Selection::default(), tail: None }

@@ -94,15 +94,15 @@ pub struct Selection {
 /// Error for a selection that needs data missing from the trace.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectionError {
-    /// The selection has times, but the trace's clock has no known rate.
+    /// The selection contains times, but the trace's clock has no known rate.
     #[error(
         "times need a clock of known rate: give ticks, or the rate with -O rate=TICKS_PER_SECOND"
     )]
     NoRate,
-    /// The selection has dates, but the dates of events are not known.
+    /// The selection contains dates, but the dates of events are not known.
     #[error(transparent)]
     NoDates(#[from] NoDates),
-    /// The selection of a chart has processors, but the trace does not show what ran on them.
+    /// The selection of a chart contains processors, but the trace does not show what ran on them.
     #[error("processors need a trace that records what runs on them; this one does not")]
     NoCores,
 }

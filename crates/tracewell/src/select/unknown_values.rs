@@ -113,7 +113,7 @@ fn written(text: &Text) -> &str {
 }
 
 /// Returns the names that a field can have, and their kind in words. Returns `None` if the field
-/// can have other texts.
+/// can contain any other text.
 fn known_names<'t>(
     field: &Field,
     events: &[&EventType],

@@ -1,5 +1,6 @@
 //! Compares the words that a parser knows with a list of words for the editor grammars, in tests of
-//! parsers. The tests of the grammars in `editors/vscode` check that they highlight each word.
+//! parsers. The tests of the grammars in `editors/vscode` check that the grammars highlight each
+//! word.
 
 use std::path::Path;
 

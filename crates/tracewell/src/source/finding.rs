@@ -118,7 +118,7 @@ impl Excerpt {
         }
     }
 
-    /// Returns the width of a marked text in cells, as the excerpt shows it.
+    /// Returns the number of cells that a marked text occupies in the excerpt.
     fn cells(marked: &str) -> usize {
         let plain = |c: char| if is_plain(c) { c } else { ' ' };
         display_width(&marked.chars().map(plain).collect::<String>())

@@ -164,9 +164,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Creates an entry from an event of a system without hook words. `bytes` are a placeholder
-    /// word, followed by the event's data in its own byte order. The data pointer starts at the
-    /// data, and `$D1` is its first word.
+    /// Creates an entry from an event of a system without hook words. `bytes` consist of a
+    /// placeholder word and then the event's data; the data keep their own byte order. The data
+    /// pointer starts at the data, and `$D1` is its first word.
     pub fn of_event(id: u16, environment: Environment, order: ByteOrder, bytes: &'a [u8]) -> Self {
         let words = bytes.get(environment.word()..).unwrap_or_default();
         let data = words.len();
@@ -193,7 +193,7 @@ impl<'a> Entry<'a> {
         Self { words, ..self }
     }
 
-    /// Returns the same event, with a copy of its bytes that is at the start of a longer buffer.
+    /// Returns the same event with its bytes copied to the start of a longer buffer.
     #[must_use]
     pub(crate) fn padded(self, buffer: &'a [u8]) -> Self {
         debug_assert!(buffer.starts_with(self.bytes));

@@ -225,7 +225,7 @@ pub(super) struct Number {
 /// table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
-    /// The data at the pointer, which advances.
+    /// The data at the pointer; the pointer advances.
     Pointer,
     /// `$D1` to `$D9`, counted from 0.
     Word(u8),
@@ -276,7 +276,7 @@ impl Source {
     }
 }
 
-/// The value that a case compares with, and its result.
+/// The pattern that selects a case, and the case's result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
     pub(super) pattern: Pattern,

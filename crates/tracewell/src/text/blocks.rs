@@ -115,7 +115,7 @@ pub(super) trait Blocks {
     }
 }
 
-/// Returns the digits of a number of 9 to 20 digits, and their number.
+/// For a number of 9 to 20 digits: returns its digits and their count.
 ///
 /// The function returns a block instead of appending it. If the space were an argument, the
 /// compiler would have to keep the position in memory.

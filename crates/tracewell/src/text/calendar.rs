@@ -100,9 +100,9 @@ impl Zone {
         (date, if is_utc { "Z".to_owned() } else { difference(offset) })
     }
 
-    /// Returns the nanoseconds since 1970 of a date of ISO 8601, such as `2026-03-02`,
-    /// `2026-03-02 09:00` or `2026-03-02T09:00:00.5+01:00`. A date without a difference from UTC
-    /// and without a zone in brackets is a date of this zone.
+    /// Returns the nanoseconds since 1970 of a date of ISO 8601, such as `2026-03-02`, `2026-03-02
+    /// 09:00` or `2026-03-02T09:00:00.5+01:00`. A date without a difference from UTC and without a
+    /// zone in brackets is a date in this zone.
     ///
     /// # Errors
     /// Returns an error if the text is not such a date, if the zone's clocks never showed it or
@@ -155,7 +155,7 @@ fn difference(offset: jiff::tz::Offset) -> String {
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// Returns the moment of a number of seconds since 1970, at most the last second of the year 9999.
+/// Converts seconds since 1970 to a moment; the maximum is the last second of the year 9999.
 fn timestamp(seconds: u64) -> Timestamp {
     let seconds = i64::try_from(seconds).ok();
     seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or(Timestamp::MAX)

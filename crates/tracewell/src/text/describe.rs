@@ -511,8 +511,8 @@ fn put_list(out: &mut TextBuffer, names: &mut impl NameCache, at: (&Trace, u64),
     }
 }
 
-/// Appends the label of the object that had this key at a time. Caches the label. The cached label
-/// is valid as long as the key refers to that object.
+/// Appends the label of the object that had this key at a given time. Caches the label. The cached
+/// label is valid as long as the key refers to that object.
 fn put_object(
     out: &mut TextBuffer,
     names: &mut impl NameCache,

@@ -33,7 +33,7 @@ struct KeptIds {
     epoch: u64,
 }
 
-/// The kept texts of the arguments of an event id, with the index of each argument.
+/// The kept texts of an event id's arguments, with the index of each argument.
 #[derive(Debug)]
 struct KeptArguments {
     epoch: u64,
@@ -61,7 +61,8 @@ impl LineDescriber {
         }
     }
 
-    /// Forgets texts that may be wrong for a batch. Call this before the first line of each batch.
+    /// Discards texts that may no longer be valid for a batch. Call this before the first line of
+    /// each batch.
     pub(crate) fn begin(&mut self, rows: &NumberRows<'_>) {
         let trace = rows.trace();
         let (objects, digits) = (trace.objects.changes(), trace.payload.digits());
@@ -149,7 +150,7 @@ impl KeptIds {
     }
 }
 
-/// Makes the text of an argument, and keeps it if it is the same for all events.
+/// Formats the text of an argument, and stores it if it is the same for all events.
 #[inline(never)]
 fn make(
     (text, escape): (&mut TextBuffer, fn(&mut TextBuffer)),
@@ -170,7 +171,7 @@ fn make(
     }
 }
 
-/// Makes the text of a detail and keeps it.
+/// Formats the text of a detail and stores it.
 #[inline(never)]
 fn make_detail(
     (text, escape): (&mut TextBuffer, fn(&mut TextBuffer)),

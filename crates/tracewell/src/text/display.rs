@@ -22,7 +22,7 @@ pub fn display_width(line: &str) -> usize {
     if line.contains('\x1b') { cells(line).map(|(_, _, width)| width).sum() } else { line.width() }
 }
 
-/// Returns a text with blanks after it, so that it fills at least `width` cells.
+/// Returns a text, padded with blanks at its end to at least `width` cells.
 ///
 /// ```
 /// use tracewell::text::padded;

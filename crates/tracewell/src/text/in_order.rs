@@ -24,9 +24,9 @@ pub fn thread_count(chosen: usize) -> usize {
     if chosen == 0 { processors() } else { chosen }.min(MAX_THREADS)
 }
 
-/// Makes `count` texts and writes them in order. Each maker belongs to one thread: `make` appends
-/// the text with a number to an empty buffer. The caller's thread uses the first maker, and calls
-/// `write`. At most four texts per thread are in memory.
+/// Builds `count` texts and writes them in order. Each maker belongs to one thread: `make` appends
+/// the text that has the given number to an empty buffer. The caller's thread uses the first maker,
+/// and calls `write`. At most four texts per thread are in memory.
 ///
 /// If the system cannot create enough threads, the existing threads make all texts.
 ///
@@ -129,7 +129,7 @@ impl Shared {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of the next text to make and a buffer, unless too many texts wait.
+    /// Returns a buffer and the number of the next text to make, unless too many texts wait.
     fn take(&self, state: &mut State) -> Option<(usize, TextBuffer)> {
         let number = state.next;
         if number >= self.count || number >= state.written + self.ahead {

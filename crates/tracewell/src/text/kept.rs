@@ -1,12 +1,12 @@
 //! Keeps the texts of numbers, so that a number that occurs again is copied instead of converted.
 //!
-//! Each argument of an event id has few values in most traces, such as the addresses of some
-//! objects. So a small table for each argument, indexed by a hash of the value, contains most
+//! In most traces, each argument of an event id takes only a few values, such as the addresses of
+//! some objects. So a small table for each argument, indexed by a hash of the value, contains most
 //! texts: name and value together, with all escapes.
 
 use super::{LineWindow, TextBuffer};
 
-/// The texts of the numbers of one argument.
+/// The texts for the numbers in one argument.
 #[derive(Debug)]
 pub(crate) struct KeptTexts {
     slots: Box<[Slot; SLOTS]>,
@@ -50,7 +50,7 @@ const EMPTY: [Slot; SLOTS] = {
 
 const _: () = assert!(slot_of(0) != slot_of(1));
 
-/// Returns the index of the slot of a number.
+/// Returns the index of the slot for a number.
 #[inline(always)]
 const fn slot_of(number: u64) -> usize {
     /// 2^64 divided by the golden ratio.

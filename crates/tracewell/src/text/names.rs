@@ -1,8 +1,8 @@
 //! A cache for the names of numbers: labels of objects, names in enumerations, sets of flags.
 //!
-//! Traces with many objects spend most of their time waiting for memory. So a lookup usually
-//! touches a single cache line: a slot of 64 bytes contains a number with its name. The number of
-//! slots grows with the number of objects.
+//! If a trace contains many objects, lookups spend most of their time waiting for memory. So a
+//! lookup usually touches a single cache line: a slot of 64 bytes contains a number with its name.
+//! The number of slots grows with the number of objects.
 
 use std::sync::Arc;
 
@@ -161,7 +161,8 @@ impl Names {
         Some(Name { start: &slot.text, rest })
     }
 
-    /// Returns true if the cache has the string of a number and the string is valid at all times.
+    /// Returns true if the cache contains the string of a number and the string is valid at all
+    /// times.
     pub(super) fn is_constant(&self, what: NameKey, key: u64, ticks: u64) -> bool {
         let (first, epoch) = (self.slot(what, key), self.epoch_of(what));
         let mut group = (0..GROUP).map(|other| &self.slots[first ^ other]);
@@ -212,7 +213,7 @@ impl Name<'_> {
 
 /// Caches the names of numbers.
 pub(super) trait NameCache {
-    /// Returns the cached string of a number at a time, if there is one.
+    /// Returns the cached string that is valid for a number at a given time, if there is one.
     fn find(&self, what: NameKey, key: u64, ticks: u64) -> Option<Name<'_>>;
 
     /// Caches the string of a number. It is valid from the first of two ticks to the second.
@@ -231,7 +232,7 @@ impl NameCache for Names {
         self.find_in_group(first, what, key, ticks)
     }
 
-    /// Stores the string in a slot that is empty or has an invalid string. If there is none,
+    /// Stores the string in a slot that is empty or contains an invalid string. If there is none,
     /// replaces the strings of the group in turn.
     fn remember(&mut self, what: NameKey, key: u64, ticks: (u64, u64), text: &[u8]) {
         let first = self.slot(what, key);

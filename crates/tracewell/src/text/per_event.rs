@@ -20,7 +20,7 @@ pub struct PerEvent<T> {
     large: HashMap<u32, T, RandomState>,
 }
 
-/// Ids below this number are in the direct table, which has at most 512 KiB.
+/// Ids below this number are in the direct table, which occupies at most 512 KiB.
 const SMALL: usize = 1 << 16;
 
 /// Maximum number of large ids, so that a trace with a new id in every event cannot fill memory.

@@ -82,7 +82,7 @@ pub(crate) fn read(folder: &Path) -> Option<Read> {
     Some(read)
 }
 
-/// Returns the text with bytes that are not UTF-8 as `\xff`.
+/// Returns the text, in which bytes that are not UTF-8 become `\xff`.
 fn shown(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -338,7 +338,7 @@ impl Value {
         }
     }
 
-    /// Returns the value of an item of a list with items of several types.
+    /// Returns the value of an item, for lists whose items have several types.
     fn item(&self) -> &Self {
         if let Some(items) = self.field("items") {
             return items;

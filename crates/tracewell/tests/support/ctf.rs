@@ -42,7 +42,7 @@ pub fn metadata_files(folder: &Path) -> Vec<PathBuf> {
 
 /// The text of the types of a trace.
 pub struct Types {
-    /// True if the text has all facts: headers, alignments, byte orders and roles. False if it
+    /// True if the text contains all facts: headers, alignments, byte orders and roles. False if it
     /// contains only the facts that Babeltrace prints.
     pub is_full: bool,
     text: String,

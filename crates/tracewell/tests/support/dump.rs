@@ -1,4 +1,4 @@
-//! Constructs small dumps with only the wire format.
+//! Constructs small dumps, using only the definitions of the wire format.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
 use tracewell_wire::ByteOrder;

@@ -22,8 +22,8 @@ use crate::select::Bound;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
     /// The longest one that ends with the event that has this number. If no response or wait ends
-    /// with this event, the question selects the longest one that begins with it. If none begins
-    /// with it either, the question selects the shortest one that contains it.
+    /// with this event, the question selects the longest one that begins with it. If none ends or
+    /// begins with it, the question selects the shortest one that contains it.
     Event(u64),
     /// The shortest one that contains this time.
     Time(Bound),
@@ -34,10 +34,10 @@ pub enum Question {
 }
 
 impl Question {
-    /// Checks that a trace has the task of the question.
+    /// Checks that a trace contains the task of the question.
     ///
     /// # Errors
-    /// Returns [`NoPath::UnknownTask`] if it has not.
+    /// Returns [`NoPath::UnknownTask`] if the trace does not contain it.
     pub fn check(&self, trace: &Trace) -> Result<(), NoPath> {
         let Self::Worst(name) = self else { return Ok(()) };
         if trace.contexts.iter().any(|(_, context)| is_meant(name, context)) {
@@ -48,8 +48,8 @@ impl Question {
         Err(NoPath::UnknownTask { name: name.clone(), hint })
     }
 
-    /// Returns the first tick of a time, or `None` if the trace ends before this time or if the
-    /// rate of its clock is unknown.
+    /// Returns the first tick at or after a time, or `None` if the trace ends before this time or
+    /// if the rate of its clock is unknown.
     pub(super) fn tick(trace: &Trace, time: Bound) -> Option<u64> {
         let (mut from, mut until) = (0, trace.span);
         if time.is_after(trace, until) {

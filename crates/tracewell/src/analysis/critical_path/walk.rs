@@ -102,8 +102,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of a time in which a context could run. Each part shows the activity of the
-    /// core.
+    /// Adds the parts of a time span in which a context could run. Each part shows the activity of
+    /// the core.
     fn delayed(&mut self, context: ContextId, piece: Piece<State>) {
         let core = self.core(context, piece);
         for piece in pieces(self.tracks, core, piece.time()) {
@@ -131,7 +131,7 @@ impl Walk<'_> {
         at_end.or_else(|| cores.iter().find(|row| runs(row, before))).or(cores.first())
     }
 
-    /// Adds the parts of a time in which a context is blocked for a given reason.
+    /// Adds the parts of a time span in which a context is blocked for a given reason.
     fn blocked(&mut self, context: ContextId, piece: Piece<State>, reason: u32) {
         let why = self.tracks.reasons.get(reason as usize).copied().unwrap_or_default();
         let mutex = why.key.filter(|_| why.request == Some(Meaning::Lock));
@@ -180,9 +180,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of a time in which a context waits for another one. If the other is unknown
-    /// or already in the chain, or the chain is full, adds one part in which the context is
-    /// blocked.
+    /// Adds the parts of a time in which a context waits for another one. If the other context is
+    /// unknown or already in the chain, or the chain is full, adds one part in which the first
+    /// context is blocked.
     fn depends(
         &mut self,
         context: ContextId,

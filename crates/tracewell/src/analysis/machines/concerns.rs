@@ -26,8 +26,7 @@ pub(super) enum Way {
     /// No analysis needs the events.
     #[default]
     Skip,
-    /// The events only have an effect on a level, and [`Levels::take`](super::Levels::take) handles
-    /// them.
+    /// The events affect only a level, and [`Levels::take`](super::Levels::take) handles them.
     Level,
     /// Any analysis may need the events.
     Any,

@@ -41,7 +41,7 @@ struct Passing {
     waiting: VecDeque<(ContextId, Named)>,
 }
 
-/// The action of an event at an object.
+/// The action of an event on an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Act {
     /// Adds an item; if `first` is true, in front of all others.

@@ -62,7 +62,8 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Effect {
     object: Role,
     change: Change,
-    /// The arguments with the level, the number of free items, and the least such number.
+    /// The arguments that contain the level, the number of free items, and the lowest number of
+    /// free items so far.
     used: Option<usize>,
     free: Option<usize>,
     least_free: Option<usize>,
@@ -75,8 +76,8 @@ pub(super) struct Effect {
     pub(super) needs_sight: bool,
 }
 
-/// The numbers that an event contains: the level, the number of free items, and the least such
-/// number.
+/// The numbers that an event contains: the level, the number of free items, and the lowest number
+/// of free items so far.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
     used: Option<u64>,

@@ -110,7 +110,7 @@ pub struct Figures {
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,
-    /// The distributions of the times of messages, if requested.
+    /// The distributions of message times, if requested.
     pub distributions: Vec<Measured<Route>>,
     /// Number of measured times that no distribution contains, because there are too many
     /// distributions.

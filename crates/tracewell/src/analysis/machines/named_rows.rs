@@ -52,7 +52,7 @@ impl<T> Default for NamedRows<T> {
 
 impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
-    /// `name` returns the field of the row that stores the thing. If the thing has a name at this
+    /// `name` returns the field in which a row stores its thing. If the thing has a name at this
     /// time, stores the time in this field, so that look-ups find the current name.
     #[inline(always)]
     pub(super) fn get(

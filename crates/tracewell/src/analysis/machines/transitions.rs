@@ -102,7 +102,7 @@ impl Transitions {
         self.same_hash.clear();
     }
 
-    /// Returns all transitions, in the order of their first ends.
+    /// Returns all transitions, sorted by the time at which each of them ended for the first time.
     pub(super) fn finish(self) -> Vec<Transition> {
         self.list
     }

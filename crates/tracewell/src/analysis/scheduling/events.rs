@@ -57,7 +57,7 @@ impl<M: Moments> Scheduling<M> {
             return self.gap(trace, None);
         }
         if self.gaps.hole {
-            // The decoder does not know of holes, so the context that it gives may be the one from
+            // The decoder does not know of holes, so the context that it specifies may date from
             // before the hole.
             step.recorded_by = None;
         }

@@ -63,7 +63,7 @@ impl Executions {
         *self = Self::default();
     }
 
-    /// Notes that a task got the processor.
+    /// Counts a dispatch of a task.
     #[inline]
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).dispatches += 1;

@@ -123,8 +123,8 @@ impl<M: Moments> Scheduling<M> {
         self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
     }
 
-    /// Handles a change of a job of the step's subject. `release` is the tick at which its oldest
-    /// job was released.
+    /// Handles a change of a job; the step's subject is the job's task. `release` is the tick at
+    /// which its oldest job was released.
     fn job_changed(&mut self, trace: &Trace, step: &Step, change: Change, release: Option<u64>) {
         let Some(context) = step.subject else { return };
         if let Some(change) = change.moment() {

@@ -266,8 +266,8 @@ impl Brackets {
         self.unmatched
     }
 
-    /// Returns the figures of a trace of `span` nanoseconds. Sources without a completed interrupt
-    /// are omitted.
+    /// Returns the figures; the trace lasts `span` nanoseconds. Sources without a completed
+    /// interrupt are omitted.
     pub(super) fn finish(&mut self, span: u64) -> Interrupts {
         self.figures.most_within = self.windows.finish(span);
         let sources = std::mem::take(&mut self.sources).into_iter();

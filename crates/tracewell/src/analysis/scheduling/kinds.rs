@@ -14,7 +14,7 @@ pub(super) enum Class {
     Interrupt,
     /// The load of a context.
     Load,
-    /// A choice of the scheduler, which can also make its subject ready or not ready.
+    /// A choice by the scheduler; it can also make its subject ready or not ready.
     Choice,
     /// All parts may need the event.
     Other,

@@ -350,8 +350,8 @@ impl Requests {
         Request { owner, owner_ran: owner.map(|owner| accounts.ran(owner)), ..request }
     }
 
-    /// Handles the continuation of a task, which ends its wait for a mutex (if `mutex` is true) or
-    /// a semaphore.
+    /// Handles the continuation of a task: its wait for a mutex (if `mutex` is true) or a semaphore
+    /// has ended.
     #[inline]
     fn continues(
         &mut self,
@@ -532,7 +532,7 @@ impl Requests {
     }
 }
 
-/// Returns the figures of a type of objects.
+/// Returns the figures for one type of object.
 #[inline]
 fn of_kind(waits: &mut Waits, kind: Option<u32>) -> &mut Locks {
     let index = waits.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {

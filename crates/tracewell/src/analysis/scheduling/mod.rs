@@ -166,8 +166,8 @@ pub struct Scheduling<M = ()> {
     calm: bool,
     #[cfg(test)]
     takes_short_ways: bool,
-    /// The thread that runs, does not wait and has this priority, if its events showed this and no
-    /// later event changed it.
+    /// The running thread with its priority, if its events showed that it runs, has this priority
+    /// and does not wait, and no later event changed this.
     steady: Option<(ContextId, Priority)>,
     moments: M,
     /// Number of events in the range of the figures.

@@ -1,4 +1,4 @@
-//! Figures of a range of a trace. At the beginning of the range, the state reflects all earlier
+//! Figures for a range of a trace. At the beginning of the range, the state reflects all earlier
 //! events; only the figures start from zero.
 //!
 //! Sums, such as execution times, cover exactly the range. If a trace is divided into ranges, their

@@ -65,7 +65,7 @@ pub(super) struct Row {
     /// Ticks of the latest request.
     pub(super) last_ticks: u64,
     pub(super) figures: Locks,
-    /// The places of the distributions of waiting and holding times.
+    /// The places of two distributions: of waiting times and of holding times.
     pub(super) waits: Place,
     pub(super) holds: Place,
 }

@@ -3,8 +3,8 @@
 use super::moments::Position;
 use crate::model::{Arguments, Batch, ContextId, EventRef, Priority, Trace};
 
-/// The columns of a batch, cut to the same length. So the compiler can prove that a row of one
-/// column is a row of each.
+/// The columns of a batch, cut to the same length. So the compiler can prove that an index into one
+/// column is valid for all columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows<'a> {
     pub(super) trace: &'a Trace,

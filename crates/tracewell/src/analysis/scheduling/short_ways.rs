@@ -16,8 +16,8 @@ use super::step::Step;
 use crate::model::{ContextId, ContextKind, Event, Meaning, Priority, Trace};
 
 impl<M: Moments> Scheduling<M> {
-    /// Handles the event in a row if it has a short way. If the event needs [`Scheduling::event`],
-    /// returns false and has no effect.
+    /// Handles the event in a row if a short way exists for the event. If the event needs
+    /// [`Scheduling::event`], returns false and has no effect.
     #[inline(always)]
     pub(super) fn take_short_way(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
         if rows.cpu(row) != 0 || rows.at(row).ticks < self.gaps.before.ticks {

@@ -1,6 +1,6 @@
-//! Distributions of the times of scheduling. The modules that derive figures such as response times
-//! also add these times to distributions. This module measures execution per job and wake-up
-//! latency, which only distributions show.
+//! Distributions of scheduling times. The modules that derive figures such as response times also
+//! add these times to distributions. This module measures execution per job and wake-up latency,
+//! which only distributions show.
 
 use super::accounts::Accounts;
 use super::finish::Coverage;
@@ -81,8 +81,8 @@ impl Times {
         }
     }
 
-    /// Stores that a task runs. `at` is the event that gave it the processor. Only call this if
-    /// distributions are requested.
+    /// Stores that a task is running. `at` is the event that gave it the processor. Only call this
+    /// if distributions are requested.
     pub(super) fn runs(&mut self, task: ContextId, at: Position) {
         if let Some(woken) = self.tasks.at(task).woken.take() {
             let ticks = at.ticks.saturating_sub(woken);

@@ -23,7 +23,7 @@ struct Interval {
 #[derive(Clone, Debug, Default)]
 struct Intervals {
     list: VecDeque<Interval>,
-    /// Number of removed intervals, all of which precede those of the list.
+    /// Number of removed intervals; all of them precede the intervals in the list.
     removed: usize,
     /// The total length of all intervals, including removed ones.
     total: u64,

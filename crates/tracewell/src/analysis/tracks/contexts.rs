@@ -117,8 +117,7 @@ impl Contexts {
         }
     }
 
-    /// Handles a choice of the scheduler that takes the processor from a context which could
-    /// continue.
+    /// Handles the scheduler's choice to take the processor from a context that could continue.
     pub(super) fn preempted(&mut self, id: ContextId) {
         let context = self.at(id);
         if context.core.is_some() {
@@ -152,7 +151,7 @@ impl Contexts {
         self.at(wait.task).next = Some(state);
     }
 
-    /// Handles the end of a wait of a context that has not got the processor yet.
+    /// Handles the end of a wait. A context without a core becomes ready.
     pub(super) fn wait_ended(&mut self, wait: &Wait, at: Position) {
         if self.at(wait.task).core.is_none() {
             self.set(wait.task, at, State::Ready);
@@ -219,7 +218,7 @@ impl Contexts {
         }
     }
 
-    /// Returns the rows by context id, and the reasons of blocked states.
+    /// Returns the rows by context id, and the reasons why contexts were blocked.
     pub(super) fn finish(self) -> (Vec<Row<State>>, Vec<Reason>) {
         (self.list.into_iter().map(|context| context.row).collect(), self.reasons)
     }

@@ -21,7 +21,7 @@ pub struct LevelTrack {
     /// True if the levels are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
     /// The levels that events contain; `None` if the level is unknown because events are missing.
-    /// An event contains the level from before its own effect.
+    /// An event contains the level that existed before its own effect.
     pub row: Row<Option<u64>>,
 }
 

@@ -83,7 +83,7 @@ impl<S: Copy + PartialEq> Row<S> {
         total(self.spans(ticks.clone(), end).filter(|span| of(span.state)).map(within))
     }
 
-    /// Creates a row of states in order of time. Successive equal states are one.
+    /// Creates a row of states in order of time. Successive equal states count as one.
     pub(crate) fn of_states(changes: impl Iterator<Item = Change<S>>) -> Self {
         let mut row = Self::default();
         for Change { at, state } in changes {

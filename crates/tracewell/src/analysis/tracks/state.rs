@@ -21,7 +21,7 @@ pub enum State {
     Interrupted,
     /// It could run, but another context took its processor.
     Preempted,
-    /// It became ready, and has not got the processor yet.
+    /// It became ready, but does not have the processor yet.
     Ready,
     /// It waits. The number is the index of the reason in [`super::Tracks::reasons`].
     Blocked(u32),
@@ -77,7 +77,7 @@ pub enum Occupant {
     Unknown,
     /// No task is ready, as an event has reported.
     Idle,
-    /// A task runs, for itself or on behalf of another.
+    /// A task is running, for itself or on behalf of another.
     Task {
         /// The task that runs.
         runs: ContextId,

@@ -1,4 +1,4 @@
-//! Computes the starts of time limits of steps, and tests whether they have expired.
+//! Computes when the time limits of steps start, and tests whether the limits have expired.
 
 use super::Shared;
 use crate::check::syntax::Limit;

@@ -63,7 +63,7 @@ pub(super) enum Type {
     Nested(Shape),
 }
 
-/// The type of the items of a list.
+/// The type of a list's items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Items {
     Unsigned,
@@ -103,7 +103,7 @@ impl Classes {
         &self.list
     }
 
-    /// Returns the id of the class of an event, or `None` if there are too many classes.
+    /// Returns the id of an event's class, or `None` if there are too many classes.
     pub(super) fn id(&mut self, event: Event<'_>) -> Option<u32> {
         put_shape(&mut self.shape, event);
         let index = match self.by_shape.get(self.shape.as_slice()) {
@@ -270,7 +270,7 @@ fn detail(event: Event<'_>) -> Option<ContextDetail> {
     event.trace.details.as_ref()?.detail(event.row.record)
 }
 
-/// Returns the type of the items of a list.
+/// Returns the type of a list's items.
 fn items(list: &[u8]) -> Items {
     let type_of = |item: ListItem<'_>| match item {
         ListItem::Unsigned(..) => Items::Unsigned,

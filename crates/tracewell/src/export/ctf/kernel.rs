@@ -71,7 +71,7 @@ enum Change {
     Ready(ContextId),
 }
 
-/// The thread that runs on a core.
+/// The thread that is running on a core.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Runs {
     #[default]

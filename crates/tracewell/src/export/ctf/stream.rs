@@ -29,7 +29,7 @@ const MAGIC: u32 = 0xC1FC_1FC1;
 /// The header of an index: magic number, version 1.1, length of an entry.
 const INDEX_HEAD: [u32; 4] = [0xC1F1_DCC1, 1, 1, INDEX_ENTRY];
 
-/// Bytes of an entry of the index.
+/// Size of an index entry in bytes.
 const INDEX_ENTRY: u32 = 72;
 
 /// Id of the only stream class.

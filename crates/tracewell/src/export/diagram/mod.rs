@@ -154,7 +154,7 @@ struct Builder<'a> {
     diagram: Diagram,
     /// The index of each participant in the diagram, by name.
     indices: HashMap<String, usize, RandomState>,
-    /// Indices of the steps of expired timers whose message has not been posted, by owner and
+    /// Steps of expired timers whose messages have not been posted: their indices, by owner and
     /// signal.
     expired: HashMap<(u64, u64), usize, RandomState>,
 }

@@ -152,8 +152,8 @@ impl Columns {
     }
 }
 
-/// A sink that collects the names of the arguments of the selected events, in the order in which
-/// they first appear. Words without a name are `arg1`, `arg2`, … by their position.
+/// A sink that collects the argument names of the selected events, in the order in which they first
+/// appear. Words without a name are `arg1`, `arg2`, … by their position.
 #[derive(Debug)]
 pub struct ArgumentNames {
     selector: Selector,
@@ -164,7 +164,7 @@ pub struct ArgumentNames {
 }
 
 impl ArgumentNames {
-    /// Collects the names of the arguments of selected events.
+    /// Collects the names of the arguments in selected events.
     pub fn new(selection: Selection) -> Self {
         // The last events are known only after reading, so this function collects the arguments of
         // all events.
@@ -210,7 +210,7 @@ impl Sink for ArgumentNames {
 #[derive(Debug)]
 pub(super) struct Cells {
     columns: Vec<Column>,
-    /// The index of the argument of each column, by event id.
+    /// For each event id and column, the index of the argument.
     places: PerEvent<Vec<Option<ArgumentPlace>>>,
     /// True for each column of an argument that some event has.
     found: Vec<bool>,
@@ -322,7 +322,7 @@ fn begin(out: &mut TextBuffer, format: EventFormat, index: usize) -> usize {
     out.len()
 }
 
-/// Returns the index of the argument of each column.
+/// For each column, returns the index of its argument.
 fn places(columns: &[Column], event: &EventType) -> Vec<Option<ArgumentPlace>> {
     let place = |column: &Column| match column {
         Column::Argument(name) | Column::Text(name) => {

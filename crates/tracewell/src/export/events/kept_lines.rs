@@ -47,7 +47,7 @@ struct LineKeys {
 /// The kept parts of event ids.
 #[derive(Debug, Default)]
 struct KeptEvents {
-    /// The parts of each event id; `None` if its lines consist of other parts.
+    /// The parts of each event id; `None` if the lines of this id are composed differently.
     by_id: PerEvent<Option<KeptEvent>>,
     /// Number of ids with kept texts.
     kept: usize,
@@ -80,7 +80,7 @@ impl KeptLines {
         }
     }
 
-    /// Forgets texts that may be wrong for a batch.
+    /// Discards texts that may no longer be valid for a batch.
     fn begin(&mut self, rows: &NumberRows<'_>) {
         self.describer.begin(rows);
         if self.layout.replace(rows.trace().payload) != Some(rows.trace().payload) {
@@ -91,7 +91,8 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of an event id. Returns false if its lines consist of other parts.
+    /// Prepares the parts of an event id. Returns false if the lines of this id are composed
+    /// differently.
     #[cold]
     fn prepare(
         &mut self,
@@ -226,7 +227,7 @@ impl<W: Write> EventWriter<W> {
     }
 }
 
-/// Makes and keeps the text of core, context and priority.
+/// Formats and stores the text of core, context and priority.
 #[cold]
 fn keep_context(
     text: &mut TextBuffer,
@@ -250,7 +251,7 @@ fn keep_context(
     context.kept = WideText::new(text.as_bytes());
 }
 
-/// Makes and keeps the text of an argument.
+/// Formats and stores the text of an argument.
 #[inline(never)]
 fn keep_argument(
     text: &mut TextBuffer,

@@ -243,8 +243,8 @@ impl<W: Write> EventWriter<W> {
         Self { times: Times::new(form.clone()), form: Some(form), ..self }
     }
 
-    /// Adds the object `args_text` to JSON lines: each argument as reports show it. Tables
-    /// do not change; [`Columns`] have decoded arguments.
+    /// Adds the object `args_text` to JSON lines: each argument as reports show it. Tables do not
+    /// change: [`Columns`] can select decoded arguments.
     pub fn with_decoded_arguments(self) -> Self {
         Self { decoded: self.format == EventFormat::JsonLines, ..self }
     }
@@ -254,8 +254,8 @@ impl<W: Write> EventWriter<W> {
         Self { without_losses: true, ..self }
     }
 
-    /// Adds warnings to a trace: one for each chosen column of an argument that no written event
-    /// has, and one if the form of times has no effect. Call this after reading.
+    /// Adds warnings to a trace: one for each chosen argument column that no written event fills,
+    /// and one if the form of times has no effect. Call this after reading.
     pub fn remark(&self, trace: &mut Trace) {
         let unknown = self.cells.as_ref().map_or_else(Vec::new, |cells| cells.unknown(trace));
         for warning in unknown {

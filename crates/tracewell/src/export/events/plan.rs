@@ -6,7 +6,7 @@ use super::values::{self, Prefix};
 use crate::model::{ContextId, Priority, Trace};
 use crate::text::{Literal, Reservation, TextBuffer, WideText};
 
-/// The constant parts of the lines of an event id.
+/// The constant parts of lines for an event id.
 #[derive(Debug)]
 pub(super) struct EventPlan {
     /// The part from the id to the first argument.
@@ -20,7 +20,7 @@ pub(super) struct EventPlan {
     pub(super) room: usize,
 }
 
-/// The constant parts of the lines of a context.
+/// The constant parts of lines for a context.
 #[derive(Debug)]
 pub(super) struct ContextPlan {
     /// Key and name.

@@ -6,7 +6,7 @@ use crate::model::{Event, Severity, Trace};
 use crate::text::calendar::Dates;
 use crate::text::{Literal, TextBuffer, TimeForm};
 
-/// Writes the times of the events of a trace, in order.
+/// Writes the times of a trace's events, in order.
 #[derive(Debug)]
 pub(super) struct Times {
     form: Form,

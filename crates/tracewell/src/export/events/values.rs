@@ -9,7 +9,7 @@ use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem, Nesting};
 use crate::text::{Literal, Reservation, TextBuffer, put_bytes, put_shown, put_signed};
 
-/// Returns true if an argument of this kind may be more than digits.
+/// Returns true if the text of an argument of this kind can contain more than digits.
 pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
     use ArgumentKind::{Bool, Bytes, Float, List, Nested, Signed, Text};
     matches!(kind, Bool | Signed | Float | Text | Bytes | List | Nested)
@@ -128,7 +128,7 @@ pub(super) fn put_cell_within(
     true
 }
 
-/// Returns the number of arguments of an event, with the words that the schema does not name.
+/// Returns the number of arguments of an event, including the words that the schema does not name.
 pub(in crate::export) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;
     let is_long = |kind| is_more_than_digits(kind) && kind != ArgumentKind::Bool;

@@ -28,8 +28,8 @@ pub(super) struct MachineRows {
 }
 
 /// A state machine: its members `name`, `key` and `states`, its states and its steps. The spans of
-/// a thread are also a machine, which is in one of the spans or in none. They have the further
-/// member `group`, which is the heading of these rows.
+/// a thread also form a machine; its state is one of the spans, or none. They also have the member
+/// `group`: the heading of these rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MachineRow {
     pub(super) members: Value,

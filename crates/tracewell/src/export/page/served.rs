@@ -384,7 +384,7 @@ pub(super) mod tests {
         builder.finish(&trace, "large")
     }
 
-    /// Returns the names of the columns of a payload, and the number of their values.
+    /// Returns the names of a payload's columns, and the number of their values.
     fn columns(payload: &[u8]) -> Vec<(String, u64)> {
         let mut bytes = Vec::new();
         io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(payload), &mut bytes).unwrap();
@@ -408,7 +408,7 @@ pub(super) mod tests {
         assert!(listed.events.count > 10 && listed.events.count < trace.events);
         let listed = Some(listed.finish(&trace));
         let view = View { range: Some(range), parts: 10, listed };
-        // Both views have the same columns, except that only the first has the figures.
+        // Both views have the same columns, except that only the first contains the figures.
         let part = columns(&page.view(&view).unwrap());
         let figures = ("figures".to_owned(), page.facts.figures.len() as u64);
         let names = |columns: &[(String, u64)]| -> Vec<String> {
@@ -421,7 +421,7 @@ pub(super) mod tests {
             columns.iter().find(|(name, _)| name == "event.ticks").unwrap().1
         };
         assert_eq!((events(&whole), events(&part) > 10), (0, true));
-        // A range that ends before it begins is a tick.
+        // A range that ends before it begins counts as one tick.
         let from = page.facts.span / 2;
         let view =
             |range| page.view(&View { range: Some(range), parts: 10, listed: None }).unwrap();

@@ -106,7 +106,7 @@ pub(super) struct Shown<'a> {
     pub(super) names: &'a Names,
     pub(super) machines: &'a MachineRows,
     pub(super) range: &'a Range<u64>,
-    /// Number of ticks in a part. Rows of machines and queues have only the last change in each
+    /// Number of ticks in a part. Rows of machines and queues contain only the last change in each
     /// part.
     pub(super) resolution: u64,
 }

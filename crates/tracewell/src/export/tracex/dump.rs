@@ -154,7 +154,7 @@ impl<'a> Dump<'a> {
         let profile = self.trace.profile();
         let max = self.trace.max_ticks();
         let mut line = |ticks: u64, name: &[u8]| {
-            // Use 128 bits, because ticks may use all 64.
+            // Use 128 bits, because ticks can need all 64 bits.
             let share = u128::from(ticks) * 100;
             let percent = match share.checked_div(u128::from(max)) {
                 // TraceX rounds down, but shows a nonzero value for a thread that has run.
@@ -177,7 +177,7 @@ impl<'a> Dump<'a> {
         let columns = "   Stack Size\tMinimum   Event ID        Name\n";
         write!(out, "{}", title(14, "Thread Stack Usage", 27, columns))?;
         for ((_, object), usage) in self.thread_objects().zip(self.trace.stack_usage()) {
-            // No event of this thread has a stack address.
+            // No event of this thread contains a stack address.
             if usage.minimum_available == usage.size {
                 write!(out, " {:8}          ---       ---     ", usage.size)?;
             } else {

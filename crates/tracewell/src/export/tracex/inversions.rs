@@ -28,8 +28,8 @@ struct Window {
 #[derive(Default)]
 struct Windows {
     by_mutex: HashMap<usize, Window, RandomState>,
-    /// Each key has the priority of the blocked thread, the owner and the mutex. The priority is
-    /// first, because an event affects only inversions of more urgent threads.
+    /// Each key consists of the priority of the blocked thread, the owner and the mutex. The
+    /// priority is first, because an event affects only inversions of more urgent threads.
     by_urgency: BTreeSet<(u32, u32, usize)>,
 }
 

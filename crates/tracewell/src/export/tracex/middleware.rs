@@ -53,7 +53,7 @@ pub struct NetX {
     pub udp_bytes_received: u32,
 }
 
-/// The information word that marks a packet as allocated when it is released to its pool.
+/// Value of an information word in the release of a packet: the packet was allocated before.
 const ALLOCATED: u32 = 0xAAAA_AAAA;
 
 impl Trace {

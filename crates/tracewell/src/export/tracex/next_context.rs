@@ -1,4 +1,4 @@
-//! Determines the context that runs after each event, in one forward pass that keeps the last known
+//! Determines which context runs after each event, in one forward pass that keeps the last known
 //! context and the interrupt nesting.
 //!
 //! TraceX scans ahead from some events. This module indexes the positions of contexts first, so the
@@ -14,7 +14,7 @@ use super::trace::{Event, INITIALIZATION, INTERRUPT};
 
 const RELINQUISH: u16 = 109;
 
-/// The positions of the events of each context, in order.
+/// For each context: the positions of its events, in order.
 pub(super) struct Positions {
     of: HashMap<u32, Vec<usize>, RandomState>,
 }
@@ -90,7 +90,8 @@ struct Pass {
 }
 
 impl Pass {
-    /// Returns the context after an event of an interrupt or of initialization.
+    /// Returns the context that applies after an event recorded by an interrupt or during
+    /// initialization.
     fn after_special(&mut self, events: &[Event], k: usize) -> u32 {
         let event = events[k];
         let [first, _, _, fourth] = event.info;
@@ -149,7 +150,8 @@ impl Pass {
             ids::THREAD_RESUME if fourth != 0 => fourth,
             ids::THREAD_RESUME => {
                 let next = self.next_in_thread[k].map(|next| events[next].context);
-                // The resumed thread preempts if it records the next event of any thread.
+                // If the next event of any thread comes from the resumed thread, this thread
+                // preempts.
                 if next == Some(first) { first } else { event.context }
             }
             RELINQUISH if second != 0 => second,

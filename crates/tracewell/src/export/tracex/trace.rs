@@ -26,11 +26,11 @@ pub struct Facts {
     pub trace_base_address: u32,
     /// Address of registry slot 0.
     pub registry_start: u32,
-    /// Address of the end of the last registry slot.
+    /// End address of the last registry slot.
     pub registry_end: u32,
     /// Address of event slot 0.
     pub buffer_start: u32,
-    /// Address of the end of the last event slot.
+    /// End address of the last event slot.
     pub buffer_end: u32,
     /// Address of the oldest event.
     pub buffer_current: u32,

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Returns the number of the row of each span: the first free row, counted from 0. `spans` contains
-/// the first and the last tick of each span, in order of the first ticks. A span may begin at the
-/// tick at which the previous span on its row ends.
+/// For each span, returns the number of its row: the first free row, counted from 0. `spans`
+/// contains the first and the last tick of each span, in order of the first ticks. A span may begin
+/// at the tick at which the previous span on its row ends.
 pub(super) fn lanes(spans: impl Iterator<Item = (u64, u64)>) -> Vec<usize> {
     // The last tick and the row of each open span, and the free rows; both heaps begin with the
     // smallest value.

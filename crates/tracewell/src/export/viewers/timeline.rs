@@ -64,7 +64,7 @@ impl Timeline {
         Ok(())
     }
 
-    /// Returns the beginning and the end of each span of a row within the range, with its state.
+    /// For each span of a row within the range: returns beginning, end and state.
     pub(super) fn spans<S: Copy + PartialEq>(
         &self,
         row: &Row<S>,
@@ -131,7 +131,7 @@ fn read(
     if selection.has_names() { input.read_named(sink) } else { input.read(sink) }
 }
 
-/// Builds the tracks of all events, and notes the ids and the times of the selected events.
+/// Builds the tracks of all events, and stores the ids and the times of the selected events.
 struct First<'a> {
     selection: &'a Selection,
     selector: Selector,

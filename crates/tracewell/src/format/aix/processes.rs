@@ -24,8 +24,8 @@ const MAX_PROCESSORS: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// The thread and process that run on each processor, according to the processor's latest
-    /// dispatch.
+    /// The thread and process that are running on each processor, according to the processor's
+    /// latest dispatch.
     running: Vec<Option<(u64, Option<u64>)>>,
     processes: HashMap<u64, Process, RandomState>,
     threads: HashMap<u64, Thread, RandomState>,
@@ -117,7 +117,7 @@ impl Processes {
         }
     }
 
-    /// Makes `path` the program that the process runs from `ticks` on.
+    /// From `ticks` on, the process runs the program `path`.
     fn program(&mut self, trace: &mut Trace, pid: u64, path: Vec<u8>, ticks: u64) {
         let process = self.processes.entry(pid).or_default();
         // The name of the previous program is valid up to the previous tick.

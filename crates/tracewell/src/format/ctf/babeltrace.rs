@@ -184,7 +184,8 @@ impl Lines {
         Ok(())
     }
 
-    /// Returns the date of a time in nanoseconds from 1970. A negative time has no date.
+    /// Returns the date for a time, which is given in nanoseconds since 1970. A negative time has
+    /// no date.
     fn date_of(&mut self, ns: i128) -> String {
         if ns < 0 {
             return format!("-{}.{:09}", -ns / SECOND, -ns % SECOND);

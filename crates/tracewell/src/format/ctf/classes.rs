@@ -16,7 +16,7 @@ pub enum Version {
     Ctf2,
 }
 
-/// The content of the metadata of a trace.
+/// The content of a trace's metadata.
 #[derive(Clone, Debug)]
 pub struct Metadata {
     /// The language of the metadata.

@@ -10,7 +10,7 @@ use crate::model::{self, Rate, WallClock};
 /// Rate of the common clock if the clocks have different rates.
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// The conversion of the values of one clock.
+/// The conversion of one clock's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Timing {
     /// Cycles of the common clock at value 0.

@@ -1,4 +1,4 @@
-//! Makes event types of the model from the event classes of a trace.
+//! Converts the event classes of a trace to event types of the model.
 //!
 //! Event types with the same name and arguments share one id, for example if two processes run the
 //! same program.

@@ -8,8 +8,8 @@ use crate::model::schema::ArgumentKind;
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: ArgumentKind,
-    /// The encoding as the schema names it, which sets the number of hexadecimal digits. Empty for
-    /// all classes except integers of whole words.
+    /// The encoding as the schema names it; it sets the number of hexadecimal digits. Empty for all
+    /// classes except integers of whole words.
     pub(super) encoding: &'static str,
 }
 

@@ -363,7 +363,7 @@ mod tests {
         Layout::new(metadata::read(text.as_bytes()).unwrap().metadata, Programs::One).unwrap()
     }
 
-    /// The layout of LTTng's headers of large channels.
+    /// The layout of LTTng's headers for large channels.
     const LTTNG: &str = "struct { enum : u16 { compact = 0 ... 65534, extended = 65535 } id;
         variant <id> { struct { t32 timestamp; } compact;
                        struct { u32 id; t64 timestamp; } extended; } v; } align(8)";

@@ -23,7 +23,7 @@ use super::packets::Packet;
 
 const MAGIC: u32 = 0xC1F1_DCC1;
 
-/// Length of the header of a file, in bytes.
+/// Length of a file header in bytes.
 const HEADER: usize = 16;
 
 /// Length, in bytes, of the part of an entry that is read.

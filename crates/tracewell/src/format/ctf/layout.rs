@@ -20,7 +20,7 @@ const MAX_DENSE: u64 = 1 << 12;
 /// The programs of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Programs {
-    /// One program for all scopes, which is the fastest choice.
+    /// One program for all scopes: the fastest choice.
     One,
     /// One program for each scope, for outputs that separate the scopes.
     ByScope,

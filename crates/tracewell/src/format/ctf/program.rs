@@ -74,7 +74,7 @@ pub(super) trait Output {
             self.number(field, number.read(bytes));
         }
     }
-    /// Receives a run of numbers, which begins at the start of `bytes`. `fields` contains the
+    /// Receives a run of numbers; the run begins at the start of `bytes`. `fields` contains the
     /// fields of these numbers, and `present` has a bit for each of their slots.
     #[inline]
     fn slots(&mut self, numbers: &[SlotNumber], fields: &[Field], present: u32, bytes: &[u8]) {

@@ -362,7 +362,7 @@ impl PacketRow {
     }
 }
 
-/// Returns true if a field is the number of the processor, which is not an argument.
+/// Returns true if a field is the processor number; this number is not an argument.
 fn is_hidden(field: &Field) -> bool {
     let is_processor =
         |integer: &Arc<Integer>| integer.roles.contains(&super::classes::Role::Processor);

@@ -161,7 +161,7 @@ impl Who {
     }
 }
 
-/// The contexts that run on a processor.
+/// The contexts that are running on a processor.
 #[derive(Debug, Default)]
 struct Cpu {
     running: Option<ContextId>,

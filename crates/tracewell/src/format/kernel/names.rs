@@ -35,9 +35,9 @@ pub(in crate::format) struct Names {
     pub(in crate::format) rate: Option<Rate>,
 }
 
-/// Returns the key of the context of a task or an interrupt. Analyses find a task by the number in
-/// an event's argument. In a native stream, the upper 32 bits of a thread's key contain its
-/// process, which is at most 2^22.
+/// Returns the context key of a task or an interrupt. Analyses find a task by the number in an
+/// event's argument. In a native stream, the upper 32 bits of a thread's key contain its process,
+/// which is at most 2^22.
 const fn key(kind: DefinitionKind, number: u32) -> u64 {
     match kind {
         DefinitionKind::Interrupt => 1 << 55 | number as u64,
@@ -247,7 +247,7 @@ impl Names {
 }
 
 impl Known {
-    /// Returns the bytes of the name, beginning with a given part.
+    /// Returns part number `part` of the name, at most `NAME` bytes.
     fn part(&self, part: u8) -> &[u8] {
         let rest = self.name.get(usize::from(part) * NAME..).unwrap_or_default();
         rest.get(..NAME).unwrap_or(rest)

@@ -1,5 +1,5 @@
-//! Reads or rebuilds the index of a log, which contains the times of its blocks. The index is at
-//! the end of the log.
+//! Reads or rebuilds the index of a log. The index contains the times of the log's blocks. The
+//! index is at the end of the log.
 
 use tracewell_wire::native::block::{self, Block, Kind, Lookup};
 use tracewell_wire::native::{IndexEntry, PacketHeader, WORD, word};

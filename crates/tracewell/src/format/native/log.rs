@@ -20,7 +20,7 @@ pub(super) struct Log {
     pub(super) status: Option<StatusWords>,
     /// True if an end block was read.
     pub(super) ended: bool,
-    /// How the recorded program ended, if a recorder wrote this.
+    /// The end of the recorded program, if a recorder wrote it.
     pub(super) program_end: Option<ProgramEnd>,
     /// Expected number of the next block.
     next: u64,

@@ -120,7 +120,7 @@ impl Merge {
         self.report_gaps(out)
     }
 
-    /// Delivers records of a lane as long as it has the earliest record.
+    /// Delivers records of a lane as long as this lane has the earliest record.
     fn run(&mut self, number: usize, limit: Option<u64>, out: &mut Emitter<'_>) -> Flow {
         let window = out.window;
         // Stay with this lane up to the earliest record of the other lanes or up to the limit.
@@ -169,7 +169,7 @@ impl Merge {
             return out.event(event, record.start..record.end, HEAD);
         }
         // The arguments of a kernel's events and the numbers of spans are not in the window. All
-        // rows of a batch have the same form, so the rows of all events in the stream are copied.
+        // rows of a batch have the same form, so copy the row of every event in this stream.
         let arguments = payload(record, out.window.bytes, out.window.offset);
         let copies = &mut out.buffer.payloads;
         match spans.role(record.id) {

@@ -113,7 +113,7 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
 /// those without an encoding, from 0. Argument number 0 contains the whole data.
 ///
 /// # Errors
-/// Returns a message if number 0 has a name but is neither text nor bytes.
+/// Returns a message if argument number 0 has a name but is neither text nor bytes.
 pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Result<(), String> {
     match kind {
         Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),
@@ -124,8 +124,8 @@ pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Resu
     }
 }
 
-/// Returns true if a schema file describes the fields in the data of this event, or uses an
-/// argument without a name to hide the data.
+/// Returns true if a schema file describes the fields in this event's data, or hides the data by
+/// means of an unnamed argument.
 pub(super) fn are_described(event: &EventType) -> bool {
     event.args.first().is_some_and(|argument| {
         !argument.encoding.is_empty() || argument.kind == ArgumentKind::Unnamed

@@ -110,7 +110,7 @@ impl Log {
     }
 }
 
-/// Adds how the traced program ended.
+/// Adds the way in which the traced program ended.
 pub(super) fn program_end(body: &[u8], at: u64, trace: &mut Trace) {
     if let Some(end) = ProgramEnd::read(body) {
         program::ended(end, at, trace);

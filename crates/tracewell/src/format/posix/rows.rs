@@ -56,7 +56,7 @@ impl Rows {
         out.copied(NewEvent::new(ticks, context, id), offset)
     }
 
-    /// Adds the records of a block's body, which is at `offset` of the source.
+    /// Adds the records of a block's body; the body begins at `offset` in the source.
     pub(super) fn add_all(&mut self, body: &[u8], offset: u64, out: &mut Emitter<'_>) -> Flow {
         let mut rest = body;
         while let Some((record, after)) = LogRecord::read(rest) {

@@ -262,8 +262,8 @@ fn candidates(sample: &Sample, dialect: Dialect, default: Settings) -> Vec<Candi
     found
 }
 
-/// Returns true if at least nine of ten frames can fit with this header and some sizes of the
-/// arguments. This test excludes most headers quickly.
+/// Returns true if, with this header and suitable argument sizes, at least nine of ten frames can
+/// fit. This test excludes most headers quickly.
 fn can_explain(
     kinds: &[(u8, usize, usize)],
     fields: &Fields,

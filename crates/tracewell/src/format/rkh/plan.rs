@@ -26,8 +26,7 @@ pub(super) enum Step {
 /// slots, so that the processor need not predict the end of a loop.
 pub(super) const FIXED_SLOTS: usize = 8;
 
-/// Maximum total length in bytes of the arguments of a record, if all arguments have fixed
-/// positions.
+/// Maximum total length of a record's arguments in bytes, if all arguments have fixed positions.
 pub(super) const FIXED_BYTES: usize = 32;
 
 /// A number at a fixed position.

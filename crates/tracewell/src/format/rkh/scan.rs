@@ -160,7 +160,7 @@ impl<'a, S: Simd> Scan<'a, S> {
         }
         (self.range, self.total) = ((first, first + length), total);
         self.count = count;
-        // An escape that precedes this section is still after the cursor, so keep it.
+        // An escape before this section is still after the cursor, so keep it as the next escape.
         if self.escape >= first {
             self.find_escape(start);
         }

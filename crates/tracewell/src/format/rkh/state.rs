@@ -27,8 +27,8 @@ pub(super) const BATCH: usize = 1024;
 pub(super) struct State {
     pub(super) options: StreamOptions,
     pub(super) dialect: Dialect,
-    /// The dialects of the stream so far. The ids of the dialect at index `n` are shown with
-    /// `256 × n` added.
+    /// The dialects of the stream so far. `256 × n` is added to the ids of the dialect at index
+    /// `n`.
     bases: Vec<Dialect>,
     /// Number that is added to a code to get the id of an event.
     pub(super) base: u32,
@@ -59,7 +59,8 @@ pub(super) struct State {
     has_paused: bool,
     /// Offset of the first byte in the source.
     pub(super) start: u64,
-    /// True after the decoder has given the hint to try other settings, which it gives only once.
+    /// True after the decoder has given the hint to try other settings. It gives this hint only
+    /// once.
     warned: bool,
     /// The context for events outside of steps.
     pub(super) framework: ContextId,
@@ -78,7 +79,7 @@ pub(super) struct Tables {
 /// Events that have not been delivered yet.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// The columns, with [`BATCH`] rows. During a flush, the emitter has the columns.
+    /// The columns, with [`BATCH`] rows. During a flush, the columns are in the emitter.
     pub(super) columns: Columns,
     pub(super) spans: Vec<Span>,
     pub(super) rows: Rows,
@@ -112,8 +113,9 @@ impl Tables {
     }
 }
 
-/// Returns the schema of a dialect with the schema files of the user. If a file does not fit this
-/// dialect, for example because only other dialects have its events, the schema stores the error.
+/// Returns the schema of a dialect, extended by the user's schema files. If a file does not fit
+/// this dialect, for example because only other dialects have its events, the schema stores the
+/// error.
 fn extended(dialect: Dialect, extensions: &[Arc<Extension>]) -> Arc<Schema> {
     extensions.iter().fold(schema(dialect), |mut schema, file| {
         match FORMAT.extended(schema.clone(), std::slice::from_ref(file)) {
@@ -264,7 +266,7 @@ impl State {
         let known = self.bases.iter().position(|known| *known == dialect);
         let position = known.unwrap_or(self.bases.len());
         self.base = 256 * position as u32;
-        // The schema already has the events of this dialect.
+        // The schema already contains the events of this dialect.
         if known.is_some() && trace.events > 0 {
             return trace.schema.clone();
         }

@@ -120,7 +120,7 @@ impl Default for Symbols {
 }
 
 impl Symbols {
-    /// Stores the name in a symbol record with this row of values.
+    /// Stores the name from a symbol record with this row of values.
     pub(super) fn add(&mut self, trace: &mut Trace, plan: &SymbolPlan, row: &[u8], ticks: u64) {
         let argument = |index| trace.payload.argument(row, index);
         let (Some(number), Some(name)) = (argument(plan.key), argument(plan.name)) else { return };
@@ -194,7 +194,7 @@ impl Symbols {
         }
     }
 
-    /// Adds pool 0, the pool of events that are not allocated from a pool.
+    /// Adds pool 0, which represents the events that are not allocated from a pool.
     pub(super) fn add_static_pool(trace: &mut Trace) {
         let key = trace.schema.key(Some(kind::EVENT_POOL), 0);
         if key != 0 && trace.objects.with_key(key).is_empty() {

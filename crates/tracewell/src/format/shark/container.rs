@@ -32,8 +32,7 @@ impl Kind {
 pub(super) struct Area {
     /// The bytes of the records in the input. They are whole slots.
     pub(super) bytes: Range<usize>,
-    /// True if the area continues the previous one. Consecutive packets of one chunk continue each
-    /// other.
+    /// True if the area continues the previous one, as consecutive packets of one chunk do.
     pub(super) continues: bool,
     /// True if this is the emergency area of a chunk whose normal area is the previous area. If the
     /// normal area is a ring, the emergency area contains older records.
@@ -110,8 +109,8 @@ impl Areas {
         }
     }
 
-    /// Adds the normal area of a chunk, which has `normal` bytes. Then adds the emergency area if
-    /// it begins at a slot.
+    /// Adds the normal area of a chunk; the area has `normal` bytes. Then adds the emergency area
+    /// if it begins at a slot.
     fn add_both(&mut self, bytes: Range<usize>, normal: usize, diagnostics: &mut Diagnostics) {
         // If the normal area ends within a slot, the position of the emergency area is unknown.
         if normal >= bytes.len() || !normal.is_multiple_of(Record::SIZE) {

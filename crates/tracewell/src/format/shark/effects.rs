@@ -1,4 +1,4 @@
-//! A table of the effect of each code on the running task and on the set of tasks.
+//! A table: for each code, its effect on the running task and on the set of tasks.
 
 use tracewell_wire::shark::ids;
 

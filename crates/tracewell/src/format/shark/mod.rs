@@ -49,7 +49,7 @@ pub static FORMAT: Format = Format {
     ..Format::new("shark", recognise, decoder::new)
 };
 
-/// The record counts in reports about scheduling.
+/// The numbers of records that reports about scheduling show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordCounts {
     /// Number of records that the kernel's fast path wrote. They have no second parameter.

@@ -1,7 +1,7 @@
 //! Maps context numbers to tasks over time.
 //!
 //! A context number is the selector of a task's state segment. The kernel reuses selectors and pids
-//! after a task has ended. An `id` record specifies the pid of the task with a context number.
+//! after a task has ended. An `id` record assigns a pid to the task with a given context number.
 //! `task_create` assigns a number to a new task. `task_end` ends the task, but the later record of
 //! the final switch away from the task still refers to it. Until `id` or `task_create` names a
 //! context number, the number stands for a task without a pid.
@@ -39,8 +39,8 @@ struct Task {
 #[derive(Debug)]
 pub(super) struct Tasks {
     by_number: HashMap<u16, Task, RandomState>,
-    /// The context of each number whose task was used. The kernel and the other numbers have no
-    /// context here.
+    /// For each task number that was used: the context of its task. The kernel and the other
+    /// numbers have no context here.
     used: Box<[MaybeContext; NUMBERS]>,
     names: Names,
 }
@@ -148,7 +148,7 @@ impl Tasks {
         context
     }
 
-    /// Makes [`Tasks::used`] return the task to which a number refers now.
+    /// Lets [`Tasks::used`] return the task to which a number refers now.
     fn remember(&mut self, number: u16, task: Task) {
         let used = task.used && number != ids::context::KERNEL;
         self.used[usize::from(number)] = used.then_some(task.context).into();

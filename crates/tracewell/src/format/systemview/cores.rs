@@ -1,4 +1,4 @@
-//! The contexts that run on each core.
+//! The contexts that are running on each core.
 
 use tracewell_wire::systemview::ids;
 
@@ -68,7 +68,7 @@ impl Cores {
         &mut self.0[index]
     }
 
-    /// Makes the activity of all cores unknown.
+    /// Sets the activity of all cores to unknown.
     pub(super) fn forget(&mut self) {
         self.0.iter_mut().for_each(Core::forget);
     }

@@ -92,7 +92,7 @@ pub(super) fn module(text: &str) -> (String, Vec<(u32, EventText)>) {
 }
 
 impl EventText {
-    /// Returns the event type of an event of a module.
+    /// Returns the event type for an event of a module.
     pub(super) fn event_type(&self, id: u32, family: &str) -> EventType {
         let argument = |name: &str, kind, encoding: &str| {
             let (name, encoding) = (name.to_owned(), encoding.to_owned());

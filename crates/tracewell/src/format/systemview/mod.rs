@@ -72,8 +72,8 @@ const RESOURCE: u32 = 3;
 /// The event whose argument refers to the names of markers.
 const MARK_START: u32 = 15;
 
-/// Returns the events that every stream has. The decoder adds the events of an operating system and
-/// of modules as soon as it has their descriptions.
+/// Returns the events that exist in every stream. The decoder adds the events of an operating
+/// system and of modules as soon as it has their descriptions.
 ///
 /// ```
 /// let schema = tracewell::format::systemview::schema();

@@ -120,7 +120,7 @@ mod tests {
             ("%d %d", &[1], "1 %d"),
             ("%q %d", &[1, 2], "%q 2"),
             ("end %", &[1], "end %"),
-            // Flags come before the width only, and a conversion that is not one is text.
+            // Flags are valid only before the width. An invalid conversion is shown as text.
             ("%5-d|%d", &[1, 2], "%5-d|2"),
             ("%5+d|%d", &[1, 2], "%5+d|2"),
             ("%5#x|%d", &[1, 2], "%5#x|2"),

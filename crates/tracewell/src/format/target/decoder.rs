@@ -236,8 +236,8 @@ impl TargetDecoder {
         Flow::Continue(Progress::Done)
     }
 
-    /// Notes that bytes are not a packet. Reports adjacent ones once. `is_cut` is true if the bytes
-    /// are the beginning of a packet at the end of the input.
+    /// Handles bytes that are not a packet. Reports adjacent ones once. `is_cut` is true if the
+    /// bytes are the beginning of a packet at the end of the input.
     fn noise(&mut self, offset: u64, bytes: usize, is_cut: bool, out: &mut Emitter<'_>) {
         self.skipped += bytes as u64;
         if std::mem::replace(&mut self.in_noise, true) {

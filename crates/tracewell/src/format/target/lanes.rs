@@ -91,7 +91,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Notes that the bytes before the next packet are not a packet. Before the first packet, such
+    /// Handles bytes before the next packet that are not a packet. Before the first packet, such
     /// bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if the
     /// bytes are the beginning of a packet at the end of the input.
     pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
@@ -113,8 +113,8 @@ impl Lanes {
         }
     }
 
-    /// Adds a packet of events, which is at `offset` of the source. On a line, delivers the events
-    /// that are ready.
+    /// Adds a packet of events that begins at `offset` in the source. On a line, delivers the
+    /// events that are ready.
     pub(super) fn add(
         &mut self,
         packet: &Packet<'_>,
@@ -203,8 +203,8 @@ impl Lanes {
         }
     }
 
-    /// Delivers the held events in order of time. Unless `all` is set, keeps events that an event
-    /// of a silent core may precede.
+    /// Delivers the held events in order of time. Unless `all` is set, keeps each event that a
+    /// silent core's event could precede.
     fn deliver(&mut self, all: bool, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         loop {
             let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();

@@ -228,7 +228,7 @@ impl ThreadxDecoder {
         Step::Read(start.saturating_add(image.end()).min(input.bytes.len()))
     }
 
-    /// Examines the bytes after a dump, which may be unused or another dump of the same ring.
+    /// Examines the bytes after a dump: they can be unused, or another dump of the same ring.
     fn further(&mut self, input: Input<'_>, out: &mut Emitter<'_>) -> Step {
         let Some(run) = &self.run else { return Step::Read(input.bytes.len()) };
         if input.bytes.is_empty() && !input.last {

@@ -113,8 +113,8 @@ impl DumpHeader {
     }
 }
 
-/// Returns the layout of the records of a ThreadX trace. Before the first dump, this is the layout
-/// of a little-endian target with 32-bit words.
+/// Returns the layout of records in a ThreadX trace. Before the first dump, this is the layout of a
+/// little-endian target with 32-bit words.
 pub fn layout(trace: &Trace) -> Layout {
     let before = Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
     DumpHeader::of(trace).map_or(before, |dump| dump.layout)

@@ -22,7 +22,7 @@ const THREAD: u32 = ids::object::THREAD as u32;
 /// The fields that are equal in all slots of the same object.
 type Identity = (u64, u32, Vec<u8>, [u64; 2]);
 
-/// The objects and threads of the dumps of a run.
+/// The objects and threads in the dumps of one run.
 #[derive(Debug, Default)]
 pub(super) struct Registry {
     /// The objects of the previous dump, if another dump may follow.

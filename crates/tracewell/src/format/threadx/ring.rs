@@ -29,7 +29,7 @@ pub(super) enum RingPart {
         events: Option<u64>,
         /// The reason why the events are missing.
         cause: LossCause,
-        /// Slot in which the events were or would have been.
+        /// Slot in which the missing events were, or would have been, recorded.
         slot: usize,
     },
 }

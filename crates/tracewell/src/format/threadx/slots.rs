@@ -95,7 +95,7 @@ impl<'a> Slots<'a> {
         range.filter(|&slot| self.used(slot) == Some(true)).count()
     }
 
-    /// Returns the used slots of a range whose event id is marked in `ids`, in order, and the
+    /// Returns those used slots of a range whose event ids are marked in `ids`, in order, and the
     /// highest core number of the range.
     pub(super) fn marked(&self, range: Range<usize>, ids: &Marks) -> (Vec<usize>, u8) {
         let mut found = Vec::new();
@@ -321,8 +321,8 @@ impl ContextCache {
         u64::from(place == Self::place(context::UNUSED))
     }
 
-    /// Returns the values for a context word, or `None` if the cache does not have them. The
-    /// context word of unused slots is never in the cache.
+    /// Returns the values for a context word, or `None` if they are not in the cache. The context
+    /// word of unused slots is never in the cache.
     #[inline(always)]
     fn get(&self, key: u64) -> Option<Known> {
         let known = self.entries[Self::place(key)];
@@ -359,7 +359,7 @@ fn any_marked<const N: usize, const BIG: bool>(slots: &[[u8; N]], ids: &Marks) -
         any |= ids[usize::from(id_word as u16)];
         bits |= id_word;
     }
-    // Most targets have one core, so that no slot has a core number other than 0.
+    // Most targets have one core, so no slot contains a core number other than 0.
     let core = |slot: &[u8; N]| match word::<N, BIG>(slot, 0) {
         context::UNUSED => 0,
         _ => (word::<N, BIG>(slot, 2) >> 24) as u8,
@@ -396,8 +396,8 @@ fn fill<const N: usize, const BIG: bool>(
     let out = (&mut state.contexts, context_of, columns);
     let ticks = &mut state.ticking.ticks;
     let mut before = previous;
-    // The modulus of the usual counter is a power of two, so a mask on the difference replaces the
-    // remainder and a branch.
+    // The modulus of the usual counter is a power of two, so the difference can be masked, without
+    // a division or a branch.
     let filled = match (counter.low_bits(), counter.direction) {
         (Some(mask), Direction::Up) => {
             let elapsed = |raw: u64| raw.wrapping_sub(std::mem::replace(&mut before, raw)) & mask;

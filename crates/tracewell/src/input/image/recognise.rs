@@ -39,7 +39,7 @@ pub fn recognise(bytes: &[u8]) -> Option<Encoding> {
         }
     }
     let (pairs, damaged) = ascii_hex::pairs(prefix);
-    // The end of the prefix may be within a pair, which is not damage.
+    // A pair may continue after the end of the prefix; this is not damage.
     let damaged = damaged.saturating_sub(1);
     let plausible = pairs >= MIN_PAIRS && damaged * PAIRS_PER_DAMAGE <= pairs;
     plausible.then_some(Encoding::AsciiHex)

@@ -544,7 +544,7 @@ fn toml_file<F: DeserializeOwned>(text: &str) -> Result<F, Fault> {
     })
 }
 
-/// Adds a suggestion to serde's message about an unknown word, which lists the known words:
+/// Adds a suggestion to serde's message about an unknown word. This message lists the known words:
 /// "unknown field `lable`, expected one of `id`, `label`".
 fn suggested(message: &str) -> Option<String> {
     let (what, rest) = match message.strip_prefix("unknown field ") {

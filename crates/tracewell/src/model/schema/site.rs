@@ -77,7 +77,7 @@ pub struct CallSite {
 pub enum SpanRole {
     /// The span begins. Argument 1 is the number of its parent span.
     Begins,
-    /// The event happens in the span. The number is 0 if the event happens outside of all spans.
+    /// The event occurs within the span. The number is 0 if the event happens outside of all spans.
     Inside,
     /// The program adds values to the span.
     Records,
@@ -97,7 +97,7 @@ pub struct Instrumentation {
     pub site: Option<CallSite>,
     /// The role of the event in a span.
     pub span: Option<SpanRole>,
-    /// Several arguments can have their texts in the bytes of the last of them. These are the
+    /// The texts of several arguments can be within the bytes of the last of them. These are the
     /// indices of the first and the last one.
     pub parts: Option<(usize, usize)>,
 }

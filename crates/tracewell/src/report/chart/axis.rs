@@ -109,7 +109,7 @@ impl<'a> Axis<'a> {
         Some(self.dates?.zone.date(self.trace.wall_clock_ns(ticks)?))
     }
 
-    /// Returns a time since the first event in the unit of the axis.
+    /// Returns a time since the first event as text in the unit of the axis.
     fn since_first(&self, ticks: u64) -> String {
         let Some((unit, size, decimals)) = self.unit else { return format!("{ticks} ticks") };
         let nanoseconds = self.trace.clock.nanoseconds(ticks).unwrap_or(0);

@@ -439,7 +439,7 @@ fn shown_cores<'a>(
     tracks.cores.iter().enumerate().filter(move |(number, _)| shows(*number))
 }
 
-/// Returns the contexts that ran on the cores to show.
+/// Returns the contexts that ran on the shown cores.
 fn contexts_on_cores(tracks: &Tracks, selection: &Selection) -> HashSet<ContextId> {
     let changes = shown_cores(tracks, selection).flat_map(|(_, row)| row.changes());
     let runs = changes.filter_map(|change| match change.state {

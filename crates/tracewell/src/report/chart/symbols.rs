@@ -3,11 +3,11 @@
 /// The activity that a cell of the chart shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Activity {
-    /// A context runs, or a core serves tasks.
+    /// A context is running, or a core is serving tasks.
     Running,
     /// An interrupt is being served.
     Interrupted,
-    /// A context is ready and does not run.
+    /// A context is ready but is not running.
     Ready,
     /// The row's context waits. In the row of a lock: a context waits for the lock.
     Blocked,
@@ -226,7 +226,7 @@ pub(super) fn wrapped(entries: Vec<String>, width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns a text with at most a number of characters. A truncated text ends with `~`.
+/// Returns a text, shortened to at most `width` characters. A truncated text ends with `~`.
 pub(super) fn truncated(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

@@ -65,7 +65,7 @@ fn put_failure(lines: &mut String, source: &Source, failure: &Failure, trace: &s
     annotation(lines, source, ("error", failure.span), (&title, &message));
 }
 
-/// Appends an annotation of a span of the rules.
+/// Appends an annotation for a span in the rules.
 fn annotation(
     lines: &mut String,
     source: &Source,

@@ -219,7 +219,7 @@ impl<'a> FailureRow<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarningRow<'a> {
-    /// The event or condition with the name.
+    /// The event or the condition that contains the name.
     pub place: Place<'a>,
     /// The name in words.
     pub message: &'a str,

@@ -165,7 +165,8 @@ pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
     if result.has_time || rates.len() == 1 {
         figures.extend(times(old, new, result.has_time));
     } else {
-        let note = "times were not compared: the clock has a known rate in some traces only";
+        let note =
+            "times were not compared: the rate of the clock is known only in some of the traces";
         result.notes.push(note.to_owned());
     }
     if rates.len() == 1 {
@@ -347,7 +348,7 @@ fn change(old: f64, new: f64) -> f64 {
     if old == new { 0.0 } else { (new - old) / old }
 }
 
-/// Returns the largest distance between two runs of a side.
+/// Returns the largest distance between any two runs of one side.
 fn noise(runs: &[Vec<Bucket>]) -> f64 {
     let samples: Vec<_> = runs.iter().map(|run| Sample::new(run.iter().copied())).collect();
     let reach = if samples.len() > MAX_PAIRED { 1 } else { samples.len() };

@@ -22,7 +22,7 @@ const MOST_INTERVALS: u64 = 16;
 /// intervals grows.
 const GROWS_FROM: u64 = 20;
 
-/// The unit of the times of a histogram.
+/// The unit of the times in a histogram.
 #[derive(Clone, Copy)]
 struct Unit<'a> {
     trace: &'a Trace,
@@ -92,7 +92,7 @@ fn put_lines(text: &mut String, bounds: &[u64], counts: &[u64], unit: Unit<'_>, 
     }
 }
 
-/// Returns the lower bounds of the intervals for times from `start` to `end` inclusive. The first
+/// Without a template, the event is described from its arguments and needs no entry. The first
 /// bound is at most `start`.
 fn bounds(times: Range<u64>) -> Vec<u64> {
     let Range { start, end } = times;

@@ -24,7 +24,7 @@ impl DistributionFigures {
     }
 }
 
-/// The distribution of the times of one kind and one subject.
+/// The distribution of times that have the same kind and the same subject.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionRow {

@@ -140,7 +140,7 @@ impl<'a> EventCount<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextRow<'a> {
-    /// Its key, which events have in the field `context`.
+    /// Its key, which the events' field `context` contains.
     pub key: &'a str,
     /// Name of the context.
     pub name: &'a str,

@@ -24,7 +24,7 @@ pub(super) fn of_resource(trace: &Trace, key: u64, kind: Option<u32>) -> Subject
     Subject { key: Some(format!("{key:#x}")), ..alone(resource_label(trace, key, kind)) }
 }
 
-/// Returns the subject of times of scheduling. `pairs` contains the names of all pairs of marks.
+/// Returns the subject of a scheduling time. `pairs` contains the names of all pairs of marks.
 pub(super) fn of_scheduling(
     trace: &Trace,
     subject: Scheduled,
@@ -46,7 +46,7 @@ pub(super) fn of_scheduling(
     }
 }
 
-/// Returns the subject of times of messages, which is their receiver. Its part is the signal.
+/// Returns the subject of a message time, which is the message's receiver. Its part is the signal.
 pub(super) fn of_route(trace: &Trace, route: &Route) -> Subject {
     let Subject { name, key, .. } = named(trace, &route.signal);
     Subject { part: Some(Part { name, key }), ..named(trace, &route.receiver) }

@@ -209,7 +209,7 @@ impl Measures {
     }
 }
 
-/// Returns the sum of the counts of all subjects that the names of the figure match.
+/// Adds up the counts of all subjects that match the figure's names.
 fn sum(figure: &Figure, counts: &[(Subject, u64)]) -> Result<Vec<Value>, String> {
     let is_meant = |subject: &Subject| figure.names.first().is_none_or(|name| names(name, subject));
     let found: Vec<_> = counts.iter().filter(|(subject, _)| is_meant(subject)).collect();

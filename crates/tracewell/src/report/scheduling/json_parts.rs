@@ -32,7 +32,7 @@ impl Durations {
     }
 }
 
-/// The parts of the time of waits.
+/// The parts of waiting times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SplitRow {

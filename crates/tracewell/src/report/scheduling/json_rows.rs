@@ -97,7 +97,7 @@ pub struct WaitRow<'a> {
     pub owner: Option<&'a str>,
     /// Ticks of the request.
     pub from_ticks: u64,
-    /// Ticks of the end of the wait.
+    /// Ticks at the end of the wait.
     pub until_ticks: u64,
     /// The parts of the wait.
     pub split: Option<SplitRow>,

@@ -52,7 +52,7 @@ pub struct InterruptFigures {
     pub ticks: Option<u64>,
     /// Nanoseconds in them.
     pub ns: Option<u64>,
-    /// The most nanoseconds in interrupts within windows.
+    /// The maximum time in interrupts within a window, in nanoseconds.
     pub most_ns_within: Windows,
     /// The interrupts of each source.
     pub sources: Vec<SourceRow>,
@@ -115,7 +115,7 @@ pub struct SourceRow {
     pub max_ticks: u64,
     /// Times from one arrival to the next.
     pub arrival_gap: Option<Durations>,
-    /// The most nanoseconds within windows.
+    /// The maximum time in these interrupts within a window, in nanoseconds.
     pub most_ns_within: Windows,
 }
 
@@ -164,8 +164,8 @@ pub struct ServerRow<'a> {
     pub supplied_ticks: u64,
     /// Ticks of the trace without gaps.
     pub supplied_of_ticks: u64,
-    /// With `--budgets`: times, and the ticks used of a full budget, to be interpolated. Null for
-    /// an exhausted budget.
+    /// With `--budgets`: points of a curve, each a time and the ticks used of a full budget; null
+    /// for an exhausted budget.
     pub budget_used: Vec<(u64, Option<i64>)>,
 }
 

@@ -28,18 +28,18 @@ pub struct TaskRow<'a> {
     pub execution_ticks: Option<u64>,
     /// CPU time in nanoseconds.
     pub execution_ns: Option<u64>,
-    /// The part of the CPU time on behalf of another task.
+    /// The part of the CPU time that was spent on behalf of another task.
     pub execution_for_other_ticks: Option<u64>,
     /// Number of times that it got the processor.
     pub dispatches: Option<u64>,
     /// The figures of its jobs.
     #[serde(flatten)]
     pub jobs: JobFigures,
-    /// How it met the period and deadline that options gave; null without them.
+    /// Results for the period and deadline that options specify; null if options specify neither.
     pub timing: Option<TimingRow>,
     /// Number of times that another task was chosen although this one was ready.
     pub preemptions: Option<u64>,
-    /// Number of losses of the processor because the budget of its server was exhausted.
+    /// Number of times that it lost the processor because its server's budget was exhausted.
     pub throttled: Option<u64>,
     /// Number of requests for mutexes.
     pub lock_requests: Option<u64>,
@@ -196,7 +196,7 @@ impl Inversions {
     }
 }
 
-/// A task's period and deadline, as options gave them, and how it met them.
+/// A task's period and deadline, as options specify them, and the results for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimingRow {
@@ -234,7 +234,7 @@ pub struct Requests {
     pub blocks: u64,
     /// The waits of these requests.
     pub wait: Option<Durations>,
-    /// The parts of all waits; null without waits, and on several cores.
+    /// The parts of all waits; null if there were no waits, or if the trace has several cores.
     pub split: Option<SplitRow>,
 }
 
@@ -260,7 +260,7 @@ pub struct KindRequests<'a> {
     pub requests: Requests,
 }
 
-/// Returns the sums of the parts of all waits. Returns `None` if there are no waits or several
+/// Returns the sum of each part over all waits. Returns `None` if there are no waits or several
 /// cores.
 fn split(figures: &Figures, locks: &Locks) -> Option<SplitRow> {
     some(locks.wait, locks.spent).filter(|_| figures.cores.len() < 2).map(SplitRow::from)

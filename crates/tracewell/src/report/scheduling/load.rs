@@ -85,7 +85,7 @@ pub(in crate::report) fn core(core: &CoreTime) -> [Cell; 5] {
 pub(super) const ON_CORES: [&str; 5] = ["LOAD OF", "CONTEXT", "CORE", "TIME", "%"];
 
 /// Returns the rows of each core: its tasks, highest load first, interrupts, idle and unknown time.
-/// Returns none for a single core, because [`tasks`] has the same rows.
+/// Returns no rows for a single core, because [`tasks`] returns the same rows.
 pub(super) fn on_cores(trace: &Trace, figures: &Figures) -> Vec<[Cell; 5]> {
     if figures.execution_by_core.is_empty() {
         return Vec::new();

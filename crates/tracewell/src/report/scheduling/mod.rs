@@ -51,8 +51,8 @@ fn needed(trace: &Trace) -> Option<&'static str> {
     }
 }
 
-/// Returns the name of the resource that had a key at a time, if it is known: its recorded name, or
-/// its symbol.
+/// Returns the name of the resource that had a key at a given time: its recorded name or its
+/// symbol, if one is known.
 pub fn resource_name(
     trace: &Trace,
     key: u64,

@@ -104,7 +104,7 @@ pub(super) const LOCKS: [&str; 8] = [
     "HELD MAX",
 ];
 
-/// Returns the heading of a table of waits for a kind of object.
+/// Returns the heading of the table that shows waits for a kind of object.
 pub(super) fn waits_of(trace: &Trace, kind: Option<u32>) -> String {
     match kind_of(trace, false, kind) {
         SEMAPHORE => "SEMAPHORES OF".to_owned(),
@@ -312,7 +312,7 @@ pub(in crate::report) fn waited_for(trace: &Trace, wait: &Waited) -> String {
     resource_text(trace, wait.key, wait.is_mutex, wait.kind, wait.from)
 }
 
-/// Returns the kind of a resource, and the name that it had at a time.
+/// Returns the kind of a resource, and the name that it had at a given time.
 pub(in crate::report) fn resource_text(
     trace: &Trace,
     key: Option<u64>,

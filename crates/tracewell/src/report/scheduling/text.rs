@@ -187,7 +187,7 @@ fn locks(text: &mut String, trace: &Trace, figures: &Figures, layout: Layout) {
     for kind in kinds {
         let mut heading = tables::LOCKS;
         let first = tables::waits_of(trace, kind);
-        // Tables of waits have the columns of the table of mutexes, and are titled with the kind of
+        // A table of waits has the same columns as the table of mutexes; its title is the kind of
         // object.
         heading[0] = &first;
         let rows = tasks.clone().filter_map(|task| {

@@ -23,8 +23,8 @@ pub(super) struct Row {
     pub(super) offset: u64,
 }
 
-/// Widths of times in characters. Seconds have one digit before the point and nine digits after it.
-/// Milliseconds have one digit before the point and six digits after it.
+/// Number of characters in a time. Seconds have one digit before the point and nine digits after
+/// it. Milliseconds have one digit before the point and six digits after it.
 const SECONDS_WIDTH: usize = 11;
 const MILLISECONDS_WIDTH: usize = 8;
 

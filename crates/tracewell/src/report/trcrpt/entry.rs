@@ -10,9 +10,9 @@
 //! | bytes that the program defines (POSIX trace) | those bytes | words of those bytes |
 //! | others (S.Ha.R.K.) | the arguments | the same |
 //!
-//! Arguments are little-endian words of the size of the environment. If the settings of a source
-//! exclude an argument from its records, the word of the argument is 0, so that later arguments
-//! keep their positions.
+//! Arguments are little-endian words; the environment determines their size. If the settings of a
+//! source exclude an argument from its records, the word of the argument is 0, so that later
+//! arguments keep their positions.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::FrameHeader;

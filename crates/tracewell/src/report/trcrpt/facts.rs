@@ -9,7 +9,7 @@ use crate::template::syntax::{Key, Level};
 use crate::template::{Environment, Program, TemplateId};
 use crate::text::{Literal, PerEvent};
 
-/// Shared values of the contexts, the ids and the trace.
+/// Values that events share: those of each context, of each id, and of the whole trace.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     contexts: Vec<ContextFacts>,

@@ -14,7 +14,7 @@ use crate::text::calendar::DateAndTime;
 
 /// Width of AIX's hook ids, most of which have three digits.
 const HOOK_ID: usize = 4;
-/// Width of the ids of other systems, which have four digits.
+/// Width of the ids of other systems; these ids have four digits.
 const EVENT_ID: usize = 5;
 pub(super) const PROCESS_NAME: usize = 15;
 pub(super) const CPU: usize = 4;

@@ -179,7 +179,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
         Ok(())
     }
 
-    /// Selects the events of a batch to show. Returns a break if no later event can be selected.
+    /// Selects which events of a batch to show. Returns a break if no later event can be selected.
     fn choose(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.rows.clear();
         self.row_calls.clear();

@@ -91,15 +91,15 @@ impl Role {
         Some(Self { argument, kind, keys: schema.key(kind, 0), is_object })
     }
 
-    /// Returns the thing to which an argument refers at a time. `argument` is the value of the
-    /// role's argument.
+    /// Returns the thing to which an argument refers at a given time. `argument` is the value of
+    /// the role's argument.
     #[inline]
     pub(crate) fn named(&self, trace: &Trace, argument: u64, ticks: u64) -> Named {
         name(trace, argument, argument.wrapping_add(self.keys), self.kind, ticks)
     }
 }
 
-/// Returns the thing that has a key at a time.
+/// Returns the thing that has a key at a given time.
 #[inline]
 fn name(trace: &Trace, argument: u64, key: u64, kind: Option<u32>, ticks: u64) -> Named {
     let renamed = trace.objects.renamed(key, ticks, kind);

@@ -239,14 +239,14 @@ impl Machine {
         &self.lines
     }
 
-    /// Appends an event of one line that `put` prints.
+    /// Appends an event that `put` prints on one line.
     pub(crate) fn show(&mut self, put: impl FnOnce(&mut TextBuffer)) {
         self.lines.begin(Level::default(), 0);
         put(self.lines.buffer());
         self.lines.end(Outcome::Shown);
     }
 
-    /// Returns the numbers of marks so far.
+    /// Returns the number of marks so far, by kind.
     pub fn marks(&self) -> Marks {
         self.state.marks
     }

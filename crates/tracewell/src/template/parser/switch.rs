@@ -1,5 +1,5 @@
-//! Parses switches and bit flags. The numbers in the cases of a switch have the radix of its value.
-//! The numbers of bit flags are hexadecimal.
+//! Parses switches and bit flags. The numbers in the cases of a switch are written in the radix of
+//! its value. The numbers of bit flags are hexadecimal.
 
 use super::lexer::TokenKind;
 use super::{Parsed, Parser};
@@ -49,8 +49,8 @@ impl Parser<'_> {
         has_comma || misses_comma
     }
 
-    /// Returns true if a match and the text or block of its case are next. No item begins like
-    /// this.
+    /// Returns true if the next tokens are a match and the text or block of its case. No item
+    /// begins like this.
     pub(super) fn is_case_without_comma(&self) -> bool {
         let token = self.peek();
         let is_match = match token.kind {

@@ -231,7 +231,7 @@ impl Eq for Number {}
 pub enum Body {
     /// A string to print.
     Text(Text),
-    /// `{ ... }`: a description to run.
+    /// `{ ... }`: a nested sequence of items.
     Block(Vec<Item>),
 }
 
@@ -286,7 +286,7 @@ pub struct Function {
     pub span: Span,
     /// The parameters. Each is a macro within the function.
     pub parameters: Vec<String>,
-    /// The description that a call runs.
+    /// The description that each call processes.
     pub body: Vec<Item>,
 }
 

@@ -55,7 +55,7 @@ struct Thread {
 #[derive(Default)]
 pub(super) struct Kernel {
     threads: Vec<Thread>,
-    /// The thread that runs on each core.
+    /// The thread that is running on each core.
     running: Vec<Option<ContextId>>,
 }
 

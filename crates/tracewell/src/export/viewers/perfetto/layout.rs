@@ -196,7 +196,7 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(())
     }
 
-    /// Adds slices of the states of contexts. Without `all`, only the reasons of blocked contexts
+    /// Adds slices for the states of contexts. Without `all`, only the reasons of blocked contexts
     /// are slices.
     fn states(&mut self, all: bool) -> io::Result<()> {
         let Timeline { trace, tracks, .. } = self.timeline;

@@ -151,7 +151,7 @@ impl Writer<'_, '_> {
         self.value(event)
     }
 
-    /// Writes the number that an event records as a counter.
+    /// Writes the number in an event as a counter value.
     fn value(&mut self, event: Event<'_>) -> io::Result<()> {
         let means = event.kind().means.filter(|means| means.meaning == Meaning::Value);
         let Some(index) = means.and_then(|means| means.value) else { return Ok(()) };

@@ -135,7 +135,7 @@ fn put_label(event: &mut Message, names: &mut Names, label: &Label<'_>) {
     }
 }
 
-/// Returns the number in an argument of an event as a counter's value.
+/// Returns the counter value for a number in an event's argument.
 pub(super) fn count(event: Event<'_>, index: usize, value: u64) -> Change<'static> {
     match event.kind().args.get(index).map(|argument| argument.kind) {
         Some(ArgumentKind::Float) => Change::RealCount(f64::from_bits(value)),

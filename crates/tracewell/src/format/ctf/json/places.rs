@@ -1,4 +1,4 @@
-//! Finds the positions of the values of a JSON text, and limits their number and nesting.
+//! Finds the positions of the values in a JSON text, and limits their number and nesting.
 //!
 //! The text need not be valid JSON: `value` parses it afterwards and reports faults.
 

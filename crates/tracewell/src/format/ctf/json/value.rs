@@ -125,8 +125,8 @@ impl<'de> DeserializeSeed<'de> for Next<'_> {
     }
 }
 
-/// Deserialises the content of a value. The values within the content have the positions that come
-/// next in the list.
+/// Deserialises the content of a value. The positions of the values within the content come next in
+/// the list.
 struct Content<'p>(&'p mut IntoIter<u32>);
 
 impl<'de> Visitor<'de> for Content<'_> {

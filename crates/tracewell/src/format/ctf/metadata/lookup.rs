@@ -15,7 +15,7 @@ use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, Origin, Reference, StructureType, Type,
 };
 
-/// Maximum number of fields, in different options, that one reference can mean.
+/// Maximum number of fields, spread over different options, that one reference can resolve to.
 const MAX_TARGETS: usize = 1 << 10;
 
 /// A type that contains the referring field.

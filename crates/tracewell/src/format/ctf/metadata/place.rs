@@ -85,7 +85,7 @@ struct Placer<'a> {
     version: Version,
     clocks: Vec<Clock>,
     log: &'a mut Log,
-    /// The root structures of the scopes of the current stream and event.
+    /// For the current stream and event: the root structures of their scopes.
     roots: Roots,
     scope: Scope,
     /// The types that contain the current field.
@@ -298,7 +298,7 @@ impl Placer<'_> {
         })
     }
 
-    /// Returns the roles of CTF 1.8. If a timestamp has no clock, adds the implied clock.
+    /// Returns the roles in CTF 1.8. If a timestamp has no clock, adds the implied clock.
     fn roles_by_name(&mut self, integer: &IntegerType, place: Place<'_>) -> Vec<Role> {
         let is_stamp = roles::is_stamp(integer, place);
         if is_stamp && self.clocks.is_empty() {

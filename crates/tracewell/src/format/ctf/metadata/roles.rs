@@ -21,7 +21,7 @@ pub(super) struct Place<'a> {
     pub is_in_array: bool,
 }
 
-/// Returns the roles of a number of CTF 1.8. `has_default` is true if the metadata declares exactly
+/// Returns the roles of a number in CTF 1.8. `has_default` is true if the metadata declares exactly
 /// one clock. Timestamps without `map` belong to this clock.
 pub(super) fn by_name(integer: &IntegerType, place: Place<'_>, has_default: bool) -> Vec<Role> {
     if integer.class.kind != IntegerKind::Unsigned {
@@ -53,12 +53,12 @@ pub(super) fn by_name(integer: &IntegerType, place: Place<'_>, has_default: bool
     roles
 }
 
-/// Returns true if the number has the name of a timestamp, for which CTF 1.8 implies a clock.
+/// Returns true if the number is named like a timestamp; CTF 1.8 implies a clock for such a number.
 pub(super) fn is_stamp(integer: &IntegerType, place: Place<'_>) -> bool {
     by_name(integer, place, true).iter().any(|role| matches!(role, Role::Time | Role::EndTime))
 }
 
-/// Returns true if the number has the name of the processor number.
+/// Returns true if the number is named like the processor number.
 pub(super) fn is_processor(integer: &IntegerType, place: Place<'_>) -> bool {
     by_name(integer, place, false) == [Role::Processor]
 }

@@ -42,7 +42,7 @@ pub(super) struct Given {
     pub(super) kernel: Option<Option<Kernel>>,
 }
 
-/// The state of the decoding of packets.
+/// The state of packet decoding.
 #[derive(Debug)]
 pub(super) struct Events {
     pub(super) cores: Cores,

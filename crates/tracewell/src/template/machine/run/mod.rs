@@ -54,7 +54,7 @@ impl<'a> Run<'a> {
         Self { program, entry, context, state, lines, pointer, next: 0, steps: MAX_STEPS }
     }
 
-    /// Runs from an operation to the end of the event.
+    /// Runs the operations from `start` to the end of the event.
     pub(super) fn from(&mut self, start: u32) -> Outcome {
         self.next = start as usize;
         loop {
