@@ -1,11 +1,14 @@
 //! Runs a hot path for which the program has no command, so that `.ci/instructions` can count its
 //! instructions. `hot-path decode FILE` decodes a trace to batches and prints the number of its
-//! events. `hot-path record EVENTS` records events of two fields into a stream that overwrites its
-//! oldest events; the number is rounded up to a multiple of 50,000.
+//! events. `hot-path summary FILE` builds the tracks of a trace and their summary, from which
+//! `serve` shows views, and prints the number of changes. `hot-path record EVENTS` records events
+//! of two fields into a stream that overwrites its oldest events; the number is rounded up to a
+//! multiple of 50,000.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
 
+use tracewell::analysis::summary::SummaryBuilder;
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell_bench::stream;
@@ -30,6 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             Input::open(file.as_ref(), Settings::default())?.read(&mut events)?;
             events.0
         }
+        ["summary", file] => {
+            let mut builder = SummaryBuilder::default();
+            let trace = Input::open(file.as_ref(), Settings::default())?.read(&mut builder)?;
+            builder.finish(&trace).changes()
+        }
         ["record", events] => {
             let rounds = events.parse::<u64>()?.div_ceil(u64::from(stream::EVENTS));
             let stream = stream::stream()?;
@@ -38,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             });
             rounds * u64::from(stream::EVENTS)
         }
-        _ => return Err("usage: hot-path decode FILE | record EVENTS".into()),
+        _ => return Err("usage: hot-path decode FILE | summary FILE | record EVENTS".into()),
     };
     println!("{events}");
     Ok(())

@@ -28,44 +28,56 @@ impl<T> Default for PerId<T> {
 }
 
 impl<T: Copy> PerId<T> {
-    /// Returns the entry of an id. `make` makes it.
-    #[inline(always)]
-    pub(super) fn get(
-        &mut self,
-        schema: &Arc<Schema>,
-        id: u32,
-        make: impl FnOnce(&Schema, u32) -> T,
-    ) -> &T {
-        let index = match self.index.get(id as usize) {
-            Some(index) if *index > 0 && self.schema.as_ptr() == Arc::as_ptr(schema) => *index,
-            _ => self.add(schema, id, make),
-        };
-        &self.entries[usize::from(index)]
-    }
-
-    /// Makes the entry of an id, and returns its index.
-    #[cold]
-    #[inline(never)]
-    fn add(&mut self, schema: &Arc<Schema>, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {
+    /// Returns the table of a schema. Callers get the table once per batch, because the schema
+    /// changes only between batches.
+    #[inline]
+    pub(super) fn of_schema<'a>(&'a mut self, schema: &'a Arc<Schema>) -> OfSchema<'a, T> {
         if self.schema.as_ptr() != Arc::as_ptr(schema) {
             self.schema = Arc::downgrade(schema);
             self.index.clear();
             self.entries.clear();
         }
-        let entry = make(schema, id);
-        if self.entries.is_empty() {
-            self.entries.push(entry);
+        OfSchema { table: self, schema }
+    }
+}
+
+/// A table whose entries are those of a schema.
+#[derive(Debug)]
+pub(super) struct OfSchema<'a, T> {
+    table: &'a mut PerId<T>,
+    schema: &'a Schema,
+}
+
+impl<T: Copy> OfSchema<'_, T> {
+    /// Returns the entry of an id. `make` makes it.
+    #[inline(always)]
+    pub(super) fn get(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> &T {
+        let index = match self.table.index.get(id as usize) {
+            Some(index) if *index > 0 => *index,
+            _ => self.add(id, make),
+        };
+        &self.table.entries[usize::from(index)]
+    }
+
+    /// Makes the entry of an id, and returns its index.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {
+        let PerId { index: indices, entries, .. } = &mut *self.table;
+        let entry = make(self.schema, id);
+        if entries.is_empty() {
+            entries.push(entry);
         }
         let place = id as usize;
-        let Some(index) = u16::try_from(self.entries.len()).ok().filter(|_| place < MAX_IDS) else {
-            self.entries[0] = entry;
+        let Some(index) = u16::try_from(entries.len()).ok().filter(|_| place < MAX_IDS) else {
+            entries[0] = entry;
             return 0;
         };
-        if place >= self.index.len() {
-            self.index.resize(place + 1, 0);
+        if place >= indices.len() {
+            indices.resize(place + 1, 0);
         }
-        self.index[place] = index;
-        self.entries.push(entry);
+        indices[place] = index;
+        entries.push(entry);
         index
     }
 }
@@ -89,7 +101,7 @@ mod tests {
         let mut schema = Arc::new(Schema::parse(SCHEMA, "test").unwrap());
         let (mut table, mut made) = (PerId::default(), 0);
         let mut get = |schema: &Arc<Schema>, id| {
-            *table.get(schema, id, |schema, id| {
+            *table.of_schema(schema).get(id, |schema, id| {
                 made += 1;
                 (schema.event(id).means.is_some(), made)
             })

@@ -190,23 +190,52 @@ impl<'a> Records<'a> {
     /// Returns the whole record of event `row` in the source; empty if there is no such row.
     #[inline]
     pub fn record(&self, row: usize) -> &'a [u8] {
-        let (start, _, end) = self.bounds(row);
-        self.bytes.get(start..end).unwrap_or_default()
+        match self.shape {
+            Shape::Fixed { size, .. } => self.fixed_record(row, size),
+            Shape::Variable(spans) | Shape::Decoded { spans, .. } => {
+                let span = spans.get(row).map(|span| span.start as usize..span.end as usize);
+                span.and_then(|span| self.bytes.get(span)).unwrap_or_default()
+            }
+        }
     }
 
     /// Returns the payload of event `row`: the bytes that the schema's arguments describe.
     #[inline]
     pub fn payload(&self, row: usize) -> &'a [u8] {
-        // The length of a decoded payload is not stored: the payload ends where that of the next
-        // event begins.
-        if let Shape::Decoded { spans, payloads } = self.shape {
-            let start = |row: usize| spans.get(row).map(|span| span.payload as usize);
-            let Some(payload) = start(row) else { return &[] };
-            let end = start(row + 1).unwrap_or(payloads.len());
-            return payloads.get(payload..end).unwrap_or_default();
+        match self.shape {
+            Shape::Fixed { size, payload } => {
+                self.fixed_record(row, size).get(payload..).unwrap_or_default()
+            }
+            Shape::Variable(spans) => {
+                let span = spans.get(row).map(|span| span.payload as usize..span.end as usize);
+                span.and_then(|span| self.bytes.get(span)).unwrap_or_default()
+            }
+            // The length of a decoded payload is not stored: the payload ends where that of the
+            // next event begins.
+            Shape::Decoded { spans, payloads } => {
+                let start = |row: usize| spans.get(row).map(|span| span.payload as usize);
+                let Some(payload) = start(row) else { return &[] };
+                let end = start(row + 1).unwrap_or(payloads.len());
+                payloads.get(payload..end).unwrap_or_default()
+            }
         }
-        let (_, payload, end) = self.bounds(row);
-        self.bytes.get(payload..end).unwrap_or_default()
+    }
+
+    /// Returns the record and the payload of event `row`.
+    #[inline(always)]
+    pub(crate) fn record_and_payload(&self, row: usize) -> (&'a [u8], &'a [u8]) {
+        if let Shape::Fixed { size, payload } = self.shape {
+            let record = self.fixed_record(row, size);
+            return (record, record.get(payload..).unwrap_or_default());
+        }
+        (self.record(row), self.payload(row))
+    }
+
+    /// Returns the record of a row if all records have this size; empty if there is no such row.
+    #[inline(always)]
+    fn fixed_record(&self, row: usize, size: usize) -> &'a [u8] {
+        let start = row.saturating_mul(size);
+        self.bytes.get(start..).and_then(|rest| rest.get(..size)).unwrap_or_default()
     }
 
     /// Returns the offset of the record of event `row` in the source, in bytes.
@@ -215,22 +244,13 @@ impl<'a> Records<'a> {
         if let Some(offset) = self.offsets.get(row) {
             return *offset;
         }
-        self.offset + self.bounds(row).0 as u64
-    }
-
-    #[inline]
-    fn bounds(&self, row: usize) -> (usize, usize, usize) {
-        match self.shape {
-            Shape::Fixed { size, payload } => {
-                let start = row.saturating_mul(size);
-                (start, start.saturating_add(payload), start.saturating_add(size))
-            }
+        let start = match self.shape {
+            Shape::Fixed { size, .. } => row.saturating_mul(size),
             Shape::Variable(spans) | Shape::Decoded { spans, .. } => {
-                spans.get(row).map_or((0, 0, 0), |span| {
-                    (span.start as usize, span.payload as usize, span.end as usize)
-                })
+                spans.get(row).map_or(0, |span| span.start as usize)
             }
-        }
+        };
+        self.offset + start as u64
     }
 }
 
@@ -305,6 +325,7 @@ impl<'a> Batch<'a> {
     #[inline(always)]
     pub fn event(&self, row: usize) -> Option<EventRef<'a>> {
         let columns = self.columns;
+        let (record, payload) = self.records.record_and_payload(row);
         Some(EventRef {
             seq: self.first + row as u64,
             ticks: *columns.ticks.get(row)?,
@@ -312,8 +333,8 @@ impl<'a> Batch<'a> {
             context: *columns.context.get(row)?,
             id: *columns.id.get(row)?,
             priority: *columns.priority.get(row)?,
-            payload: self.records.payload(row),
-            record: self.records.record(row),
+            payload,
+            record,
         })
     }
 

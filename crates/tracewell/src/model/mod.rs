@@ -4,6 +4,7 @@
 //! contexts, objects, schema, losses), and grows while the events arrive. The model is independent
 //! of dialects, opens no files and prints nothing.
 
+mod arguments;
 mod batch;
 mod clock;
 mod context;
@@ -28,6 +29,7 @@ mod symbols;
 mod trace;
 pub mod values;
 
+pub(crate) use arguments::Arguments;
 pub use batch::{Batch, Columns, EventRef, Events, Priority, Records, Span};
 pub(crate) use clock::greatest_common_divisor;
 pub use clock::{Clock, Counter, Direction, Rate, RateChange, RateError, WallClock};

@@ -7,9 +7,10 @@ use std::collections::HashSet;
 
 use super::moments::MachineMoments;
 use super::named_rows::NamedRows;
-use super::sight::{Named, Sight};
-use crate::model::Meaning;
-use crate::model::schema::{ArgumentKind, EventType, Means};
+use super::sight::{Named, Role, Sight};
+use crate::analysis::scheduling::Position;
+use crate::model::schema::{ArgumentKind, EventType, Means, Schema};
+use crate::model::{Arguments, Meaning, Trace};
 
 /// A queue or a pool.
 #[derive(Clone, Debug)]
@@ -48,24 +49,71 @@ const MAX_PER_OBJECT: usize = 1024;
 /// Maximum number of samples of all objects together.
 const MAX_SAMPLES: usize = 1 << 20;
 
-/// Returns true if events of this type add or remove items of an object, or contain its level.
-pub(super) fn concern(event: &EventType, means: &Means) -> bool {
-    let object = means.object.and_then(|role| event.args.get(role));
-    let acts_on_object = object.is_some_and(|o| matches!(o.kind, ArgumentKind::Object(_)));
-    let details = &event.details;
-    let has_levels =
-        details.used.or(details.free).or(details.capacity).is_some() || details.empties;
-    let changes = matches!(
-        means.meaning,
-        Meaning::Send
-            | Meaning::SendFirst
-            | Meaning::Receive
-            | Meaning::Allocate
-            | Meaning::Free
-            | Meaning::Refuse
-            | Meaning::Flush
-    );
-    acts_on_object && (has_levels || changes)
+/// The effect of an event id on the level of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effect {
+    object: Role,
+    change: Change,
+    /// The arguments with the level, the number of free items, and the least such number.
+    used: Option<usize>,
+    free: Option<usize>,
+    least_free: Option<usize>,
+    /// True if the object is empty after the event.
+    empties: bool,
+    /// True if the event can create the object, or if the object can be an owner of queues.
+    /// [`Levels::take_sight`] handles such events.
+    pub(super) needs_sight: bool,
+}
+
+/// The numbers that an event contains: the level, the number of free items, and the least such
+/// number.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    used: Option<u64>,
+    free: Option<u64>,
+    least_free: Option<u64>,
+}
+
+/// The change that an event makes to an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Change {
+    Put,
+    Taken,
+    Refused,
+    None,
+}
+
+impl Effect {
+    /// Returns the effect of an event type, or `None` if its events neither add nor remove items of
+    /// an object, nor contain its level.
+    pub(super) fn of(schema: &Schema, event: &EventType, means: &Means) -> Option<Self> {
+        let object = means.object.and_then(|role| event.args.get(role))?;
+        let acts_on_object = matches!(object.kind, ArgumentKind::Object(_));
+        let details = &event.details;
+        let has_levels =
+            details.used.or(details.free).or(details.capacity).is_some() || details.empties;
+        let change = match means.meaning {
+            Meaning::Send | Meaning::SendFirst | Meaning::Free => Change::Put,
+            Meaning::Receive | Meaning::Allocate => Change::Taken,
+            Meaning::Refuse => Change::Refused,
+            _ => Change::None,
+        };
+        let flushes = means.meaning == Meaning::Flush;
+        if !acts_on_object || !(has_levels || change != Change::None || flushes) {
+            return None;
+        }
+        Some(Self {
+            object: Role::of(schema, event, means.object)?,
+            change,
+            used: details.used,
+            free: details.free,
+            least_free: details.least_free,
+            empties: details.empties || flushes,
+            needs_sight: means.meaning == Meaning::Create
+                || means.subject.is_some()
+                || (passes_message(means.meaning) && means.value.is_some()),
+        })
+    }
 }
 
 /// The fill levels of all objects, in the order of their first mention.
@@ -79,22 +127,74 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Handles an event of a type that concerns levels.
-    pub(super) fn take(&mut self, sight: &Sight<'_>, moments: &mut impl MachineMoments) {
+    /// Handles an event whose effect needs no [`Sight`].
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        trace: &Trace,
+        arguments: &Arguments<'_>,
+        row: usize,
+        at: Position,
+        effect: &Effect,
+        moments: &mut impl MachineMoments,
+    ) {
+        let Some(key) = arguments.get(row, effect.object.argument) else { return };
+        let object = effect.object.named(trace, key, at.ticks);
+        let numbers = Numbers {
+            used: effect.used.and_then(|role| arguments.get(row, role)),
+            free: effect.free.and_then(|role| arguments.get(row, role)),
+            least_free: effect.least_free.and_then(|role| arguments.get(row, role)),
+        };
+        let samples = self.share_samples();
+        if let Some(level) = self.row(trace, object)
+            && let Some(now) = level.take(at.ticks, effect, &numbers, samples)
+        {
+            moments.level(object, now, at);
+        }
+    }
+
+    /// Handles an event that can create an object, or whose object can be an owner of queues.
+    pub(super) fn take_sight(
+        &mut self,
+        sight: &Sight<'_>,
+        effect: &Effect,
+        moments: &mut impl MachineMoments,
+    ) {
         let Some(object) = sight.object() else { return };
-        // All objects share one budget, so a trace with many objects does not need more memory.
+        // Computed first, because the limit depends on the number of rows before this event.
+        let samples = self.share_samples();
+        let Some(row) = self.row(sight.event.trace, object) else { return };
+        row.is_owner = row.is_owner || is_owner(sight, object);
+        if sight.meaning == Meaning::Create {
+            row.capacity = sight.number(sight.details().capacity).or(row.capacity);
+            // Kernels record 0 for an object without an owner.
+            row.owner = sight.owner().filter(|owner| owner.argument != 0);
+        }
+        let numbers = Numbers {
+            used: sight.number(effect.used),
+            free: sight.number(effect.free),
+            least_free: sight.number(effect.least_free),
+        };
+        if let Some(now) = row.take(sight.ticks(), effect, &numbers, samples) {
+            moments.level(object, now, sight.position());
+        }
+    }
+
+    /// Returns the maximum number of samples per object. All objects share one budget, so a trace
+    /// with many objects does not need more memory.
+    #[inline]
+    fn share_samples(&mut self) -> usize {
         let sharing = self.rows.len() + 1;
         if self.shared_by != sharing {
             (self.shared_by, self.samples) = (sharing, (MAX_SAMPLES / sharing).min(MAX_PER_OBJECT));
         }
-        let new = || Level { capacity: registered(sight, object), ..Level::new(object) };
-        let objects = &sight.event.trace.objects;
-        if let Some(level) = self.rows.get(object, objects, new, |level| &mut level.object) {
-            level.is_owner = level.is_owner || is_owner(sight, object);
-            if let Some(now) = level.take(sight, self.samples) {
-                moments.level(object, now, sight.position());
-            }
-        }
+        self.samples
+    }
+
+    #[inline(always)]
+    fn row(&mut self, trace: &Trace, object: Named) -> Option<&mut Level> {
+        let new = || Level { capacity: registered(trace, object), ..Level::new(object) };
+        self.rows.get(object, &trace.objects, new, |level| &mut level.object)
     }
 
     /// Begins a range at `from`: forgets the figures and keeps the levels.
@@ -122,18 +222,22 @@ impl Levels {
 }
 
 /// Returns the capacity of an object according to its registered parameters.
-fn registered(sight: &Sight<'_>, object: Named) -> Option<u64> {
-    let (_, known) = sight.event.trace.objects.at(object.key, object.ticks, object.kind)?;
+fn registered(trace: &Trace, object: Named) -> Option<u64> {
+    let (_, known) = trace.objects.at(object.key, object.ticks, object.kind)?;
     // Registered sizes are in words. A word has half as many bytes as hexadecimal digits.
-    let word = sight.event.trace.payload.digits() as u64 / 2;
-    sight.event.trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
+    let word = trace.payload.digits() as u64 / 2;
+    trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
 }
 
 /// Returns true if the object of an event is the receiver of messages. Such an object has a queue,
 /// but is not a queue itself.
 fn is_owner(sight: &Sight<'_>, object: Named) -> bool {
-    let message = matches!(sight.meaning, Meaning::Send | Meaning::SendFirst | Meaning::Receive);
-    (message && sight.value().is_some()) || sight.subject() == Some(object)
+    (passes_message(sight.meaning) && sight.value().is_some()) || sight.subject() == Some(object)
+}
+
+/// Returns true if an event with a value is about a message. The value is the signal of the message.
+fn passes_message(meaning: Meaning) -> bool {
+    matches!(meaning, Meaning::Send | Meaning::SendFirst | Meaning::Receive)
 }
 
 impl Level {
@@ -155,39 +259,38 @@ impl Level {
         }
     }
 
-    /// Handles an event. Returns the level if the event contains it. Stores at most `samples`
-    /// samples.
-    fn take(&mut self, sight: &Sight<'_>, samples: usize) -> Option<u64> {
-        let details = sight.details();
-        match sight.meaning {
-            Meaning::Create => {
-                self.capacity = sight.number(details.capacity).or(self.capacity);
-                // Kernels record 0 for an object without an owner.
-                self.owner = sight.owner().filter(|owner| owner.argument != 0);
-            }
-            Meaning::Send | Meaning::SendFirst | Meaning::Free => self.put += 1,
-            Meaning::Receive | Meaning::Allocate => self.taken += 1,
-            Meaning::Refuse => self.refused += 1,
-            _ => {}
+    /// Handles an event with this effect. Returns the level if the event contains it. Stores at
+    /// most `samples` samples.
+    #[inline(always)]
+    fn take(
+        &mut self,
+        ticks: u64,
+        effect: &Effect,
+        numbers: &Numbers,
+        samples: usize,
+    ) -> Option<u64> {
+        match effect.change {
+            Change::Put => self.put += 1,
+            Change::Taken => self.taken += 1,
+            Change::Refused => self.refused += 1,
+            Change::None => {}
         }
-        if let Some(least_free) = sight.number(details.least_free) {
+        let Numbers { used, free, least_free } = *numbers;
+        if let Some(least_free) = least_free {
             self.least_free =
                 Some(self.least_free.map_or(least_free, |known| known.min(least_free)));
         }
-        let level = self.level(sight)?;
-        self.note(sight.ticks(), level, samples);
+        let level = if effect.empties { 0 } else { self.level(used, free)? };
+        self.note(ticks, level, samples);
         Some(level)
     }
 
-    fn level(&mut self, sight: &Sight<'_>) -> Option<u64> {
-        let details = sight.details();
-        if details.empties || sight.meaning == Meaning::Flush {
-            return Some(0);
+    #[inline(always)]
+    fn level(&mut self, used: Option<u64>, free: Option<u64>) -> Option<u64> {
+        if used.is_some() {
+            return used;
         }
-        if let Some(used) = sight.number(details.used) {
-            return Some(used);
-        }
-        let free = sight.number(details.free)?;
+        let free = free?;
         // If the capacity is unknown when an event contains a number of free items, this sample and
         // all later samples are numbers of free items. A curve that mixes used and free items would
         // be wrong.
@@ -195,6 +298,7 @@ impl Level {
         Some(if self.counts_free { free } else { self.capacity?.saturating_sub(free) })
     }
 
+    #[inline]
     fn note(&mut self, ticks: u64, level: u64, samples: usize) {
         self.most = Some(self.most.map_or(level, |most| most.max(level)));
         self.least = Some(self.least.map_or(level, |least| least.min(level)));

@@ -74,8 +74,8 @@ pub use transitions::Transition;
 use super::measured::Measured;
 use super::per_id::PerId;
 use super::scheduling::Position;
-use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
-use concerns::Concerns;
+use crate::model::{Arguments, Batch, Event, Flow, Loss, Sink, Trace};
+use concerns::{Concerns, Way};
 use levels::Levels;
 use messages::Messages;
 use sight::{Sight, Sights};
@@ -136,15 +136,27 @@ impl Figures {
 
 impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        let mut table = std::mem::take(&mut self.concerns);
+        let mut all_concerns = table.of_schema(&trace.schema);
+        let arguments = Arguments::new(trace, batch);
         for (row, id) in batch.columns.id.iter().enumerate() {
-            let concerns = *self.concerns.get(&trace.schema, *id, Concerns::of);
-            if !concerns.are_none()
-                && let Some(event) = batch.event(row)
-                && let Some(sight) = self.sights.of(Event::new(trace, &event))
-            {
-                self.event(&sight, concerns);
+            let concerns = all_concerns.get(*id, Concerns::of);
+            match (concerns.way, &concerns.levels) {
+                (Way::Skip, _) => {}
+                (Way::Level, Some(effect)) => {
+                    let Some(ticks) = batch.columns.ticks.get(row) else { break };
+                    let at = Position { ticks: *ticks, seq: batch.first + row as u64 };
+                    self.levels.take(trace, &arguments, row, at, effect, &mut self.moments);
+                }
+                _ => {
+                    let Some(event) = batch.event(row) else { break };
+                    if let Some(sight) = self.sights.of(Event::new(trace, &event)) {
+                        self.event(&sight, concerns);
+                    }
+                }
             }
         }
+        self.concerns = table;
         if let Some(ticks) = batch.columns.ticks.last() {
             self.last = Position { ticks: *ticks, seq: batch.first + batch.len() as u64 - 1 };
         }
@@ -187,14 +199,14 @@ impl<M: MachineMoments> Machines<M> {
         }
     }
 
-    fn event(&mut self, sight: &Sight<'_>, concerns: Concerns) {
+    fn event(&mut self, sight: &Sight<'_>, concerns: &Concerns) {
         if concerns.boot {
             self.last = sight.position();
             return self.cut();
         }
         let moments = &mut self.moments;
-        if concerns.levels {
-            self.levels.take(sight, moments);
+        if let Some(effect) = &concerns.levels {
+            self.levels.take_sight(sight, effect, moments);
         }
         if concerns.timers {
             self.timers.take(sight);

@@ -33,6 +33,15 @@ struct NameSpan {
 impl NameSpan {
     /// A span that contains no time.
     const NONE: Self = Self { is_named: false, from: u64::MAX, until: 0, kind: None, changes: 0 };
+
+    /// Returns the span that contains the latest mention of a thing.
+    #[inline(never)]
+    fn of(thing: Named, objects: &Objects) -> Self {
+        let (kind, changes) = (thing.kind, objects.changes());
+        let named = objects.named(thing.key, thing.ticks, kind);
+        let (from, until) = (named.from, named.until);
+        Self { is_named: named.object.is_some(), from, until, kind, changes }
+    }
 }
 
 impl<T> Default for NamedRows<T> {
@@ -45,7 +54,7 @@ impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
     /// `name` returns the field of the row that stores the thing. If the thing has a name at this
     /// time, stores the time in this field, so that look-ups find the current name.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(
         &mut self,
         thing: Named,
@@ -60,15 +69,12 @@ impl<T> NamedRows<T> {
         };
         let row = rows.list.get_mut(index)?;
         if index >= spans.len() {
-            spans.resize(index + 1, NameSpan::NONE);
+            grow(spans, index);
         }
         let span = &mut spans[index];
         let is_current = span.changes == objects.changes() && span.kind == thing.kind;
         if !is_current || thing.ticks < span.from || thing.ticks > span.until {
-            let (kind, changes) = (thing.kind, objects.changes());
-            let named = objects.named(thing.key, thing.ticks, kind);
-            let (from, until) = (named.from, named.until);
-            *span = NameSpan { is_named: named.object.is_some(), from, until, kind, changes };
+            *span = NameSpan::of(thing, objects);
         }
         if span.is_named {
             name(row).ticks = thing.ticks;
@@ -95,6 +101,13 @@ impl<T> NamedRows<T> {
     pub(super) fn finish(self) -> Vec<T> {
         self.rows.list
     }
+}
+
+/// Adds spans up to an index.
+#[cold]
+#[inline(never)]
+fn grow(spans: &mut Vec<NameSpan>, index: usize) {
+    spans.resize(index + 1, NameSpan::NONE);
 }
 
 #[cfg(test)]

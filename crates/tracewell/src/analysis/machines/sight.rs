@@ -74,8 +74,8 @@ impl Named {
 
 /// An argument that names something: a state, a signal, an object or a context.
 #[derive(Clone, Copy, Debug)]
-struct Role {
-    argument: usize,
+pub(super) struct Role {
+    pub(super) argument: usize,
     /// Type code of the object.
     kind: Option<u32>,
     /// Number that is added to the argument to get the key of the object.
@@ -84,7 +84,7 @@ struct Role {
 }
 
 impl Role {
-    fn of(schema: &Schema, event: &EventType, argument: Option<usize>) -> Option<Self> {
+    pub(super) fn of(schema: &Schema, event: &EventType, argument: Option<usize>) -> Option<Self> {
         let argument = argument?;
         let (kind, is_object) = match event.args.get(argument)?.kind {
             ArgumentKind::Object(kind) => (kind, true),
@@ -92,6 +92,20 @@ impl Role {
         };
         Some(Self { argument, kind, keys: schema.key(kind, 0), is_object })
     }
+
+    /// Returns the thing to which an argument refers at a time. `argument` is the value of the
+    /// role's argument.
+    #[inline]
+    pub(super) fn named(&self, trace: &Trace, argument: u64, ticks: u64) -> Named {
+        name(trace, argument, argument.wrapping_add(self.keys), self.kind, ticks)
+    }
+}
+
+/// Returns the thing that has a key at a time.
+#[inline]
+fn name(trace: &Trace, argument: u64, key: u64, kind: Option<u32>, ticks: u64) -> Named {
+    let renamed = trace.objects.renamed(key, ticks, kind);
+    Named { argument, key, kind, ticks, renamed }
 }
 
 /// The meaning of an event id, and its participants.
@@ -127,7 +141,8 @@ impl Sights {
     /// Returns an event with its meaning, or `None` if it has no meaning.
     #[inline]
     pub(super) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
-        let roles = self.0.get(&event.trace.schema, event.id(), Roles::of);
+        let mut table = self.0.of_schema(&event.trace.schema);
+        let roles = table.get(event.id(), Roles::of);
         Some(Sight { event, meaning: roles.meaning?, roles: *roles })
     }
 }
@@ -165,20 +180,9 @@ impl<'a> Sight<'a> {
 
     /// Returns the thing to which an argument refers.
     fn named(&self, role: Option<Role>) -> Option<Named> {
-        let Role { argument, kind, keys, .. } = role?;
-        let argument = self.event.argument(argument)?;
-        Some(self.name(argument, argument.wrapping_add(keys), kind))
-    }
-
-    fn name(&self, argument: u64, key: u64, kind: Option<u32>) -> Named {
-        let ticks = self.event.ticks();
-        Named {
-            argument,
-            key,
-            kind,
-            ticks,
-            renamed: self.event.trace.objects.renamed(key, ticks, kind),
-        }
+        let role = role?;
+        let argument = self.event.argument(role.argument)?;
+        Some(role.named(self.event.trace, argument, self.event.ticks()))
     }
 
     /// Returns the subject of the event if an argument names it.
@@ -224,6 +228,6 @@ impl<'a> Sight<'a> {
         let context = trace.contexts.get(self.event.row.context)?;
         let object = context.object.and_then(|id| trace.objects.get(id));
         let kind = object.map(|object| object.kind);
-        is_suitable(context.kind).then(|| self.name(context.key, context.key, kind))
+        is_suitable(context.kind).then(|| name(trace, context.key, context.key, kind, self.ticks()))
     }
 }

@@ -104,6 +104,7 @@ impl Parts {
 
 impl Accounts {
     /// Charges `ticks` to the task or interrupt that ran.
+    #[inline(always)]
     pub(super) fn charge(&mut self, running: &Running<OnBehalf>, ticks: u64) {
         if running.in_interrupt() {
             self.interrupts.charge(ticks);
@@ -117,12 +118,18 @@ impl Accounts {
         // If a task runs on behalf of another task, the ticks are charged as execution of the
         // running task and as blocking of the other task.
         if let Some(of) = running.now().of.get().filter(|of| *of != task) {
-            self.behalf.at(of).entry(task).or_default().charge(ticks);
-            self.blocked.at(of).charge(ticks);
+            self.charge_behalf(task, of, ticks);
         }
     }
 
+    #[inline(never)]
+    fn charge_behalf(&mut self, task: ContextId, of: ContextId, ticks: u64) {
+        self.behalf.at(of).entry(task).or_default().charge(ticks);
+        self.blocked.at(of).charge(ticks);
+    }
+
     /// Returns the ticks for which a task ran.
+    #[inline]
     pub(super) fn ran(&self, task: ContextId) -> u64 {
         self.ran.get(task).copied().unwrap_or(0)
     }
@@ -134,6 +141,7 @@ impl Accounts {
 
     /// Returns the current totals from the point of view of a task. [`Accounts::split`] adds
     /// interference.
+    #[inline]
     pub(super) fn totals(&self, task: ContextId) -> Split {
         let blocking = self.blocked.get(task).copied().unwrap_or(0);
         let (own, interrupts, unattributed) = (self.ran(task), self.interrupts, self.unattributed);

@@ -34,6 +34,7 @@ pub(super) struct Core {
 
 impl Core {
     /// Charges the time up to `now` to the current activity. Returns the number of ticks.
+    #[inline(always)]
     pub(super) fn account(&mut self, now: u64) -> u64 {
         let ticks = now.saturating_sub(self.accounted);
         self.accounted = now;
@@ -55,6 +56,7 @@ impl Core {
 
     /// Handles an event. `idles` is true if the event reports that no task is ready to run. Returns
     /// true if the core becomes idle or stops being idle.
+    #[inline]
     pub(super) fn note_idle(&mut self, idles: bool) -> bool {
         let idle = (idles || self.idle) && self.running.task().is_none();
         std::mem::replace(&mut self.idle, idle) != idle

@@ -3,7 +3,7 @@
 
 use super::kinds::Kind;
 use crate::analysis::key_slots::KeySlots;
-use crate::model::{ContextId, ContextKind, Event, MaybeContext, Trace};
+use crate::model::{ContextId, ContextKind, MaybeContext, Trace};
 
 /// The contexts of a trace, as of the current batch.
 #[derive(Clone, Debug, Default)]
@@ -34,15 +34,17 @@ impl Directory {
 
     /// Returns the subject of an event: the context to which it refers, or the thread that recorded
     /// it if events of this id refer to no context. Returns `None` if the named context is unknown.
+    /// `argument` is the value of the argument that names the subject.
     #[inline(always)]
     pub(super) fn subject(
         &mut self,
-        event: Event<'_>,
+        trace: &Trace,
         kind: &Kind,
         recorded_by: Option<ContextId>,
+        argument: Option<u64>,
     ) -> Option<ContextId> {
-        match kind.means.as_ref().and_then(|means| means.subject) {
-            Some(role) => self.find(event.trace, event.argument(role)?),
+        match kind.subject {
+            Some(_) => self.find(trace, argument?),
             None => recorded_by,
         }
     }

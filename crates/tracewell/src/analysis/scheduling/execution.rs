@@ -37,6 +37,7 @@ pub(super) struct Executions {
 
 impl Executions {
     /// Charges an interval of a core to the task that ran on the core in this interval.
+    #[inline(always)]
     pub(super) fn charge(
         &mut self,
         trace: &Trace,
@@ -63,6 +64,7 @@ impl Executions {
     }
 
     /// Notes that a task got the processor.
+    #[inline]
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).dispatches += 1;
     }
@@ -94,6 +96,7 @@ impl Executions {
 
 /// Returns the duration of an interval in nanoseconds: the time at its end minus the time at its
 /// beginning.
+#[inline]
 pub(super) fn nanoseconds(trace: &Trace, interval: Range<u64>) -> u64 {
     let at = |ticks| trace.clock.nanoseconds(ticks).unwrap_or(0);
     at(interval.end).saturating_sub(at(interval.start))

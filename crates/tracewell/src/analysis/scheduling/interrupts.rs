@@ -193,6 +193,7 @@ impl Brackets {
 
     /// Suspends the innermost bracket of the core, and charges the bracket's time so far to the
     /// bracket's source.
+    #[inline]
     fn pause(&mut self, trace: &Trace, step: &Step) {
         let Some(bracket) = self.open.at(step.cpu).last_mut() else { return };
         let (number, since) = (bracket.number, std::mem::replace(&mut bracket.since, step.ticks));
@@ -241,6 +242,7 @@ impl Brackets {
         }
     }
 
+    #[inline]
     fn source(&mut self, number: Option<u64>) -> &mut Source {
         let at = self.sources.binary_search_by_key(&number, |source| source.figures.number);
         let index = at.unwrap_or_else(|index| {
@@ -312,12 +314,14 @@ struct Instant {
 }
 
 impl Instant {
+    #[inline]
     fn of(trace: &Trace, ticks: u64) -> Self {
         Self { ticks, nanoseconds: trace.clock.nanoseconds(ticks) }
     }
 }
 
 /// Adds a busy interval to the windows.
+#[inline]
 fn add(windows: &mut Windows, from: Instant, to: Instant) {
     if let (Some(from), Some(to)) = (from.nanoseconds, to.nanoseconds) {
         windows.add(from, to);

@@ -9,7 +9,7 @@
 
 use super::per::PerContext;
 use crate::analysis::total::Total;
-use crate::model::ContextId;
+use crate::model::{ContextId, Trace};
 
 /// Ticks of priority inversion during a wait; `None` if the urgency of the waiting task is
 /// unknown.
@@ -95,4 +95,10 @@ impl Urgency {
     pub(super) fn inverted(&self, task: ContextId) -> Inverted {
         Inverted { by_deadline: None, by_priority: self.of(task).map(|_| 0) }
     }
+}
+
+/// Returns a priority in the form in which requests compare it: a smaller number is more urgent.
+#[inline(always)]
+pub(super) fn urgency(trace: &Trace, priority: u16) -> u16 {
+    if trace.larger_is_urgent { u16::MAX - priority } else { priority }
 }

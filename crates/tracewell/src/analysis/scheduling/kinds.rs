@@ -1,6 +1,5 @@
 //! The facts about an event id that the analysis of scheduling needs at each event.
 
-use super::is_cause;
 use crate::model::Meaning;
 use crate::model::schema::{ArgumentKind, Means, Schema};
 
@@ -13,18 +12,12 @@ pub(super) enum Class {
     Request,
     /// The beginning or the end of an interrupt.
     Interrupt,
+    /// The load of a context.
+    Load,
     /// A choice of the scheduler, which can also make its subject ready or not ready.
     Choice,
     /// All parts may need the event.
     Other,
-}
-
-impl Class {
-    /// Returns true if events of the class may take a short way, which is a fast path.
-    #[inline(always)]
-    pub(super) fn has_short_way(self) -> bool {
-        matches!(self, Self::Plain | Self::Request)
-    }
 }
 
 /// The facts about an event id.
@@ -33,6 +26,15 @@ pub(super) struct Kind {
     pub(super) class: Class,
     /// The meaning with its arguments.
     pub(super) means: Option<Means>,
+    /// The usual meaning.
+    pub(super) meaning: Option<Meaning>,
+    /// The arguments that name the subject, the next context and the object.
+    pub(super) subject: Option<usize>,
+    pub(super) next: Option<usize>,
+    pub(super) object: Option<usize>,
+    /// The argument with the value, and the number that is added to it.
+    pub(super) value: Option<usize>,
+    pub(super) offset: u64,
     /// The type code of the object, if the event can be a request.
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
@@ -51,6 +53,12 @@ impl Kind {
         Self {
             class: event.means.as_ref().map_or(Class::Plain, class),
             means: event.means,
+            meaning: event.means.map(|means| means.meaning),
+            subject: event.means.and_then(|means| means.subject),
+            next: event.means.and_then(|means| means.next),
+            object: event.means.and_then(|means| means.object),
+            value: event.means.and_then(|means| means.value),
+            offset: event.means.map_or(0, |means| means.offset),
             object_kind: object.and_then(|object| match object.kind {
                 ArgumentKind::Object(kind) => kind,
                 _ => None,
@@ -71,6 +79,7 @@ fn class(means: &Means) -> Class {
     match (means.meaning, means.next) {
         (M::Lock | M::Wait | M::Unlock, None) => Class::Request,
         (M::InterruptEnter, None) | (M::InterruptExit, _) => Class::Interrupt,
+        (M::Runs, None) => Class::Load,
         (M::Schedule | M::Ready | M::Blocks | M::SliceExpired | M::Yields, Some(_)) => {
             Class::Choice
         }
@@ -114,4 +123,23 @@ fn class(means: &Means) -> Class {
         ) => Class::Plain,
         _ => Class::Other,
     }
+}
+
+/// Returns true if an event can make the scheduler choose again. Events of timers, budgets, checks
+/// and inheritance cannot do this, because they accompany other events.
+pub(super) fn is_cause(meaning: Option<Meaning>) -> bool {
+    !matches!(
+        meaning,
+        Some(
+            Meaning::TimerSet
+                | Meaning::TimerCancelled
+                | Meaning::Release
+                | Meaning::ServerActive
+                | Meaning::BudgetReplenished
+                | Meaning::BudgetExhausted
+                | Meaning::WcetExceeded
+                | Meaning::DeadlineMissed
+                | Meaning::Inherit
+        )
+    )
 }

@@ -17,47 +17,20 @@
 //!
 //! `inversions` measures priority inversion.
 
-use super::accounts::{Accounts, Split};
+use super::accounts::Accounts;
 use super::inversions::{Inverted, Urgency};
-use super::is_cause;
-use super::moments::{Moments, Position, Wait};
+use super::kinds::is_cause;
+use super::moments::{Moments, Position};
 use super::mutexes::Mutexes;
 use super::per::{PerContext, PerCore};
-use super::resources::{Locks, Number, Resource, Resources};
+use super::requests::{Ask, Asked, Request};
+use super::resources::{Locks, Resource, Resources};
 use super::step::Step;
 use super::subject::Subject;
 use super::waited::{LongestWaits, Waited};
 use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
-
-/// A blocked request, or a request that no event has shown to be granted.
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    task: ContextId,
-    key: Option<u64>,
-    is_mutex: bool,
-    kind: Option<u32>,
-    from: Position,
-    totals: Split,
-    owner: Option<ContextId>,
-    /// The requested object, if the event names it.
-    resource: Option<Number>,
-    /// Total execution of the owner at the time of the request, if the trace does not show on whose
-    /// behalf the owner runs.
-    owner_ran: Option<u64>,
-    inverted: Inverted,
-}
-
-impl Request {
-    /// Returns true if the scheduler's choice leaves open whether the request is blocked. Such a
-    /// choice only changes the priority of another task, and the requesting task continues.
-    fn outlasts(&self, step: &Step) -> bool {
-        matches!(step.meaning, Some(Meaning::Blocks | Meaning::Ready))
-            && step.subject != Some(self.task)
-            && (step.recorded_by, step.next) == (Some(self.task), Some(self.task))
-    }
-}
 
 /// Maximum number of simultaneous waits that are checked for inversion. Few tasks wait at the same
 /// time, but damaged traces may have thousands of waits.
@@ -79,7 +52,7 @@ pub(super) struct Requests {
     before: Option<(ContextId, Option<u64>)>,
     /// For each core, the latest event that can make the scheduler choose, if this event was a
     /// request.
-    last: PerCore<Option<Request>>,
+    last: PerCore<Option<Asked>>,
     waiting: PerContext<Option<Request>>,
     /// Tasks that wait for mutexes and are checked for inversion.
     blocked: Vec<ContextId>,
@@ -152,11 +125,12 @@ impl Requests {
 
     /// Ends the wait of a task that recorded an event. The task is running, so its wait has ended,
     /// even if no choice of the scheduler showed this.
+    #[inline]
     fn recorded(&mut self, step: &Step, accounts: &Accounts, moments: &mut impl Moments) {
         if let Some(by) = step.recorded_by
             && let Some(Some(waiting)) = self.waiting.get(by)
         {
-            self.continues(Some(by), waiting.is_mutex, step, accounts, moments);
+            self.continues(Some(by), waiting.asked.is_mutex, step, accounts, moments);
         }
     }
 
@@ -183,68 +157,115 @@ impl Requests {
         }
     }
 
-    /// Handles a request or an unlock of the running task. The event is not a choice. `uncharged`
-    /// is the time for which the task has run since the previous charge.
+    /// Handles a choice of the scheduler that is neither a request nor an unlock.
     #[inline]
-    pub(super) fn act(
+    pub(super) fn choose(
         &mut self,
         step: &Step,
+        before: &Running<OnBehalf>,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
+        self.recorded(step, accounts, moments);
+        self.before = None;
+        // A choice that only changed a priority does not show whether the open request is blocked.
+        if self.last.at(step.cpu).as_ref().is_some_and(|last| last.outlasts(step)) {
+            return;
+        }
+        self.chosen(step, before, accounts, moments);
+        *self.last.at(step.cpu) = None;
+    }
+
+    /// Handles a request of the running task. The event is not a choice. `uncharged` is the time
+    /// for which the task has run since the previous charge.
+    #[inline(always)]
+    pub(super) fn ask(
+        &mut self,
+        ask: Ask,
+        cpu: u16,
         uncharged: u64,
         accounts: &Accounts,
         moments: &mut impl Moments,
     ) {
-        if let Some(mut request) = self.asked(step, accounts, moments) {
-            if let Some(request) = &mut request {
-                request.totals.own.charge(uncharged);
-            }
-            *self.last.at(step.cpu) = request;
+        if !self.repeats(ask) {
+            let asked = self.requested(ask, accounts, moments);
+            let last = self.last.at(cpu).insert(asked);
+            last.totals.own.charge(uncharged);
         }
+    }
+
+    /// Handles an unlock by the running task, or a request of an unknown task. The event is not a
+    /// choice.
+    #[inline]
+    pub(super) fn unlock(
+        &mut self,
+        unlocks: Option<(ContextId, u64)>,
+        cpu: u16,
+        at: Position,
+        moments: &mut impl Moments,
+    ) {
+        self.before = None;
+        if let Some((task, key)) = unlocks {
+            self.unlocked(task, key, at, moments);
+        }
+        *self.last.at(cpu) = None;
     }
 
     /// Counts the request or the unlock of an event. Returns the request of the event, or `None` if
     /// the event repeats a request.
-    #[inline]
     fn asked(
         &mut self,
         step: &Step,
         accounts: &Accounts,
         moments: &mut impl Moments,
-    ) -> Option<Option<Request>> {
-        let mut request = request(step, accounts);
-        let mutex = request.filter(|request| request.is_mutex);
-        let now = mutex.map(|request| (request.task, request.key));
-        // A repeated request counts once.
+    ) -> Option<Option<Asked>> {
+        if let Some(ask) = Ask::of(step) {
+            return (!self.repeats(ask)).then(|| Some(self.requested(ask, accounts, moments)));
+        }
+        self.before = None;
+        if let (Some(Meaning::Unlock), Some(task), Some(key)) =
+            (step.meaning, step.subject, step.object)
+        {
+            self.unlocked(task, key, Position::of(step), moments);
+        }
+        Some(None)
+    }
+
+    /// Returns true if a request is for the same mutex as the request of the previous event. Stores
+    /// the request for the next event.
+    #[inline(always)]
+    fn repeats(&mut self, ask: Ask) -> bool {
+        let now = ask.is_mutex.then_some((ask.task, ask.key));
         let again = now.is_some() && self.before == now;
         self.before = now;
-        if again {
-            return None;
-        }
-        if let Some(request) = &mut request {
-            self.requested(request, moments);
-        }
-        if step.meaning == Some(Meaning::Unlock) {
-            self.unlocked(step, moments);
-        }
-        Some(request)
+        again
     }
 
-    fn requested(&mut self, request: &mut Request, moments: &mut impl Moments) {
-        let name = request.key.map(|key| (request.is_mutex, request.kind, key));
-        request.resource = name.map(|name| self.resources.number(name));
-        self.each(request, |figures| figures.requests += 1);
-        let Some(resource) = request.resource else { return };
-        self.resources.at(resource).last_ticks = request.from.ticks;
-        if let Some(key) = request.key.filter(|_| request.is_mutex)
-            && self.held.requested(request.task, key, request.from.ticks, resource)
-        {
-            moments.locked(request.task, key, request.kind, request.from);
+    /// Counts a request.
+    #[inline(always)]
+    fn requested(&mut self, ask: Ask, accounts: &Accounts, moments: &mut impl Moments) -> Asked {
+        let Ask { task, key, is_mutex, kind, from } = ask;
+        let totals = accounts.totals(task);
+        if is_mutex {
+            self.mutexes.at(task).requests += 1;
+        } else {
+            of_kind(self.others.at(task), kind).requests += 1;
         }
+        let resource = key.map(|key| self.resources.number((is_mutex, kind, key)));
+        if let (Some(resource), Some(key)) = (resource, key) {
+            let row = self.resources.at(resource);
+            row.figures.requests += 1;
+            row.last_ticks = from.ticks;
+            if is_mutex && self.held.requested(task, key, from.ticks, resource) {
+                moments.locked(task, key, kind, from);
+            }
+        }
+        Asked { task, key, is_mutex, kind, from, totals, resource }
     }
 
-    fn unlocked(&mut self, step: &Step, moments: &mut impl Moments) {
-        let (Some(task), Some(key)) = (step.subject, step.object) else { return };
+    fn unlocked(&mut self, task: ContextId, key: u64, at: Position, moments: &mut impl Moments) {
         if let Some((since, resource)) = self.held.unlocked(task, key) {
-            let (ticks, at) = (step.ticks.saturating_sub(since), Position::of(step));
+            let ticks = at.ticks.saturating_sub(since);
             self.mutexes.at(task).hold.add(ticks);
             let row = self.resources.at(resource);
             row.figures.hold.add(ticks);
@@ -254,6 +275,7 @@ impl Requests {
         }
     }
 
+    #[inline]
     fn chosen(
         &mut self,
         step: &Step,
@@ -274,25 +296,38 @@ impl Requests {
         };
         if !answers || before.task() != Some(request.task) {
             *last = None;
-        } else if let Some(request) = last.take() {
-            let mut request = self.owned(request, step, accounts);
-            if request.is_mutex && self.blocked.len() < MAX_BLOCKED {
-                request.inverted = self.urgency.inverted(request.task);
-                self.blocked.push(request.task);
-            }
-            let inverts = request.is_mutex && self.urgency.inverts(request.task, request.owner);
-            self.each(&request, |figures| {
-                figures.blocks += 1;
-                figures.inversions += u64::from(inverts);
-            });
-            moments.wait_began(&request.wait());
-            *self.waiting.at(request.task) = Some(request);
+        } else if let Some(asked) = last.take() {
+            self.begin_wait(asked, step, accounts, moments);
         }
     }
 
+    /// Handles a request that is blocked.
+    fn begin_wait(
+        &mut self,
+        asked: Asked,
+        step: &Step,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
+        let mut request = self.owned(asked, step, accounts);
+        if asked.is_mutex && self.blocked.len() < MAX_BLOCKED {
+            request.inverted = self.urgency.inverted(asked.task);
+            self.blocked.push(asked.task);
+        }
+        let inverts = asked.is_mutex && self.urgency.inverts(asked.task, request.owner);
+        self.each(&asked, |figures| {
+            figures.blocks += 1;
+            figures.inversions += u64::from(inverts);
+        });
+        moments.wait_began(&request.wait());
+        *self.waiting.at(asked.task) = Some(request);
+    }
+
     /// Returns a blocked request with the owner of the requested object.
-    fn owned(&mut self, request: Request, step: &Step, accounts: &Accounts) -> Request {
-        if !request.is_mutex {
+    fn owned(&mut self, asked: Asked, step: &Step, accounts: &Accounts) -> Request {
+        let inverted = Inverted::default();
+        let request = Request { asked, owner: None, owner_ran: None, inverted };
+        if !asked.is_mutex {
             return request;
         }
         // This scheduler names the task that runs on behalf of the waiting task: the owner, or a
@@ -300,13 +335,14 @@ impl Requests {
         if step.meaning == Some(Meaning::Schedule) {
             return Request { owner: step.next, ..request };
         }
-        let holder = request.key.and_then(|key| self.held.holder(key));
-        let owner = holder.filter(|holder| *holder != request.task);
+        let holder = asked.key.and_then(|key| self.held.holder(key));
+        let owner = holder.filter(|holder| *holder != asked.task);
         Request { owner, owner_ran: owner.map(|owner| accounts.ran(owner)), ..request }
     }
 
     /// Handles the continuation of a task, which ends its wait for a mutex (if `mutex` is true) or
     /// a semaphore.
+    #[inline]
     fn continues(
         &mut self,
         task: Option<ContextId>,
@@ -316,24 +352,39 @@ impl Requests {
         moments: &mut impl Moments,
     ) {
         let Some(task) = task else { return };
-        let over = self.waiting.at(task).take_if(|request| request.is_mutex == mutex);
-        if let Some(request) = over {
+        if let Some(Some(request)) = self.waiting.get(task)
+            && request.asked.is_mutex == mutex
+        {
+            self.end_wait(task, mutex, step, accounts, moments);
+        }
+    }
+
+    /// Ends the wait of a task.
+    fn end_wait(
+        &mut self,
+        task: ContextId,
+        mutex: bool,
+        step: &Step,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
+        if let Some(request) = self.waiting.at(task).take() {
             if mutex {
                 self.blocked.retain(|waits| *waits != task);
             }
             self.ended(&request, Position::of(step), accounts);
             moments.wait_ended(&request.wait(), Position::of(step));
-            if let Some(key) = request.key.filter(|_| mutex) {
-                moments.locked(task, key, request.kind, Position::of(step));
+            if let Some(key) = request.asked.key.filter(|_| mutex) {
+                moments.locked(task, key, request.asked.kind, Position::of(step));
             }
         }
     }
 
     fn ended(&mut self, request: &Request, at: Position, accounts: &Accounts) {
         let now = at.ticks;
-        let Request { task, key, is_mutex, .. } = *request;
-        let ticks = now.saturating_sub(request.from.ticks);
-        let mut spent = accounts.split(task, request.totals, ticks);
+        let Asked { task, key, is_mutex, kind, from, totals, resource } = request.asked;
+        let ticks = now.saturating_sub(from.ticks);
+        let mut spent = accounts.split(task, totals, ticks);
         // Here the trace does not show on whose behalf a task runs, so the accounts counted the
         // owner's execution as interference.
         if let (Some(owner), Some(before)) = (request.owner, request.owner_ran) {
@@ -342,7 +393,7 @@ impl Requests {
             spent.interference -= owned;
         }
         let by_priority = request.inverted.by_priority;
-        self.each(request, |figures| {
+        self.each(&request.asked, |figures| {
             figures.wait.add(ticks);
             figures.spent.add(spent);
             by_priority
@@ -350,7 +401,7 @@ impl Requests {
                 .into_iter()
                 .for_each(|t| figures.inverted.add(t));
         });
-        if let Some(resource) = request.resource {
+        if let Some(resource) = resource {
             let row = self.resources.at(resource);
             let subject = row.subject();
             self.distributions.add_at(&mut row.waits, Measure::Wait, subject, ticks, at);
@@ -361,17 +412,17 @@ impl Requests {
             self.distributions.add(Measure::Blocking, task, spent.blocking, at);
         }
         // The wait ended because the task got the mutex. The task holds it from now on.
-        if let (true, Some(key), Some(resource)) = (is_mutex, key, request.resource) {
+        if let (true, Some(key), Some(resource)) = (is_mutex, key, resource) {
             self.held.got(task, key, now, resource);
         }
         let waited = Waited {
             context: task,
             key,
             is_mutex,
-            kind: request.kind,
+            kind,
             owner: request.owner,
-            event: request.from.seq,
-            from: request.from.ticks,
+            event: from.seq,
+            from: from.ticks,
             until: now,
             spent: Some(spent),
             inverted: request.inverted.by_deadline,
@@ -386,7 +437,7 @@ impl Requests {
     }
 
     /// Updates the figures of a task and of the requested object.
-    fn each(&mut self, request: &Request, mut change: impl FnMut(&mut Locks)) {
+    fn each(&mut self, request: &Asked, mut change: impl FnMut(&mut Locks)) {
         if request.is_mutex {
             change(self.mutexes.at(request.task));
         } else {
@@ -395,6 +446,12 @@ impl Requests {
         if let Some(resource) = request.resource {
             change(&mut self.resources.at(resource).figures);
         }
+    }
+
+    /// Returns true if tasks wait for mutexes.
+    #[inline]
+    pub(super) fn has_blocked(&self) -> bool {
+        !self.blocked.is_empty()
     }
 
     /// Charges `ticks`, the time for which the context `running` ran. `deadline` returns the
@@ -406,12 +463,13 @@ impl Requests {
         deadline: impl Fn(ContextId) -> Option<u64>,
         moments: &mut impl Moments,
     ) {
-        if self.blocked.is_empty() || running.in_interrupt() {
+        if running.in_interrupt() {
             return;
         }
         let Some(runs) = running.task() else { return };
         for task in &self.blocked {
-            let Some(request) = self.waiting.at(*task).as_mut().filter(|asked| asked.is_mutex)
+            let Some(request) =
+                self.waiting.at(*task).as_mut().filter(|request| request.asked.is_mutex)
             else {
                 continue;
             };
@@ -461,42 +519,14 @@ impl Requests {
     }
 }
 
-impl Request {
-    fn wait(&self) -> Wait {
-        let Self { task, key, kind, is_mutex, owner, from, .. } = *self;
-        Wait { task, key, kind, is_mutex, owner, from }
-    }
-}
-
 /// Returns the figures of a type of objects.
+#[inline]
 fn of_kind(waits: &mut Waits, kind: Option<u32>) -> &mut Locks {
     let index = waits.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
         waits.push((kind, Locks::default()));
         waits.len() - 1
     });
     &mut waits[index].1
-}
-
-fn request(step: &Step, accounts: &Accounts) -> Option<Request> {
-    let is_mutex = match step.meaning? {
-        Meaning::Lock => true,
-        Meaning::Wait => false,
-        _ => return None,
-    };
-    let (task, key) = (step.subject?, step.object);
-    let totals = accounts.totals(task);
-    Some(Request {
-        task,
-        key,
-        is_mutex,
-        kind: step.object_kind,
-        from: Position::of(step),
-        totals,
-        owner: None,
-        resource: None,
-        owner_ran: None,
-        inverted: Inverted::default(),
-    })
 }
 
 #[cfg(test)]

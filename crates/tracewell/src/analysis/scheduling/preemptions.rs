@@ -7,7 +7,7 @@
 //! sleeps. If the task's server has exhausted its budget since the task last got the processor, the
 //! task is throttled, not preempted.
 
-use super::is_cause;
+use super::kinds::is_cause;
 use super::moments::Moments;
 use super::per::{PerContext, PerCore};
 use super::step::Step;
@@ -68,7 +68,27 @@ impl Switches {
         self.pass(step);
     }
 
+    /// Handles a choice of the scheduler that is neither the end of an interrupt nor an activation
+    /// nor an unlock.
+    #[inline]
+    pub(super) fn choose(
+        &mut self,
+        step: &Step,
+        before: &Running<OnBehalf>,
+        moments: &mut impl Moments,
+    ) {
+        self.chosen(step, before, moments);
+        self.pass_cause(step.cpu);
+    }
+
+    /// Handles a request, or an unlock if `unlocks` is true. The event does not choose a task.
+    #[inline]
+    pub(super) fn request(&mut self, cpu: u16, unlocks: bool) {
+        *self.preempting.at(cpu) = unlocks;
+    }
+
     /// Handles an event that neither chooses a task nor concerns a budget or the end of a task.
+    #[inline]
     pub(super) fn pass(&mut self, step: &Step) {
         if is_cause(step.meaning) {
             *self.preempting.at(step.cpu) = makes_preemptions(step);
@@ -81,6 +101,7 @@ impl Switches {
         *self.preempting.at(cpu) = false;
     }
 
+    #[inline]
     fn chosen(&mut self, step: &Step, before: &Running<OnBehalf>, moments: &mut impl Moments) {
         // If the scheduler chooses the same task again, no task loses the processor.
         let Some(loser) = before.coming().filter(|loser| step.next != Some(*loser)) else { return };
@@ -104,6 +125,7 @@ impl Switches {
     }
 
     /// Stores that a task got the processor.
+    #[inline]
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).exhausted = false;
     }

@@ -24,11 +24,17 @@ impl Sanity {
     }
 
     pub(super) fn take(&mut self, step: &Step, before: &Running<OnBehalf>, known: bool) {
+        self.load(step, before);
+        self.pass(step.ticks, known);
+    }
+
+    /// Compares the load of a context with the scheduler's choice.
+    #[inline]
+    pub(super) fn load(&mut self, step: &Step, before: &Running<OnBehalf>) {
         let runs = step.meaning == Some(Meaning::Runs) && !step.of_system;
         let loads = runs && !before.in_interrupt();
         let recorded = before.choices_recorded && before.task().is_some();
         self.disagreeing_loads += u64::from(loads && recorded && before.task() != step.subject);
-        self.pass(step.ticks, known);
     }
 
     /// Handles an event that does not load a context.

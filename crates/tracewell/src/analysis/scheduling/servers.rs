@@ -336,10 +336,15 @@ impl Budgets {
     }
 
     /// Charges the `ticks` ticks before `now` to the context `running`.
+    #[inline(always)]
     pub(super) fn charge(&mut self, running: &Running<OnBehalf>, ticks: u64, now: u64) {
-        if running.in_interrupt() || ticks == 0 || self.by_task.is_empty() {
-            return;
+        if !self.by_task.is_empty() && !running.in_interrupt() && ticks > 0 {
+            self.charge_servers(running, ticks, now);
         }
+    }
+
+    #[inline(never)]
+    fn charge_servers(&mut self, running: &Running<OnBehalf>, ticks: u64, now: u64) {
         let OnBehalf { runs, of } = running.now();
         let server = |task: ContextId| self.by_task.get(&task).copied();
         let (first, second) = (runs.get().and_then(server), of.get().and_then(server));

@@ -12,7 +12,7 @@
 use super::moments::Position;
 use super::per::PerContext;
 use super::step::Step;
-use crate::model::{Context, ContextId, Event, Meaning, Trace};
+use crate::model::{Context, ContextId, Meaning, Trace};
 
 /// The stack of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,18 +60,22 @@ impl Stacks {
         }
     }
 
-    /// Handles an event that a task recorded. `argument` is the argument with the stack pointer.
+    /// Handles an event that a task recorded. `pointer` is the stack pointer in the event, if the
+    /// event has this argument.
     #[inline(always)]
-    pub(super) fn take(&mut self, event: Event<'_>, argument: usize) {
-        let Event { trace, row } = event;
-        let followed = self.tasks.at(row.context);
+    pub(super) fn take(
+        &mut self,
+        trace: &Trace,
+        context: ContextId,
+        pointer: Option<u64>,
+        at: Position,
+    ) {
+        let followed = self.tasks.at(context);
         if matches!(followed, Followed::Open) {
-            *followed = stack_of(trace, row.context).map_or(Followed::Unknown, Followed::Recorded);
+            *followed = stack_of(trace, context).map_or(Followed::Unknown, Followed::Recorded);
         }
-        if let Followed::Recorded(stack) = followed
-            && let Some(pointer) = event.argument(argument)
-        {
-            stack.point(pointer, Position { ticks: row.ticks, seq: row.seq });
+        if let (Followed::Recorded(stack), Some(pointer)) = (followed, pointer) {
+            stack.point(pointer, at);
         }
     }
 

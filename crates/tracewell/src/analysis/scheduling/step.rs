@@ -2,6 +2,7 @@
 
 use super::directory::Directory;
 use super::kinds::Kind;
+use super::moments::Position;
 use crate::model::{Choice, ContextId, ContextKind, Event, Meaning, OnBehalf, Running};
 
 /// An event with its meaning and participants.
@@ -46,9 +47,8 @@ impl Step {
             None => means.meaning,
             Some(_) => means.for_value(value).meaning,
         });
-        let next = argument(means.and_then(|means| means.next));
-        let names_next = means.is_some_and(|means| means.next.is_some());
-        let subject = directory.subject(event, kind, recorded_by);
+        let next = argument(kind.next);
+        let subject = directory.subject(trace, kind, recorded_by, argument(kind.subject));
         Self {
             seq: row.seq,
             ticks: row.ticks,
@@ -56,14 +56,39 @@ impl Step {
             meaning,
             subject,
             next: next.and_then(|key| directory.find(trace, key)),
-            names_next,
+            names_next: kind.next.is_some(),
             idles: next == Some(0) || meaning == Some(Meaning::Idle),
-            object: argument(means.and_then(|means| means.object)),
+            object: argument(kind.object),
             object_kind: kind.object_kind.filter(|_| asks(meaning)),
             value,
             recorded_by,
             of_system: meaning == Some(Meaning::Runs)
                 && subject.and_then(|id| directory.kind(id)) == Some(ContextKind::System),
+        }
+    }
+
+    /// Returns an event of core 0 that has only a meaning, a subject and a recording thread.
+    #[inline(always)]
+    pub(super) fn at(
+        at: Position,
+        meaning: Option<Meaning>,
+        subject: Option<ContextId>,
+        recorded_by: Option<ContextId>,
+    ) -> Self {
+        Self {
+            seq: at.seq,
+            ticks: at.ticks,
+            cpu: 0,
+            meaning,
+            subject,
+            next: None,
+            names_next: false,
+            idles: false,
+            object: None,
+            object_kind: None,
+            value: None,
+            recorded_by,
+            of_system: false,
         }
     }
 
@@ -83,21 +108,43 @@ impl Step {
     pub(super) fn apply(&self, running: &mut Running<OnBehalf>) {
         match (self.meaning, self.subject) {
             (Some(Meaning::TraceStart), Some(task)) => running.start(task),
-            (Some(Meaning::InterruptEnter), _) => running.enter(),
-            (Some(Meaning::InterruptExit), _) => running.exit(self.next),
-            (Some(Meaning::Schedule), Some(chosen)) => {
-                let runs = self.next.unwrap_or(chosen).into();
-                running.choose(OnBehalf { runs, of: chosen.into() });
+            (Some(Meaning::InterruptEnter | Meaning::InterruptExit), _) => {
+                self.apply_interrupt(running);
             }
             (Some(Meaning::Idle | Meaning::Stops | Meaning::SwitchedOut), _) => running.idle(),
-            (Some(Meaning::Runs), Some(system)) if self.of_system => running.load_system(system),
-            (Some(Meaning::Runs), Some(task)) => running.load(task),
-            _ => self.apply_recorded(running),
+            (Some(Meaning::Runs), _) => self.apply_load(running),
+            _ => self.apply_choice(running),
         }
     }
 
-    /// Updates the running context in a system whose events show only which context recorded them.
-    fn apply_recorded(&self, running: &mut Running<OnBehalf>) {
+    /// Updates the running context if the event is the beginning or the end of an interrupt.
+    #[inline(always)]
+    pub(super) fn apply_interrupt(&self, running: &mut Running<OnBehalf>) {
+        if self.meaning == Some(Meaning::InterruptEnter) {
+            running.enter();
+        } else {
+            running.exit(self.next);
+        }
+    }
+
+    /// Updates the running context if the event is the load of a context.
+    #[inline(always)]
+    pub(super) fn apply_load(&self, running: &mut Running<OnBehalf>) {
+        match self.subject {
+            Some(system) if self.of_system => running.load_system(system),
+            Some(task) => running.load(task),
+            None => self.apply_choice(running),
+        }
+    }
+
+    /// Updates the running context if the event is a choice of the scheduler. In a system whose
+    /// events show only which context recorded them, any event shows this.
+    #[inline(always)]
+    pub(super) fn apply_choice(&self, running: &mut Running<OnBehalf>) {
+        if let (Some(Meaning::Schedule), Some(chosen)) = (self.meaning, self.subject) {
+            let runs = self.next.unwrap_or(chosen).into();
+            return running.choose(OnBehalf { runs, of: chosen.into() });
+        }
         if let Some(task) = self.recorded_by {
             running.record(task);
         }
@@ -119,19 +166,9 @@ impl Step {
     /// Returns an event that has only a meaning and a task.
     pub(super) fn about(meaning: Meaning, task: ContextId) -> Self {
         Self {
-            seq: 0,
-            ticks: 0,
-            cpu: 0,
-            meaning: Some(meaning),
-            subject: Some(task),
             next: Some(task),
             names_next: meaning == Meaning::Schedule,
-            idles: false,
-            object: None,
-            object_kind: None,
-            value: None,
-            recorded_by: None,
-            of_system: false,
+            ..Self::at(Position::default(), Some(meaning), Some(task), None)
         }
     }
 }

@@ -3,12 +3,13 @@
 //! latency, which only distributions show.
 
 use super::accounts::Accounts;
+use super::finish::Coverage;
 use super::jobs::Change;
 use super::moments::Position;
 use super::per::PerContext;
 use super::step::Step;
 use super::subject::Subject;
-use super::{Coverage, Pair, Scheduling};
+use super::{Pair, Scheduling};
 use crate::analysis::measured::{Distributions, Measure, Measured};
 use crate::model::{ContextId, Meaning};
 

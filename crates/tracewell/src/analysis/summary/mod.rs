@@ -22,10 +22,9 @@ mod row;
 mod sample;
 mod stored;
 
-use std::hash::Hash;
 use std::ops::Range;
 
-use self::row::SummaryRow;
+use self::row::{RowState, SummaryRow};
 use self::sample::{Sample, distinct};
 use super::machines;
 use super::scheduling::{Figures, Wanted};
@@ -210,7 +209,7 @@ impl Summary {
 }
 
 /// Returns rows at a resolution. `last` contains the latest change of each row.
-fn rows<S: Copy + Eq + Hash>(
+fn rows<S: RowState>(
     parts: &[SummaryRow<S>],
     last: &[Row<S>],
     range: &Range<u64>,

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use super::encoded::{START, changes, put};
 use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
 use crate::analysis::total::Total;
-use crate::analysis::tracks::{Change, Position, Row};
+use crate::analysis::tracks::{Change, Holder, Occupant, Position, Row, State};
 
 /// Number of changes in a block.
 const BLOCK: usize = 64;
@@ -19,14 +19,61 @@ const BLOCK: usize = 64;
 /// Number of sums that a sum of the next level contains.
 const FAN: usize = 8;
 
-/// Maximum number of states in a sum that has no index.
-const MAX_SEARCHED: usize = 32;
+/// Number of places in which a row remembers the numbers of states; a power of two.
+const PLACES: usize = 64;
+
+/// A state of a row.
+pub(super) trait RowState: Copy + Eq + Hash {
+    /// Returns a number that usually differs between the states of a row.
+    fn hint(self) -> usize;
+}
+
+impl RowState for State {
+    fn hint(self) -> usize {
+        match self {
+            Self::Unknown => 0,
+            // A context usually runs for itself.
+            Self::Running(_) => 1,
+            Self::Interrupted => 2,
+            Self::Preempted => 3,
+            Self::Ready => 4,
+            Self::Sleeping => 5,
+            Self::Done => 6,
+            Self::Off => 7,
+            Self::Deleted => 8,
+            Self::Blocked(reason) => 9 + reason as usize,
+        }
+    }
+}
+
+impl RowState for Occupant {
+    fn hint(self) -> usize {
+        match self {
+            Self::Unknown => 0,
+            Self::Idle => 1,
+            Self::Interrupt { depth, .. } => 2 + usize::from(depth & 3),
+            Self::Task { runs, .. } => 6 + runs.index(),
+        }
+    }
+}
+
+impl RowState for Holder {
+    fn hint(self) -> usize {
+        match self {
+            Self::Unknown => 0,
+            Self::Free => 1,
+            Self::Context(context) => 2 + context.index(),
+        }
+    }
+}
 
 /// A row of a summary. States are numbered in the order of their first occurrence.
 #[derive(Clone, Debug)]
 pub(super) struct SummaryRow<S> {
     states: Vec<S>,
     number_of: HashMap<S, u32, RandomState>,
+    /// The numbers of recent states by their hints. Most look-ups need no hash table.
+    recent: [u32; PLACES],
     /// The encoded blocks, one after the other, and the end of each block in bytes.
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -34,6 +81,8 @@ pub(super) struct SummaryRow<S> {
     levels: Vec<Level>,
     /// The changes after the last block.
     open: Vec<(Position, u32)>,
+    /// Sums up blocks; empty between them.
+    sum: Sum,
 }
 
 /// Sums over consecutive parts of a row.
@@ -72,31 +121,35 @@ impl Level {
 }
 
 /// Time by state, in the order of the first occurrence.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Sum {
     shares: Vec<Share>,
-    /// The index of each state in `shares`; empty if there are few states.
-    index_of: HashMap<u32, usize, RandomState>,
+    /// For each state, one more than the index of its share, or 0 if it has no share.
+    places: Vec<u32>,
 }
 
 impl Sum {
+    #[inline]
     fn add(&mut self, state: u32, ticks: u64) {
-        if let Some(index) = self.index(state) {
-            self.shares[index].ticks.charge(ticks);
-            return;
+        let state_index = state as usize;
+        if state_index >= self.places.len() {
+            self.places.resize(state_index + 1, 0);
         }
-        self.shares.push(Share { state, ticks });
-        if self.shares.len() > MAX_SEARCHED {
-            let new = self.index_of.len()..self.shares.len();
-            self.index_of.extend(new.map(|index| (self.shares[index].state, index)));
+        let place = &mut self.places[state_index];
+        match place.checked_sub(1) {
+            Some(index) => self.shares[index as usize].ticks.charge(ticks),
+            None => {
+                self.shares.push(Share { state, ticks });
+                *place = self.shares.len() as u32;
+            }
         }
     }
 
-    fn index(&self, state: u32) -> Option<usize> {
-        if self.shares.len() > MAX_SEARCHED {
-            return self.index_of.get(&state).copied();
+    /// Removes all times.
+    fn clear(&mut self) {
+        for share in self.shares.drain(..) {
+            self.places[share.state as usize] = 0;
         }
-        self.shares.iter().position(|share| share.state == state)
     }
 }
 
@@ -105,15 +158,17 @@ impl<S> Default for SummaryRow<S> {
         Self {
             states: Vec::new(),
             number_of: HashMap::default(),
+            recent: [0; PLACES],
             bytes: Vec::new(),
             ends: Vec::new(),
             levels: Vec::new(),
             open: Vec::new(),
+            sum: Sum::default(),
         }
     }
 }
 
-impl<S: Stored + Copy + Eq + Hash> Stored for SummaryRow<S> {
+impl<S: Stored + RowState> Stored for SummaryRow<S> {
     fn put(&self, out: &mut Vec<u8>) {
         let Self { states, bytes, ends, levels, open, .. } = self;
         states.put(out);
@@ -131,14 +186,14 @@ impl<S: Stored + Copy + Eq + Hash> Stored for SummaryRow<S> {
             ends: Stored::take(input)?,
             levels: Stored::take(input)?,
             open: Stored::take(input)?,
-            number_of: HashMap::default(),
+            ..Self::default()
         };
         let number_of = row.states.iter().copied().zip(0..).collect();
         row.is_sound().then_some(Self { number_of, ..row })
     }
 }
 
-impl<S: Copy + Eq + Hash> SummaryRow<S> {
+impl<S: RowState> SummaryRow<S> {
     /// Returns true if all indices are valid.
     fn is_sound(&self) -> bool {
         let Self { states, bytes, ends, levels, open, .. } = self;
@@ -167,18 +222,28 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             if self.open.len() == BLOCK {
                 self.close(at);
             }
-            let next = self.states.len() as u32;
-            let number = *self.number_of.entry(state).or_insert_with(|| {
-                self.states.push(state);
-                next
-            });
+            let number = self.number(state);
             self.open.push((at, number));
         }
     }
 
+    /// Returns the number of a state.
+    #[inline]
+    fn number(&mut self, state: S) -> u32 {
+        let recent = &mut self.recent[state.hint() % PLACES];
+        if self.states.get(*recent as usize) != Some(&state) {
+            let next = self.states.len() as u32;
+            *recent = *self.number_of.entry(state).or_insert(next);
+            if *recent == next {
+                self.states.push(state);
+            }
+        }
+        *recent
+    }
+
     /// Encodes the open changes as a block, which ends with a change at `end`.
     fn close(&mut self, end: Position) {
-        let mut sum = Sum::default();
+        let sum = &mut self.sum;
         let mut last = START;
         for (index, (at, state)) in self.open.iter().enumerate() {
             put(&mut self.bytes, last, *at, *state);
@@ -194,13 +259,13 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
                 self.levels.push(Level::default());
             }
             let level = &mut self.levels[number];
-            level.push(from, &sum);
+            level.push(from, sum);
+            sum.clear();
             let parts = level.from.len();
             if !parts.is_multiple_of(FAN) {
                 return;
             }
             // The group is complete, so its sum is added to the next level.
-            sum = Sum::default();
             for part in parts - FAN..parts {
                 level.shares(part).iter().for_each(|share| sum.add(share.state, share.ticks));
             }
@@ -279,7 +344,7 @@ struct View<'a, S> {
     is_complete: bool,
 }
 
-impl<S: Copy + Eq + Hash> View<'_, S> {
+impl<S: RowState> View<'_, S> {
     /// Adds a part of a level: the whole part if it is short enough, otherwise its parts in the
     /// level below.
     fn part(&mut self, number: usize, part: usize) {
@@ -361,12 +426,14 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
     /// Shows the combined states, one after the other.
     fn show_sum(&mut self) {
         let Position { mut ticks, seq } = self.from;
-        for Share { state, ticks: length } in std::mem::take(&mut self.sum).shares {
+        for index in 0..self.sum.shares.len() {
+            let Share { state, ticks: length } = self.sum.shares[index];
             if length > 0 {
                 self.show(Position { ticks, seq }, self.state(state));
                 ticks += length;
             }
         }
+        self.sum.clear();
         self.length = 0;
     }
 
@@ -413,15 +480,31 @@ mod tests {
         parts.prop_map(|parts| parts.concat())
     }
 
-    #[test]
-    fn a_sum_has_an_index_when_it_has_many_states() {
-        let mut sum = Sum::default();
-        for ticks in 1..=3 {
-            (0..1000).rev().for_each(|state| sum.add(state, ticks));
+    impl RowState for u8 {
+        fn hint(self) -> usize {
+            usize::from(self)
         }
-        assert_eq!(sum.index_of.len(), 1000);
-        let shares: Vec<_> = sum.shares.iter().map(|share| (share.state, share.ticks)).collect();
-        assert_eq!(shares, (0..1000).rev().map(|state| (state, 6)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_sum_has_each_state_once_in_the_order_of_the_first_occurrence() {
+        let mut sum = Sum::default();
+        for _ in 0..2 {
+            for ticks in 1..=3 {
+                (0..1000).rev().for_each(|state| sum.add(state, ticks));
+            }
+            let shares: Vec<_> =
+                sum.shares.iter().map(|share| (share.state, share.ticks)).collect();
+            assert_eq!(shares, (0..1000).rev().map(|state| (state, 6)).collect::<Vec<_>>());
+            sum.clear();
+        }
+    }
+
+    #[test]
+    fn states_with_the_same_hint_have_different_numbers() {
+        let mut row = SummaryRow::default();
+        let states = [0, 64, 0, 128, 64, 64, 0_u8];
+        assert_eq!(states.map(|state| row.number(state)), [0, 1, 0, 2, 1, 1, 0]);
     }
 
     proptest! {

@@ -9,7 +9,9 @@ use super::{
     Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, Settled,
     State, Tracks,
 };
+use crate::analysis::per_id::PerId;
 use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
+use crate::model::schema::Schema;
 use crate::model::{
     Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink,
     Trace,
@@ -123,9 +125,46 @@ impl Sink for TrackBuilder {
     }
 }
 
+/// The facts about an event id that the tracks need.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    meaning: Option<Meaning>,
+    /// The arguments with the object and the value, and the offset of the value.
+    object: Option<usize>,
+    value: Option<usize>,
+    offset: u64,
+    /// True if the meaning depends on the value.
+    has_cases: bool,
+}
+
+impl Told {
+    fn of(schema: &Schema, id: u32) -> Self {
+        let means = schema.event(id).means;
+        Self {
+            meaning: means.map(|means| means.meaning),
+            object: means.and_then(|means| means.object),
+            value: means.and_then(|means| means.value),
+            offset: means.map_or(0, |means| means.offset),
+            has_cases: means.is_some_and(|means| means.cases[0].is_some()),
+        }
+    }
+
+    /// Returns the meaning and the value of an event; `None` if the event has no meaning.
+    #[inline]
+    fn read(&self, event: Event<'_>) -> Option<(Meaning, Option<u64>)> {
+        let meaning = match self.has_cases {
+            true => event.means()?.meaning,
+            false => self.meaning?,
+        };
+        let value = self.value.and_then(|index| event.argument(index));
+        Some((meaning, value.map(|value| value.wrapping_add(self.offset))))
+    }
+}
+
 /// The tracks so far.
 #[derive(Clone, Debug, Default)]
 struct Builder {
+    told: PerId<Told>,
     cores: Vec<Row<Occupant>>,
     /// Numbers of the interrupts that each core serves, the outermost first.
     interrupts: Vec<Vec<Option<u32>>>,
@@ -157,12 +196,12 @@ impl Moments for Builder {
         if !self.shows_switches {
             return self.mark(event.row.context, event.id(), at);
         }
-        let Some(means) = event.means() else {
+        let told = *self.told.of_schema(&event.trace.schema).get(event.id(), Told::of);
+        let Some((meaning, value)) = told.read(event) else {
             // The context continues, so its earlier request was granted.
             return self.continues(event);
         };
-        let value = event.value_of(&means);
-        match means.meaning {
+        match meaning {
             Meaning::InterruptEnter => self.interrupt(event.cpu(), value),
             Meaning::Mark | Meaning::Value | Meaning::DeadlineMissed | Meaning::WcetExceeded => {
                 self.mark(subject.unwrap_or(event.row.context), event.id(), at);
@@ -170,7 +209,7 @@ impl Moments for Builder {
             _ => {}
         }
         let Some(subject) = subject.filter(|_| self.has_room()) else { return };
-        match means.meaning {
+        match meaning {
             Meaning::Ready | Meaning::Activate => {
                 let by = event.context().filter(|by| by.kind == ContextKind::Thread);
                 self.contexts.ready(subject, at, by.map(|_| event.row.context));
@@ -184,12 +223,12 @@ impl Moments for Builder {
             // Use the object of the event, because its subject may be the context that deletes the
             // object.
             Meaning::Delete => {
-                let object = means.object.and_then(|index| event.argument(index));
+                let object = told.object.and_then(|index| event.argument(index));
                 let named = object.and_then(|key| event.trace.contexts.find(key));
                 named.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
             }
             meaning if asks(meaning) => {
-                let key = means.object.and_then(|index| event.argument(index));
+                let key = told.object.and_then(|index| event.argument(index));
                 let request = Some(meaning);
                 self.contexts.asks(subject, Some(Reason { request, key, ..Reason::default() }));
             }

@@ -1,0 +1,157 @@
+//! Passes each event to the parts of the analysis that it concerns.
+
+use super::Scheduling;
+use super::job_table::Now;
+use super::jobs::Change;
+use super::kinds::{Class, Kind};
+use super::moments::{Moments, Position};
+use super::step::Step;
+use crate::model::{ContextId, Event, Meaning, OnBehalf, Running, Trace};
+
+impl<M: Moments> Scheduling<M> {
+    /// Passes an event to the parts of the analysis that its class concerns, and then updates the
+    /// running context.
+    pub(super) fn follow(&mut self, event: Event<'_>, step: &Step, kind: &Kind) {
+        let Event { trace, row } = event;
+        let Some(before) = self.cores.get(usize::from(row.cpu)).map(|core| core.running) else {
+            return;
+        };
+        self.moments.event(event, step.subject);
+        self.sanity.take(step, &before, kind.is_known);
+        match kind.class {
+            Class::Plain | Class::Load => self.pass(step),
+            Class::Interrupt => self.interrupt(trace, step, &before),
+            Class::Request => {
+                self.requests.take(step, &before, &self.accounts, &mut self.moments);
+                self.switches.pass(step);
+                self.budgets.pass();
+            }
+            Class::Choice => self.choice(trace, step, &before),
+            Class::Other => {
+                let served = self.budgets.task_of(step);
+                self.requests.take(step, &before, &self.accounts, &mut self.moments);
+                self.switches.take(step, &before, served, &mut self.moments);
+                self.follow_jobs(trace, step);
+                self.budgets.take(trace, step, &before, &self.accounts);
+                self.brackets.take(trace, step, &before);
+                self.follow_times(step);
+            }
+        }
+        self.pairs.iter_mut().for_each(|pair| pair.take(trace, row.id, step, &self.accounts));
+        self.apply(trace, step, &before, Step::apply);
+    }
+
+    /// Handles the beginning or the end of an interrupt.
+    #[inline(always)]
+    pub(super) fn interrupt(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
+        self.pass(step);
+        self.brackets.take(trace, step, before);
+    }
+
+    /// Handles a choice of the scheduler.
+    #[inline(always)]
+    pub(super) fn choice(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
+        self.requests.choose(step, before, &self.accounts, &mut self.moments);
+        self.switches.choose(step, before, &mut self.moments);
+        // Other choices do not concern jobs.
+        if step.meaning == Some(Meaning::Schedule) {
+            self.follow_jobs(trace, step);
+        }
+        self.budgets.pass();
+        self.follow_times(step);
+    }
+
+    /// Updates the running context of the event's core with `change`. `before` is the context that
+    /// ran before the event.
+    #[inline(always)]
+    pub(super) fn apply(
+        &mut self,
+        trace: &Trace,
+        step: &Step,
+        before: &Running<OnBehalf>,
+        change: impl FnOnce(&Step, &mut Running<OnBehalf>),
+    ) {
+        let cpu = usize::from(step.cpu);
+        let Some(core) = self.cores.get_mut(cpu) else { return };
+        change(step, &mut core.running);
+        let idle_changed = core.note_idle(step.idles);
+        let has_changed = core.running != *before;
+        if idle_changed || has_changed {
+            let at = Position::of(step);
+            self.moments.runs(step.cpu, before, &core.running, core.is_idle(), at);
+        }
+        if has_changed {
+            // The interval ends here. Charge the context that ran until now before storing the next
+            // one.
+            self.executions.charge(trace, step.cpu, before, core.since..step.ticks);
+            core.since = step.ticks;
+            if self.times.are_wanted()
+                && let Some(task) = core.running.task().filter(|_| !core.running.in_interrupt())
+            {
+                self.times.runs(task, Position::of(step));
+            }
+            self.dispatched(before.task(), cpu);
+        }
+    }
+
+    /// Handles an event that is neither a request nor a choice, and concerns neither a job nor a
+    /// server nor the end of a task.
+    #[inline]
+    pub(super) fn pass(&mut self, step: &Step) {
+        self.requests.pass_step(step, &self.accounts, &mut self.moments);
+        self.switches.pass(step);
+        self.budgets.pass();
+    }
+
+    fn follow_jobs(&mut self, trace: &Trace, step: &Step) {
+        // A completion removes the release from the queue, so the release is looked up first.
+        let release = step.subject.and_then(|task| self.releases.oldest(task));
+        if let Some(change) = self.releases.take(trace, step) {
+            self.job_changed(trace, step, change, release);
+        }
+    }
+
+    #[inline]
+    fn follow_times(&mut self, step: &Step) {
+        if self.times.are_wanted() {
+            self.take_times(step);
+        }
+    }
+
+    fn take_times(&mut self, step: &Step) {
+        let cores = &self.cores;
+        self.times.take(step, |task| cores.iter().any(|core| core.running.task() == Some(task)));
+    }
+
+    /// Handles a change of a job of the step's subject. `release` is the tick at which its oldest
+    /// job was released.
+    fn job_changed(&mut self, trace: &Trace, step: &Step, change: Change, release: Option<u64>) {
+        let Some(context) = step.subject else { return };
+        if let Some(change) = change.moment() {
+            self.moments.job(context, change, Position::of(step));
+        }
+        self.times.job(context, change, Position::of(step), &self.accounts);
+        if let Some(jobs) = &mut self.jobs {
+            let preemptions = self.switches.of(context).count;
+            let accounts = &self.accounts;
+            jobs.take(change, &Now { context, ticks: step.ticks, accounts, preemptions });
+        }
+        if !self.timings.is_empty()
+            && let Some(now) = trace.clock.nanoseconds(step.ticks)
+        {
+            let released = release.and_then(|ticks| trace.clock.nanoseconds(ticks));
+            let response = released.map(|released| now.saturating_sub(released));
+            let response = response.filter(|_| change == Change::Done);
+            self.timings.take(trace, context, change, now, response, Position::of(step));
+        }
+    }
+
+    #[inline]
+    fn dispatched(&mut self, before: Option<ContextId>, cpu: usize) {
+        let now = self.cores.get(cpu).and_then(|core| core.running.task());
+        if let Some(task) = now.filter(|_| now != before) {
+            self.executions.dispatched(task);
+            self.switches.dispatched(task);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Positions at which events are missing. It is unknown what runs after a gap until an event shows
+//! the running context.
+
+use super::Scheduling;
+use super::job_table::JobTable;
+use super::moments::{Moments, Position};
+use super::passages::Pair;
+use crate::model::{Loss, Trace};
+
+/// The gaps: the positions at which events are missing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gaps {
+    pub(super) count: u64,
+    /// Ticks in all gaps.
+    pub(super) ticks: u64,
+    /// True if the next event is the first after a gap.
+    pub(super) open: bool,
+    /// True if the latest gap was a hole, and no event has shown yet what runs after it.
+    pub(super) hole: bool,
+    /// The previous event.
+    pub(super) before: Position,
+}
+
+impl<M: Moments> Scheduling<M> {
+    /// Handles missing events. It is unknown what runs after the gap, and everything in progress
+    /// ends.
+    pub(super) fn gap(&mut self, trace: &Trace, loss: Option<&Loss>) {
+        self.settle(trace);
+        (self.calm, self.steady) = (false, None);
+        let before = self.gaps.before.ticks;
+        for (cpu, core) in (0..=u16::MAX).zip(&mut self.cores) {
+            self.executions.charge(trace, cpu, &core.running, core.since..before);
+            core.gap(before);
+        }
+        self.releases.gap();
+        self.requests.gap();
+        self.switches.gap();
+        self.budgets.gap();
+        self.brackets.gap();
+        self.timings.gap();
+        self.times.gap();
+        self.jobs.iter_mut().for_each(JobTable::gap);
+        self.pairs.iter_mut().for_each(Pair::gap);
+        self.gaps.count += u64::from(!self.gaps.open);
+        self.gaps.open = true;
+        self.moments.gap(self.gaps.before, loss);
+    }
+}

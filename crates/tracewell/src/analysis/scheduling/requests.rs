@@ -1,0 +1,75 @@
+//! A request for a mutex or a semaphore: as an event contains it, until an event shows whether it
+//! is granted, and while it is blocked. `locks` follows requests.
+
+use super::accounts::Split;
+use super::inversions::Inverted;
+use super::moments::{Position, Wait};
+use super::resources::Number;
+use super::step::Step;
+use crate::model::{ContextId, Meaning};
+
+/// A request as an event contains it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    pub(super) task: ContextId,
+    pub(super) key: Option<u64>,
+    pub(super) is_mutex: bool,
+    pub(super) kind: Option<u32>,
+    pub(super) from: Position,
+}
+
+impl Ask {
+    /// Returns the request of an event, or `None` if the event is no request of a known task.
+    pub(super) fn of(step: &Step) -> Option<Self> {
+        let is_mutex = match step.meaning? {
+            Meaning::Lock => true,
+            Meaning::Wait => false,
+            _ => return None,
+        };
+        let (task, from) = (step.subject?, Position::of(step));
+        Some(Self { task, key: step.object, is_mutex, kind: step.object_kind, from })
+    }
+}
+
+/// A request. No event has shown yet whether it is granted or blocked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) task: ContextId,
+    pub(super) key: Option<u64>,
+    pub(super) is_mutex: bool,
+    pub(super) kind: Option<u32>,
+    pub(super) from: Position,
+    pub(super) totals: Split,
+    /// The requested object, if the event names it.
+    pub(super) resource: Option<Number>,
+}
+
+/// A blocked request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) asked: Asked,
+    pub(super) owner: Option<ContextId>,
+    /// Total execution of the owner at the time of the request, if the trace does not show on whose
+    /// behalf the owner runs.
+    pub(super) owner_ran: Option<u64>,
+    pub(super) inverted: Inverted,
+}
+
+impl Asked {
+    /// Returns true if the scheduler's choice leaves open whether the request is blocked. Such a
+    /// choice only changes the priority of another task, and the requesting task continues.
+    #[inline]
+    pub(super) fn outlasts(&self, step: &Step) -> bool {
+        matches!(step.meaning, Some(Meaning::Blocks | Meaning::Ready))
+            && step.subject != Some(self.task)
+            && (step.recorded_by, step.next) == (Some(self.task), Some(self.task))
+    }
+}
+
+impl Request {
+    /// Returns the wait for consumers of moments.
+    pub(super) fn wait(&self) -> Wait {
+        let Asked { task, key, kind, is_mutex, from, .. } = self.asked;
+        Wait { task, key, kind, is_mutex, owner: self.owner, from }
+    }
+}

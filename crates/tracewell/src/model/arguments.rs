@@ -1,0 +1,89 @@
+//! Reads the arguments of a batch's events, for loops that need single arguments of many events.
+
+use tracewell_wire::ByteOrder;
+
+use super::{Batch, PayloadLayout, Records, Trace};
+
+/// The arguments of the events of a batch, by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arguments<'a> {
+    layout: PayloadLayout,
+    records: Records<'a>,
+    /// The records, if each of them has the same number of words of four bytes. Then an argument is
+    /// read without determining the bounds of its payload.
+    words: Option<Words<'a>>,
+}
+
+/// Records of the same size with payloads of four-byte words.
+#[derive(Clone, Copy, Debug)]
+struct Words<'a> {
+    order: ByteOrder,
+    bytes: &'a [u8],
+    /// Size of a record, and the offset of its payload.
+    size: usize,
+    payload: usize,
+    /// Number of whole records, and of words in the payload of each.
+    rows: usize,
+    count: usize,
+}
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn new(trace: &Trace, batch: &Batch<'a>) -> Self {
+        let (layout, records) = (trace.payload, batch.records);
+        let words = match (layout, records.fixed_size()) {
+            (PayloadLayout::Words { order, bytes: 4 }, Some((bytes, size, payload)))
+                if payload <= size && size > 0 =>
+            {
+                let (rows, count) = (bytes.len() / size, (size - payload) / 4);
+                Some(Words { order, bytes, size, payload, rows, count })
+            }
+            _ => None,
+        };
+        Self { layout, records, words }
+    }
+
+    /// Returns an argument of an event, like [`super::Event::argument`].
+    #[inline(always)]
+    pub(crate) fn get(&self, row: usize, index: usize) -> Option<u64> {
+        let Some(words) = &self.words else {
+            return self.layout.argument(self.records.payload(row), index);
+        };
+        if row >= words.rows || index >= words.count {
+            return None;
+        }
+        let at = row * words.size + words.payload + 4 * index;
+        Some(u64::from(words.order.u32(*words.bytes.get(at..)?.first_chunk()?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema::Schema;
+    use crate::model::{Clock, Columns};
+
+    #[test]
+    fn arguments_are_those_of_the_events() {
+        let bytes: Vec<u8> = (0..70).collect();
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            for (word, size, payload) in
+                [(4, 16, 8), (4, 16, 7), (8, 24, 8), (4, 16, 16), (4, 9, 12)]
+            {
+                let layout = PayloadLayout::Words { order, bytes: word };
+                let trace = Trace::new("test", Schema::empty(), layout, Clock::of_64_bits(None));
+                let columns = Columns::default();
+                let records = Records::fixed(&bytes, 0, size, payload);
+                let batch = Batch { first: 0, columns: &columns, records };
+                let arguments = Arguments::new(&trace, &batch);
+                for (row, index) in (0..9).flat_map(|row| (0..5).map(move |index| (row, index))) {
+                    let expected = layout.argument(records.payload(row), index);
+                    assert_eq!(
+                        arguments.get(row, index),
+                        expected,
+                        "{size} {payload} {row} {index}"
+                    );
+                }
+            }
+        }
+    }
+}
