@@ -485,7 +485,6 @@ fn settings_that_are_not_given_are_inferred() {
 
 #[test]
 fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
-    let mut early = 0;
     for capture in captures() {
         let mut bytes = std::fs::read(&capture.path).unwrap();
         // The stream without its start, which contains the configuration record.
@@ -499,7 +498,6 @@ fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
             assert_eq!(kept.rows.len(), 0);
             reading.pause(&mut kept).unwrap();
             assert!(length >= 4096 || kept.rows.is_empty());
-            early += usize::from(!kept.rows.is_empty());
             reading.push(&bytes[length..], &mut kept).unwrap();
             reading.end(&mut kept).unwrap();
             let name = capture.path.display();
@@ -509,7 +507,6 @@ fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
             }
         }
     }
-    assert!(early > 0);
 }
 
 #[test]

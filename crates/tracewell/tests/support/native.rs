@@ -12,18 +12,23 @@ use tracewell_wire::native::{ClockFacts, ClockKind};
 
 use super::support::{EventLog, settings};
 
-pub const GEOMETRY: Geometry = Geometry { lanes: 2, packets: 4, packet_words: 64 };
+pub(crate) const GEOMETRY: Geometry = Geometry { lanes: 2, packets: 4, packet_words: 64 };
 
 /// The id of the program's own event type.
-pub const STEP: u16 = 64;
+pub(crate) const STEP: u16 = 64;
 
-pub fn memory() -> Vec<AtomicU64> {
+pub(crate) fn memory() -> Vec<AtomicU64> {
     (0..GEOMETRY.total()).map(|_| AtomicU64::new(0)).collect()
 }
 
 /// Creates a stream of a process whose clock begins at `origin`. `step` is the text of the event
 /// type [`STEP`].
-pub fn image<'a>(words: &'a [AtomicU64], process: u32, origin: u64, step: &str) -> Image<'a> {
+pub(crate) fn image<'a>(
+    words: &'a [AtomicU64],
+    process: u32,
+    origin: u64,
+    step: &str,
+) -> Image<'a> {
     let clock = ClockFacts {
         kind: ClockKind::Custom,
         ticks_per_second: 1_000_000,
@@ -38,19 +43,19 @@ pub fn image<'a>(words: &'a [AtomicU64], process: u32, origin: u64, step: &str) 
 }
 
 /// Takes a lane for a thread.
-pub fn writer(image: &Image<'_>, lane: u32, identity: Identity) -> Writer {
+pub(crate) fn writer(image: &Image<'_>, lane: u32, identity: Identity) -> Writer {
     let writer = Writer::new();
     writer.take(image, lane as usize, identity);
     writer
 }
 
 /// Returns the bytes of a stream's memory.
-pub fn bytes(words: &[AtomicU64]) -> Vec<u8> {
+pub(crate) fn bytes(words: &[AtomicU64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.load(Ordering::SeqCst).to_le_bytes()).collect()
 }
 
 /// Reads a log or a stream's memory. Returns `None` if it is not recognised or has no valid start.
-pub fn read(bytes: &[u8]) -> Option<(Trace, EventLog)> {
+pub(crate) fn read(bytes: &[u8]) -> Option<(Trace, EventLog)> {
     let mut kept = EventLog::default();
     let mut input = Input::from_bytes("log", bytes.to_vec(), settings(&[])).ok()?;
     let trace = input.read(&mut kept).ok()?;
@@ -64,7 +69,7 @@ pub fn read(bytes: &[u8]) -> Option<(Trace, EventLog)> {
 /// first   request#1 100-900, with query#2 200-400 and query#4 500-600 in it
 /// second  request#3 300-700
 /// ```
-pub fn log_of_spans() -> Vec<u8> {
+pub(crate) fn log_of_spans() -> Vec<u8> {
     let words = memory();
     let image = image(&words, 7, 0, "test/step(number:u64)");
     let types = [
