@@ -163,6 +163,7 @@ fn follow(settings: &Settings, data: &[u8]) {
             .collect(),
         holes: data.first().is_some_and(|first| first & 1 == 1),
         distributions: true,
+        uses: true,
     };
     let (mut trace, mut scheduling) = (decoder.trace(), Scheduling::new(wanted.clone()));
     let input = Input { offset: 0, bytes: data, last: true };

@@ -152,7 +152,7 @@ impl ThreadxDecoder {
                 }
                 match locate::locate(input.bytes, self.search) {
                     Some(found) => Ok(Start::At(found.offset)),
-                    None => Err(self.no_dump(&input, error)),
+                    None => Err(self.no_dump(input, error)),
                 }
             }
             Err(_) => Ok(Start::At(at)),
