@@ -18,6 +18,22 @@ pub mod templates;
 pub mod trace;
 pub mod tracing;
 
+use tracewell::model::{Batch, Flow, Sink, Trace};
+
+/// Counts the events of a trace, and does nothing else with them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Events(
+    /// The number of events so far.
+    pub u64,
+);
+
+impl Sink for Events {
+    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+        self.0 += batch.len() as u64;
+        Flow::Continue(())
+    }
+}
+
 /// Sorts measurements and returns the middle one, or 0 if there are none.
 ///
 /// ```

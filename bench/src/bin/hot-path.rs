@@ -14,19 +14,7 @@ use std::path::Path;
 
 use tracewell::analysis::summary::SummaryBuilder;
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, Sink, Trace};
-use tracewell_bench::{ctf, stream, systemview};
-
-/// Counts events.
-#[derive(Default)]
-struct Events(u64);
-
-impl Sink for Events {
-    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
-        self.0 += batch.len() as u64;
-        Flow::Continue(())
-    }
-}
+use tracewell_bench::{Events, ctf, stream, systemview};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();

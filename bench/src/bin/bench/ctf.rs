@@ -8,24 +8,12 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, Sink, Trace};
-use tracewell_bench::{ctf, median};
+use tracewell_bench::{Events, ctf, median};
 
 use super::plan::{Plan, Result, row};
 
 /// Number of streams, one for each processor.
 const STREAMS: u32 = 4;
-
-/// Counts events.
-#[derive(Default)]
-struct Events(u64);
-
-impl Sink for Events {
-    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
-        self.0 += batch.len() as u64;
-        Flow::Continue(())
-    }
-}
 
 /// Measures decoding to batches with arguments and contexts.
 pub(crate) fn ctf_decode(plan: &Plan, folder: &Path) -> Result<()> {

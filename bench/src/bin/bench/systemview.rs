@@ -4,21 +4,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, Sink, Trace};
-use tracewell_bench::{median, systemview};
+use tracewell_bench::{Events, median, systemview};
 
 use super::plan::{Plan, Result, row};
-
-/// Counts events.
-#[derive(Default)]
-struct Events(u64);
-
-impl Sink for Events {
-    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
-        self.0 += batch.len() as u64;
-        Flow::Continue(())
-    }
-}
 
 /// Measures decoding to batches with arguments and contexts.
 pub(crate) fn systemview_decode(plan: &Plan) -> Result<()> {

@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 
 use super::file::{Event, File};
 use super::parse::Source;
-use super::plain::Places;
 use super::{EventType, Schema, parse, plain, versions};
 use crate::model::Meaning;
 
@@ -97,22 +96,23 @@ impl Entries {
     }
 
     /// Returns the ids of the entries that can have one of these meanings, and of some others: it
-    /// parses no entry. In a text, a meaning is a word in quotes.
+    /// parses no entry.
     pub(super) fn that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],
     ) -> impl Iterator<Item = u32> + use<'s> {
-        let words = meanings.iter().filter_map(|of| serde_json::to_string(of).ok());
-        let (meanings, words) = (meanings.to_vec(), words.collect::<Vec<_>>());
-        let places = self.source.as_ref().map(|source| Places::of(source.text(), &words));
-        let may = move |entry: &&Entry| match (entry.event.get(), &places) {
+        let meanings = meanings.to_vec();
+        // Entries without text follow those of the source.
+        let of_source = self.list.iter().map(|entry| &entry.lines).take_while(|it| !it.is_empty());
+        let in_text = self.source.as_ref().map(|source| source.contain(of_source, &meanings));
+        let may = move |(place, entry): &(usize, &Entry)| match (entry.event.get(), &in_text) {
             (Some(event), _) => {
                 event.means.as_ref().is_some_and(|is| meanings.iter().any(|of| is.can_be(*of)))
             }
-            (None, Some(places)) => places.are_in(&entry.lines),
+            (None, Some(in_text)) => in_text.get(*place).is_none_or(|found| *found),
             (None, None) => true,
         };
-        self.list.iter().filter(may).map(|entry| entry.id)
+        self.list.iter().enumerate().filter(may).map(|(_, entry)| entry.id)
     }
 
     #[cold]

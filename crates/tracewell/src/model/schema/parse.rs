@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 use toml::Spanned;
 
 use super::file::{Event, Fault, File, Holds, Kind, Roles};
+use super::plain::Places;
 use super::versions::Versions;
 use super::{
     Argument, ArgumentKind, Capacity, Case, Details, EventType, Instrumentation, MAX_CASES, Means,
     ObjectKind, Schema, Table, TableId, Zero, plain, versions,
 };
+use crate::model::Meaning;
 
 /// Error for a schema file that cannot be used, with its line and column.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -112,6 +115,9 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
+    /// The first meanings that were searched, and whether each event contains one of them. Each
+    /// trace of a format asks for the same meanings.
+    found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }
 
 impl Source {
@@ -120,12 +126,25 @@ impl Source {
         versions: Versions,
         kinds: BTreeMap<String, ArgumentKind>,
     ) -> Self {
-        Self { text, versions, kinds }
+        Self { text, versions, kinds, found: OnceLock::new() }
     }
 
-    /// Returns the whole text.
-    pub(super) const fn text(&self) -> &'static str {
-        self.text
+    /// Returns true for each range of lines that contains one of these meanings. In a text, a
+    /// meaning is a word in quotes.
+    pub(super) fn contain<'l>(
+        &self,
+        lines: impl Iterator<Item = &'l Range<usize>>,
+        meanings: &[Meaning],
+    ) -> Arc<[bool]> {
+        if let Some((_, found)) = self.found.get().filter(|(known, _)| known == meanings) {
+            return Arc::clone(found);
+        }
+        let words = meanings.iter().filter_map(|of| serde_json::to_string(of).ok());
+        let places = Places::of(self.text, &words.collect::<Vec<_>>());
+        let found: Arc<[bool]> = lines.map(|lines| places.are_in(lines)).collect();
+        // If other meanings are already stored, they stay.
+        let _ = self.found.set((meanings.to_vec(), Arc::clone(&found)));
+        found
     }
 
     /// Parses an event.

@@ -78,6 +78,7 @@ pub(super) fn head(text: &str, has_versions: bool) -> Result<Head, Error> {
 
 /// The places of words in a text. One search of a whole text is much faster than a search of each
 /// section.
+#[derive(Debug)]
 pub(super) struct Places(Vec<usize>);
 
 impl Places {
