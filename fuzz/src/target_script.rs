@@ -249,7 +249,8 @@ impl Maker<'_> {
         CONTROL + usize::from(self.geometry.entries) * ENTRY
     }
 
-    /// Changes the memory: a byte, or a slot to a valid packet of any core with any number.
+    /// Changes a byte of the memory, or overwrites a slot with a valid packet, whose core and
+    /// number are arbitrary.
     fn damage(&mut self) {
         let Geometry { cores, slot, .. } = self.geometry;
         let slot = usize::from(slot);

@@ -696,7 +696,8 @@ fn verbs_of_other_programs_say_how_to_get_them() {
         );
         assert_eq!((status(&output), stderr(&output)), (Some(4), expected));
 
-        // A program next to `tracewell` gets all arguments, and `tracewell` returns its status.
+        // If there is a program for a verb in the folder of `tracewell`, `tracewell` passes all
+        // arguments to it and returns its status.
         let script = folder.path().join("script");
         std::fs::write(&script, "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 7\n").unwrap();
         install(&script, &folder.path().join(format!("tracewell-{verb}")));

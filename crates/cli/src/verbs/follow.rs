@@ -147,7 +147,7 @@ pub(super) fn follow<'a>(
 /// Time between two checks of the files in a folder.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Number of times that the files can grow without a new event before a note states the reason.
+/// If the files grow this many times without a new event, a note says why.
 const MAX_HELD: u32 = 10;
 
 /// If the trace at a path consists of several files in a folder, returns this trace.

@@ -165,7 +165,8 @@ impl<'a> Decompressor<'a> {
         }
         let first = self.out.last().copied().unwrap_or(0);
         self.out[start..].reverse();
-        // In that case the string is the previous string, followed by its own first byte.
+        // In that case the string is the previous string, followed by the first byte of the
+        // previous string.
         if itself {
             self.out.push(first);
         }

@@ -176,7 +176,7 @@ impl Lifetimes {
     }
 }
 
-/// The objects of one key and kind, before they are assigned to its lives.
+/// The objects that share a key and a kind, before each is assigned to one of the key's lives.
 struct Given<'a> {
     schema: &'a Schema,
     objects: &'a Objects,

@@ -23,7 +23,7 @@ pub struct CoreTime {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Core {
     pub(super) running: Running<OnBehalf>,
-    /// Ticks up to which execution has been charged.
+    /// The time, in ticks, up to which execution has been charged.
     pub(super) since: u64,
     /// Ticks up to which the accounts have been charged.
     accounted: u64,

@@ -57,8 +57,8 @@ pub trait Moments {
     /// A task continued after a wait.
     fn wait_ended(&mut self, _wait: &Wait, _at: Position) {}
 
-    /// While `task` waited for a mutex, `runs` ran for `ticks` ticks up to now, although `runs` is
-    /// less urgent and does not hold the mutex.
+    /// While `task` waited for a mutex, the less urgent task `runs`, which does not hold the mutex,
+    /// has executed for `ticks` ticks so far.
     fn inverted(&mut self, _task: ContextId, _runs: ContextId, _ticks: u64) {}
 
     /// A task got a mutex: at its request, or at the end of its wait.

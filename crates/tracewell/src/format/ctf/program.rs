@@ -169,8 +169,8 @@ pub(super) enum Op {
         register: u32,
         is_signed: bool,
     },
-    /// Applies a role of the number that was read most recently to the packet or event. The number
-    /// has `bits` bits.
+    /// Gives the number that was read most recently to the packet or event, in one of its roles.
+    /// The number has `bits` bits.
     Role {
         role: Role,
         bits: u8,
@@ -245,8 +245,8 @@ pub(super) struct State {
     pub(super) packet: PacketNumbers,
 }
 
-/// The numbers with a role in the header and the context of a packet. A number is `None` if neither
-/// the header nor the context contains it.
+/// The numbers of the header and context of a packet that have a role. A number is `None` if
+/// neither the header nor the context contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PacketNumbers {
     pub(super) magic: Option<u64>,

@@ -36,8 +36,8 @@ pub(super) struct KernelEvents {
     types: Vec<Option<Known>>,
     /// The tasks and objects that have a name.
     named: Vec<(DefinitionKind, u32)>,
-    /// Threads whose contexts were added before the first event type of the kernel, with their new
-    /// contexts.
+    /// Maps each thread whose context was added before the kernel's first event type to its new
+    /// context.
     replaced: Vec<(ContextId, ContextId)>,
 }
 

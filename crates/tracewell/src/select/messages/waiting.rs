@@ -1,8 +1,9 @@
 //! Keeps the pending messages of each receiver in the order in which they will be taken.
 //!
-//! A get names the signal of the message, and hundreds of other messages may be pending before it.
-//! So each signal has its own queue. Order numbers show which message in all of a receiver's queues
-//! is the oldest. If a receiver has too many messages, its oldest message is dropped.
+//! The event of a get contains the signal of its message, and hundreds of other messages can be
+//! ahead of this message. So each signal has its own queue. Order numbers show which message in all
+//! of a receiver's queues is the oldest. If a receiver has too many messages, its oldest message is
+//! dropped.
 
 use std::collections::{HashMap, VecDeque};
 
