@@ -1,4 +1,4 @@
-//! Finds files with a temporary name that a killed `tracewell record` left behind. Removes files
+//! Finds files with a temporary name, which a killed `tracewell record` left behind. Removes files
 //! without events. Keeps files that contain events, and prints a note with the names of these
 //! files.
 //!

@@ -13,7 +13,8 @@ use crate::analysis::tracks::{Arrow, ArrowKind, Job, Mark, WaitSpan};
 /// Number of entries in a block.
 const BLOCK: usize = 1024;
 
-/// Number of parts of a block in each of which the thinned block has one short entry per key.
+/// A block is divided into this number of parts. In each part, the thinned block has one short
+/// entry per key.
 const PARTS: u64 = 8;
 
 /// An entry with a range of ticks. Of two entries with the same key, a view can show one instead of

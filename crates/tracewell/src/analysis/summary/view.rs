@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// States of which two are a class.
+    /// States from 4 on are one class; each other state is a class of its own.
     impl Classed for u8 {
         fn class(self) -> u64 {
             u64::from(self.min(4))

@@ -127,7 +127,7 @@ impl Sink for TrackBuilder {
 
 /// The facts about an event id that the tracks need.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct EventFacts {
     meaning: Option<Meaning>,
     /// The arguments with the object and the value, and the offset of the value.
     object: Option<usize>,
@@ -137,7 +137,7 @@ struct Told {
     has_cases: bool,
 }
 
-impl Told {
+impl EventFacts {
     fn of(schema: &Schema, id: u32) -> Self {
         let means = schema.event(id).means;
         Self {
@@ -164,7 +164,7 @@ impl Told {
 /// The tracks so far.
 #[derive(Clone, Debug, Default)]
 struct Builder {
-    told: PerId<Told>,
+    facts: PerId<EventFacts>,
     cores: Vec<Row<Occupant>>,
     /// Numbers of the interrupts that each core serves, the outermost first.
     interrupts: Vec<Vec<Option<u32>>>,
@@ -196,8 +196,8 @@ impl Moments for Builder {
         if !self.shows_switches {
             return self.mark(event.row.context, event.id(), at);
         }
-        let told = *self.told.of_schema(&event.trace.schema).get(event.id(), Told::of);
-        let Some((meaning, value)) = told.read(event) else {
+        let facts = *self.facts.of_schema(&event.trace.schema).get(event.id(), EventFacts::of);
+        let Some((meaning, value)) = facts.read(event) else {
             // The context continues, so its earlier request was granted.
             return self.continues(event);
         };
@@ -223,12 +223,12 @@ impl Moments for Builder {
             // Use the object of the event, because its subject may be the context that deletes the
             // object.
             Meaning::Delete => {
-                let object = told.object.and_then(|index| event.argument(index));
+                let object = facts.object.and_then(|index| event.argument(index));
                 let named = object.and_then(|key| event.trace.contexts.find(key));
                 named.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
             }
             meaning if asks(meaning) => {
-                let key = told.object.and_then(|index| event.argument(index));
+                let key = facts.object.and_then(|index| event.argument(index));
                 let request = Some(meaning);
                 self.contexts.asks(subject, Some(Reason { request, key, ..Reason::default() }));
             }
