@@ -14,7 +14,7 @@
 //! Threads and handlers may attach concurrently. Each maps the stream. An atomic exchange decides
 //! which mapping is used, and the other mappings are removed. So no thread waits.
 //!
-//! `attached` maps streams. `inheritance` finds or creates the area, including the area of a
+//! `attached` maps streams. `slots` is the set of slots with a stream. `inheritance` finds or creates the area, including the area of a
 //! process that was forked or started by a traced process.
 //!
 //! Unsafe: mapped pages become references.
@@ -22,6 +22,7 @@
 
 mod attached;
 mod inheritance;
+mod slots;
 
 use std::os::fd::AsFd;
 use std::ptr::{self, NonNull};
@@ -35,6 +36,7 @@ use tracewell_wire::posix::{FIRST_USER, UNNAMED, USER_EVENT_MAX};
 pub(crate) use self::attached::AttachedStream;
 use self::inheritance::Found;
 pub(crate) use self::inheritance::parents_slots;
+use self::slots::SlotSet;
 use crate::names::NameFile;
 use crate::registry::{self, Registry};
 use crate::sys;
@@ -52,8 +54,9 @@ pub(crate) struct TracedProcess {
     area: AtomicPtr<AtomicU64>,
     /// The area's generation when `streams` was last updated.
     seen: AtomicU64,
-    /// One bit per attached stream.
-    attached: AtomicU64,
+    /// The slots with an attached stream. A thread that has seen a stream in `streams` inserts its
+    /// slot before it stores `seen`.
+    attached: SlotSet,
     /// User event ids below this limit are known to be defined.
     known: AtomicU64,
     /// The name space, [`NAMES_WORDS`] words; null if there is none.
@@ -189,7 +192,7 @@ impl TracedProcess {
     /// Returns one bit per attached stream.
     #[inline(always)]
     pub(crate) fn attached(&self) -> u64 {
-        self.attached.load(Relaxed)
+        self.attached.bits()
     }
 
     /// Returns the stream in a slot, if one is attached.
@@ -277,6 +280,9 @@ impl TracedProcess {
                 found.is_ok_and(|reference| reference.nonce == nonce)
             };
             if known == nonce && registry.as_ref().is_none_or(announced) {
+                // The thread that attached the stream may not have inserted the slot yet. That
+                // thread may even be the one that this signal handler interrupts.
+                self.attached.insert(slot);
                 continue;
             }
             let after = match (nonce, registry) {
@@ -300,9 +306,10 @@ impl TracedProcess {
         if changed {
             inheritance::leave_stream(slot, &self.streams[slot]);
             if place.is_null() {
-                self.attached.fetch_and(!(1 << slot), Relaxed);
+                let is_empty = || self.streams[slot].load(SeqCst).is_null();
+                self.attached.remove_if(slot, is_empty);
             } else {
-                self.attached.fetch_or(1 << slot, Relaxed);
+                self.attached.insert(slot);
             }
             if let Some(before) = NonNull::new(before) {
                 attached::retire(before);
@@ -353,11 +360,44 @@ impl TracedProcess {
         self.process.store(0, Relaxed);
         self.area.store(ptr::null_mut(), Relaxed);
         self.names.store(ptr::null_mut(), Relaxed);
-        for word in [&self.seen, &self.attached, &self.known] {
-            word.store(0, Relaxed);
-        }
+        self.seen.store(0, Relaxed);
+        self.known.store(0, Relaxed);
+        self.attached.clear();
         for stream in &self.streams {
             stream.store(ptr::null_mut(), Relaxed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Attributes, Controller, record};
+
+    /// Runs in a separate process, because it changes what all recorders of the process see.
+    #[test]
+    fn a_handler_that_interrupts_the_attaching_of_a_stream_loses_no_event() {
+        const ROLE: &str = "TRACEWELL_TEST_INTERRUPTED_ATTACHING";
+        if std::env::var_os(ROLE).is_none() {
+            let name = "a_handler_that_interrupts_the_attaching_of_a_stream_loses_no_event";
+            let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+            test.args([&format!("local::tests::{name}"), "--exact"]).env(ROLE, "yes");
+            assert!(test.output().unwrap().status.success());
+            return;
+        }
+        let controller = Controller::create(0, &Attributes::default()).unwrap();
+        controller.stream().start();
+        record(UNNAMED, b"attaches the stream", false, 0);
+        // This is the state in which the handler finds the process if the interrupted thread has
+        // mapped and stored the stream and has not yet inserted its slot.
+        let local = page().unwrap();
+        local.attached.clear();
+        local.seen.store(0, Relaxed);
+        record(UNNAMED, b"in the handler", false, 0);
+
+        let events = std::iter::from_fn(|| controller.try_next().unwrap());
+        let texts: Vec<_> =
+            events.filter(|(event, _)| event.id == UNNAMED).map(|(_, data)| data).collect();
+        assert_eq!(texts, [&b"attaches the stream"[..], b"in the handler"]);
     }
 }
