@@ -175,7 +175,7 @@ fn wanted(event: &EventType, columns: &HashMap<String, (usize, Kind)>) -> Vec<Wa
     wanted.collect()
 }
 
-/// The values of a column, which may lack values for its last rows.
+/// The values of a column; values of its last rows may still be missing.
 pub(crate) struct Filled<'a> {
     pub(crate) values: &'a mut Values,
     /// Number of rows that have a value or a null.

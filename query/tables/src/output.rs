@@ -132,7 +132,7 @@ impl<'a> Rows<'a> {
         self.output.advance()
     }
 
-    /// Counts rows that the table lacks.
+    /// Counts rows that were left out of the table.
     pub(crate) fn leave_out(&mut self, rows: u64) {
         self.output.summary.left_out += rows;
     }

@@ -166,7 +166,7 @@ impl Source {
             return self.read_events(request, columns, output);
         }
         let mut rows = Rows::new(table, columns, request, &self.known.trace.clock, output);
-        // A small table breaks the reading only if the receiver needs no more rows.
+        // For a small table, reading breaks off only if the receiver needs no more rows.
         match table {
             Table::Events => {}
             Table::Spans | Table::Marks | Table::Counters | Table::Arrows => {

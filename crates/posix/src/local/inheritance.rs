@@ -72,8 +72,8 @@ static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 pub(super) enum Found {
     /// The process's own area and its name space.
     Own(Words, Option<Words>),
-    /// The page that all processes share if they have no area, and the page's generation before the
-    /// search for the area.
+    /// The page that all processes share if they have no area, and the page's generation at the
+    /// time before the search for the area.
     All(Words, u64),
     /// The registry does not exist.
     Nothing,

@@ -15,7 +15,7 @@ use tracewell_wire::posix::area::SLOTS;
 
 /// Number of slots in a word; its other bits count insertions.
 const SLOTS_IN_WORD: usize = 32;
-/// One insertion, as added to a word.
+/// The value that an insertion adds to its word.
 const INSERTION: u64 = 1 << SLOTS_IN_WORD;
 
 /// A set of slots. All-zero memory is a valid value: the empty set.

@@ -24,8 +24,8 @@
 //!    fence before it loads the cutoff.
 //! 6. The value is only as accurate as the clocks.
 //!
-//! Only its owner changes the state of a packet, except that the reader frees closed packets. So
-//! two writers never have the same packet, even if its previous owner died.
+//! Only the owner of a packet changes the packet's state, with one exception: the reader frees
+//! closed packets. So two writers never have the same packet, even if its previous owner died.
 
 use tracewell_wire::posix::StreamPolicy;
 use tracewell_wire::posix::object::{Geometry, at, head};

@@ -52,7 +52,7 @@ pub struct Record {
 /// Maximum number of double passes without a result; these happen only while packets keep changing.
 const MAX_PASSES: usize = 8;
 
-/// The reading progress in a packet. Positions are in words from the packet's start.
+/// The state of reading one packet. Positions are in words from the packet's start.
 #[derive(Clone, Copy, Default, Debug)]
 struct Source {
     /// Order number that the packet got when it was opened.

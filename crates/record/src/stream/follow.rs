@@ -13,9 +13,9 @@ use super::stream::Stream;
 use super::sync::Ordering;
 use super::sys;
 
-/// Maximum sleep of a waiting reader. A recording thread may load the gate just before a reader
-/// begins to wait, and commit just after that reader checked again. In that case the thread does
-/// not wake the reader. To prevent this, every event would need a full memory barrier.
+/// Maximum sleep of a waiting reader. A recording thread can load the gate just before a reader
+/// begins to wait, and commit just after that reader has checked again. In that case the thread
+/// does not wake the reader. To prevent this, every event would need a full memory barrier.
 const MAX_SLEEP: Duration = Duration::from_millis(50);
 
 /// Delay before a flusher tries again after its sink failed.

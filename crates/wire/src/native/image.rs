@@ -105,8 +105,8 @@ pub mod lane {
     pub const OLDEST: usize = 2;
     /// Position of the count of events lost because the lane was full.
     pub const LOST: usize = 3;
-    /// Position of the word `consumed`: a reader has consumed all records before the position that
-    /// it holds.
+    /// Position of the word `consumed`; a reader has consumed all records before the position in
+    /// this word.
     pub const CONSUMED: usize = 8;
     /// Position of the count of lost events at the last clear.
     pub const LOST_CLEARED: usize = 9;

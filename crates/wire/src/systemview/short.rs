@@ -30,7 +30,8 @@ pub struct ShortPacket {
 }
 
 impl ShortPacket {
-    /// Number of bytes that the reader of a packet needs. They can extend beyond its end.
+    /// Number of bytes that the reader of a packet needs. These bytes can extend beyond the end of
+    /// the packet.
     pub const WINDOW: usize = 1 + 2 * number::MAX_BYTES + 8;
 
     /// Reads the packet at the start of `bytes`, whose ids do not contain cores. Returns `None` for

@@ -22,7 +22,7 @@ pub(crate) struct Run {
     pub(crate) change: Option<Change>,
 }
 
-/// A change of the system, for comparisons.
+/// A change to the simulated system, for comparing two runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The logger keeps the mutex `log file` while it uses the bus.
