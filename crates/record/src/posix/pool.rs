@@ -143,7 +143,7 @@ impl<'a> Pool<'a> {
         used.min(u64::from(self.geometry.packets)) as usize
     }
 
-    /// Returns true if at least half of the packets that may be closed are closed.
+    /// Returns true if at least half of the allowed number of packets are closed.
     pub fn is_half_full(&self) -> bool {
         2 * self.survey().closed >= self.geometry.closed
     }
