@@ -128,8 +128,8 @@ fn message(error: &DataFusionError) -> String {
     }
 }
 
-/// Maximum number of column names that the message about an unknown column lists. `events` can have
-/// hundreds.
+/// Maximum number of column names that are listed in the message about an unknown column. `events`
+/// can have hundreds.
 const MAX_COLUMNS: usize = 24;
 
 /// Returns the message for a table that does not exist.

@@ -214,7 +214,8 @@ fn complete_names(registry: &Registry, area: &OwnedFd) {
 }
 
 pub(super) extern "C" fn before_fork() {
-    // If a stream has begun to trace this process since the last call, the child inherits it, too.
+    // If a stream has begun to trace this process since the last call, the child inherits this
+    // stream, too.
     let _ = TracedProcess::current();
     // A child process without its own area passes on the streams and names that it inherited.
     if LAST_PROCESS.load(Acquire) == u64::from(sys::process()) {
