@@ -112,8 +112,8 @@ impl Source {
         self.known.ordered
     }
 
-    /// Returns the number of columns of arguments that the table `events` lacks, because there are
-    /// too many names.
+    /// Returns the number of argument columns that were left out of the table `events`, because
+    /// there are too many names.
     pub fn arguments_left_out(&self) -> u64 {
         self.known.arguments.left_out
     }
