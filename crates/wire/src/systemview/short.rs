@@ -34,7 +34,7 @@ impl ShortPacket {
     /// the packet.
     pub const WINDOW: usize = 1 + 2 * number::MAX_BYTES + 8;
 
-    /// Reads the packet at the start of `bytes`, whose ids do not contain cores. Returns `None` for
+    /// Reads the packet at the start of `bytes`; its ids contain no cores. Returns `None` for
     /// events without a bit in `ids`, for events with other parameters, and for bytes that are not
     /// a packet.
     #[inline]

@@ -18,7 +18,7 @@ pub(crate) struct Run {
     pub(crate) seed: u32,
     /// Duration in milliseconds.
     pub(crate) ms: u64,
-    /// The change of the system, or `None` for the system of the example.
+    /// The change to the simulated system, or `None` for the system of the example.
     pub(crate) change: Option<Change>,
 }
 
