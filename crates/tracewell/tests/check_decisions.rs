@@ -93,7 +93,8 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
             "whenever tx_semaphore_create(initial_count > 99) then tx_mutex_delete",
             "rule not decided: 12 'tx_semaphore_create' events, none with initial_count>99",
         ),
-        // All events fail the first condition, or some of them the second one.
+        // Either all events fail the first condition, or some events pass it and fail the second
+        // one.
         (
             "whenever tx_mutex_create(inheritance = non, @ticks < 0) then tx_mutex_delete",
             "rule not decided: 6 'tx_mutex_create' events, none with inheritance=non; did you mean \
@@ -290,7 +291,8 @@ fn missing_events_break_an_upper_limit_at_the_gap_that_exceeds_it() {
     for rule in ["lost = 54", "lost < 55", "lost <= 54", "lost > 53", "lost >= 54", "lost != 5"] {
         assert_eq!(lost(DAMAGED, rule), (Some(true), String::new()), "{rule}");
     }
-    // The sums after the gaps are 5, 16, 44 and 54. Only the end decides a lower limit.
+    // The sums after the gaps are 5, 16, 44 and 54. A lower limit is decided only at the end of the
+    // trace.
     let broken = [
         ("lost = 0", "5, expected = 0"),
         ("lost < 5", "5, expected < 5"),

@@ -388,7 +388,7 @@ fn wrong_options_are_refused() {
     }
 }
 
-/// Returns the time that each thread of an imitated kernel ran, and the time in interrupts.
+/// Returns the time for which each thread of an imitated kernel ran, and the time in interrupts.
 fn kernel_times(read: &Read) -> (BTreeMap<u64, u64>, u64) {
     let (mut ran, mut in_interrupts) = (BTreeMap::new(), 0);
     // For each core: the running thread, the number of nested interrupts, the time of the last

@@ -100,8 +100,8 @@ pub struct Running<C> {
     pub(crate) now: C,
     /// The last choice within the interrupt that is being served.
     pub(crate) chosen: C,
-    /// Number of interrupts that are being served. Any event can begin an interrupt, so this number
-    /// needs as many bits as the number of events.
+    /// Number of interrupts that are being served. Any event can begin another interrupt, so this
+    /// number can be as large as the number of events.
     pub(crate) depth: u64,
     /// True if the trace records the scheduler's choices.
     pub(crate) choices_recorded: bool,

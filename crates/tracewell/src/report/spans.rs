@@ -53,7 +53,7 @@ pub struct SpanRow {
     pub total_ticks: u64,
     /// Ticks in which at least one thread was in a span, over all spans.
     pub busy_ticks: u64,
-    /// Ticks in which no thread was in a span, over all spans.
+    /// Ticks in which no thread was in the span, summed over all spans.
     pub idle_ticks: u64,
 }
 

@@ -288,7 +288,7 @@ pub(super) struct Case {
 pub(super) enum Then {
     /// Prints a text, then continues after the switch.
     Text(u32),
-    /// Jumps to the operations of a block, which end with a jump past the switch.
+    /// Jumps to the operations of a block. The block ends with a jump past the switch.
     Go(u32),
     /// Continues after the switch.
     Nothing,

@@ -317,7 +317,8 @@ mod tests {
     #[test]
     fn a_date_is_written_to_the_nanosecond_and_parsed_back() {
         let ends = [0, 1, 999_999_999, 1_772_442_000_123_456_789, u64::MAX];
-        // One second before and after clocks are put forward and back.
+        // One nanosecond before the clocks change, the change itself, and one hour later. The
+        // clocks are put forward at the first change and back at the second.
         let changes = [1_774_746_000, 1_792_890_000].map(|second| second * 1_000_000_000_u64);
         let around = changes.into_iter().flat_map(|ns| [ns - 1, ns, ns + 3_600_000_000_000]);
         for zone in [Zone::utc(), berlin(), Zone::named("-03:30").unwrap()] {

@@ -40,7 +40,8 @@ struct KeptArguments {
     texts: Vec<(usize, KeptTexts)>,
 }
 
-/// The kept texts of a detail, as the first text of a line and after arguments.
+/// The kept texts of a detail: for a detail at the start of a text, and for one that follows
+/// arguments.
 type KeptDetail = [KeptTexts; 2];
 
 /// Maximum number of event ids with kept texts, so that a trace with many ids cannot fill memory.

@@ -14,7 +14,8 @@ use crate::model::schema::{ArgumentKind, Schema, TableId};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NameKey(u32);
 
-/// Type codes of objects are below this number. The two highest bits mark tables.
+/// Type codes of objects are below this number. In the key of a table, one of the two highest bits
+/// is set.
 const ENUM: u32 = 1 << 30;
 const FLAGS: u32 = 1 << 31;
 /// The key of empty slots.

@@ -42,7 +42,7 @@ pub(crate) fn image<'a>(
     image
 }
 
-/// Takes a lane for a thread.
+/// Creates a writer that takes a lane for a thread.
 pub(crate) fn writer(image: &Image<'_>, lane: u32, identity: Identity) -> Writer {
     let writer = Writer::new();
     writer.take(image, lane as usize, identity);

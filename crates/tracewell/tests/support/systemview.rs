@@ -64,9 +64,9 @@ pub fn name(trace: &Trace, id: u32) -> String {
     }
 }
 
-/// Returns the decoded arguments of a standard event in the form of the expected lists. Addresses
-/// of tasks and resources are shrunk if `init` is the address base and the shift. Returns `None`
-/// for events of operating systems and modules.
+/// Returns the decoded arguments of a standard event in the form of the expected lists. If `init`
+/// contains the address base and the shift, shrinks the addresses of tasks and resources. Returns
+/// `None` for events of operating systems and modules.
 pub fn args(trace: &Trace, row: &Row, init: Option<(u64, u64)>) -> Option<Value> {
     let event = trace.schema.event(row.id);
     let number = |at: usize| trace.payload.argument(&row.payload, at);

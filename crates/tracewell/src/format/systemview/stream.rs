@@ -271,7 +271,7 @@ impl Stream {
     }
 
     /// Returns the order of the bytes in the counts of long texts, or `None` if too few bytes have
-    /// arrived. An order is right if the parameters fit and another packet follows.
+    /// arrived. An order is accepted if the parameters fit and another packet follows.
     #[cold]
     fn infer_order(&self, rest: &[u8], last: bool) -> Option<TextOrder> {
         let mut orders = [TextOrder::HighFirst, TextOrder::LowFirst];

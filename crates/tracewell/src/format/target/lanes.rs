@@ -1,7 +1,7 @@
 //! Follows the packets of each core in order: finds gaps in their numbers and restarts of the
 //! target, and merges several cores by time.
 //!
-//! On a line, the decoder delivers the earliest event as long as it holds a packet of every core,
+//! For a line, the decoder delivers the earliest event as long as it holds a packet of every core,
 //! so events are in order of time. If a core sends nothing for a long time, the other cores do not
 //! wait forever: the decoder holds at most about [`MAX_HELD`] bytes of packets.
 

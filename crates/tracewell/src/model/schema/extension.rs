@@ -493,9 +493,9 @@ enum Given {
 }
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
-/// file. Arguments with an encoding are parts of the data and precede those of the program. The
-/// other arguments replace those of the program, in order. If the file gives no kind, the argument
-/// keeps the kind it had.
+/// file. Arguments with an encoding name parts of the data; they come before the program's
+/// arguments. The other arguments replace those of the program, in order. If the file gives no
+/// kind, the argument keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
     let is_part = |argument: &Argument| !argument.encoding.is_empty();
     let renamed = args.iter_mut().zip(kinds).filter(|(argument, _)| !is_part(argument));
@@ -515,8 +515,8 @@ fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded
     }
 }
 
-/// Removes the roles of arguments that an event no longer has. The other roles keep their
-/// positions, because the positions in records stay the same.
+/// Removes the roles of arguments that an event no longer has. The other roles keep their argument
+/// indices, because the arguments keep their positions in records.
 fn forget_roles(event: &mut EventType) {
     let count = event.args.len();
     let drop = |role: &mut Option<usize>| _ = role.take_if(|index| *index >= count);

@@ -76,7 +76,7 @@ const MAX_TRIED_IDS: usize = 1 << 16;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// The entries for single ids. Other ids are only in ranges.
+    /// The entries for single ids. All other known ids are in `ranges`.
     entries: Entries,
     ranges: Vec<(RangeInclusive<u32>, EventType)>,
     unknown: EventType,

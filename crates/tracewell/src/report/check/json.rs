@@ -68,8 +68,8 @@ pub struct RuleRow<'a> {
     pub place: Place<'a>,
     /// `held`, `failed`, or `open` if nothing in the trace decides it.
     pub result: &'static str,
-    /// Number of times that it held: 1 for steps, ranges for `never` and `count`, events that were
-    /// answered in time for `whenever` and `each`.
+    /// Number of times that it held: 1 for steps, the number of ranges for `never` and `count`, and
+    /// the number of events that were answered in time for `whenever` and `each`.
     pub held: u64,
     /// 1 if it failed.
     pub failed: u64,

@@ -10,7 +10,7 @@ use super::syntax::{File, Key, Stanza};
 use crate::source::Finding;
 use scope::Scope;
 
-/// The system that a template file is for. Only the ids of AIX follow rules.
+/// The system that a template file is for. Only AIX has rules for event ids.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum System {
     /// AIX, whose events are hooks.

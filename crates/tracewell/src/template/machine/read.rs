@@ -95,7 +95,7 @@ impl Pointer {
     }
 }
 
-/// Returns the number of bytes of a size.
+/// Returns a size in bytes.
 #[inline]
 pub(super) fn bytes(size: Size, entry: &Entry<'_>) -> usize {
     match size {

@@ -156,7 +156,7 @@ pub enum ItemKind {
 pub struct Macro {
     /// The name, without `$`.
     pub name: String,
-    /// The code after `%`, which determines form and size.
+    /// The code after `%`, which determines the printed form and the size.
     pub code: Option<Code>,
 }
 
