@@ -148,7 +148,7 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
     }
 }
 
-/// A threshold on a figure that is 40 ticks or 40 ns, or has the values 40, 10 and 30.
+/// Decides a threshold on a figure that is 40 ticks or 40 ns, or that has the values 40, 10 and 30.
 fn decided(rule: &str, values: &[u64], baseline: Option<(u64, u64)>) -> (Option<bool>, String) {
     let value = |ticks: &u64| Value {
         subject: Some(format!("task {ticks}")),

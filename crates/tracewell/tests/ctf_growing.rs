@@ -60,7 +60,7 @@ fn write(from: &Path, to: &Path, step: usize) {
     }
 }
 
-/// Reads a copy of a trace that grows. Returns the lines after each step.
+/// Reads a growing copy of a trace. Returns the lines after each step.
 fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut current = folder.path().join("trace");

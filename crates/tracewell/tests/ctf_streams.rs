@@ -120,7 +120,7 @@ fn elements(text: &str, is_wide: bool) -> (Vec<Found>, Option<String>) {
     (events, None)
 }
 
-/// Returns bytes in which a dollar sign and two digits stand for a byte.
+/// Returns the bytes of a text in which a dollar sign and two digits stand for one byte.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut parts = text.split('$');
     let mut bytes = parts.next().unwrap().as_bytes().to_vec();

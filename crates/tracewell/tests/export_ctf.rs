@@ -127,7 +127,7 @@ fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
     }
 }
 
-/// Returns true if Babeltrace's value of a field is Tracewell's value of the same field.
+/// Returns true if Babeltrace's value of a field equals Tracewell's value of the same field.
 fn is_same(value: &Value, ours: &Json) -> bool {
     match (value, ours) {
         (Value::Fields(fields), _) => fields.iter().all(|(name, value)| match name.as_str() {

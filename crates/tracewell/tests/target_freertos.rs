@@ -1,8 +1,8 @@
 //! Runs the example of FreeRTOS with the real kernel on a Cortex-M3 in QEMU, and compares its trace
 //! with the program's own log of switches.
 //!
-//! If the kernel's sources, the cross compiler or QEMU are missing, the test is skipped; in CI it
-//! fails.
+//! The test needs the kernel's sources, the cross compiler and QEMU. If one of them is missing, the
+//! test is skipped; in CI it fails.
 
 mod support;
 

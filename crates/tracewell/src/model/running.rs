@@ -75,7 +75,7 @@ impl Choice for MaybeContext {
 /// unless the first one holds a resource for which the second one waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OnBehalf {
-    /// The context that runs.
+    /// The context that is running.
     pub runs: MaybeContext,
     /// The context on whose behalf it runs; the same context if it runs on its own behalf.
     pub of: MaybeContext,
@@ -138,7 +138,7 @@ impl<C: Choice> Running<C> {
         self.depth > 0
     }
 
-    /// Handles the start of the trace while this task runs.
+    /// Handles the start of the trace while this task is running.
     pub fn start(&mut self, task: ContextId) {
         if self.task().is_none() {
             self.now = C::of(task.into());

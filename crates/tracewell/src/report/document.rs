@@ -69,7 +69,7 @@ impl<W: Write> DocumentWriter<W> {
         Self { out, schema, traces: 0 }
     }
 
-    /// Writes the findings in the next trace.
+    /// Writes the next trace: the name of its file, and its content.
     ///
     /// # Errors
     /// Returns an error if writing fails.

@@ -196,7 +196,7 @@ impl Row {
     }
 }
 
-/// Fields that are printed in one step, and the maximum number of bytes that they print.
+/// Fields that are printed in one step, and the maximum number of bytes that they can print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FieldRow {
     pub(super) fields: Row,

@@ -13,7 +13,7 @@ use crate::model::{ContextDetail, Event, MAX_NUMBERS, NumberRow, NumberRows};
 pub(crate) struct LineDescriber {
     ids: KeptIds,
     details: [KeptDetail; 2],
-    /// State of the trace's objects and schema when the texts were made.
+    /// State of the trace's objects and schema when the kept texts were formatted.
     objects: u64,
     schema: Option<Arc<Schema>>,
     digits: usize,

@@ -226,7 +226,7 @@ impl NameCache for Names {
     fn find(&self, what: NameKey, key: u64, ticks: u64) -> Option<Name<'_>> {
         let first = self.slot(what, key);
         let slot = &self.slots[first];
-        // Nearly all strings are in the first slot of their group, and have no rest.
+        // Nearly all strings are in the first slot of their group, and fit into this slot.
         if slot.is_of(what, self.epoch_of(what), key, ticks) && !slot.has_rest {
             return Some(Name { start: &slot.text, rest: &[] });
         }

@@ -45,7 +45,7 @@ pub fn truth(path: &Path) -> Vec<Expected> {
     rows(path).iter().map(read).collect()
 }
 
-/// Reads the rows of a table with tabs, without its header.
+/// Reads the rows of a tab-separated table, without its header.
 pub fn rows(path: &Path) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()

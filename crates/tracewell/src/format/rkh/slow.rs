@@ -225,7 +225,7 @@ fn add<'a>(
 }
 
 impl Header {
-    /// Returns the id in the form that users see.
+    /// Returns the id as users see it.
     #[inline]
     fn shown_id(&self, base: u32, code: Option<u8>) -> u32 {
         match code {

@@ -21,7 +21,7 @@ const TCP_START: &[u8] = b"SEGGER SystemView V";
 /// First bytes of a greeting over a serial line.
 const SERIAL_START: &[u8] = b"SV";
 
-/// Keys of head lines, each with the name of the trace's text for it.
+/// Keys of head lines, each with the name under which the trace stores its text.
 const TEXTS: [(&str, &str); 6] = [
     ("Version", "version"),
     ("RecordTime", "record_time"),

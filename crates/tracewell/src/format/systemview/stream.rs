@@ -310,7 +310,7 @@ impl Stream {
 /// Returns the ends of all runs of at least ten zero bytes. If a run reaches the end of the bytes,
 /// its end is unknown.
 fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    // If one of ten adjacent bytes is not zero, the ten bytes are not a whole run.
+    // If any of ten adjacent bytes is not zero, the ten bytes are not a whole run.
     let mut at = SYNC - 1;
     std::iter::from_fn(move || {
         loop {
@@ -338,7 +338,7 @@ pub(super) fn find_sync(bytes: &[u8]) -> Option<usize> {
     syncs(bytes).find(is_start).map(|end| end - SYNC)
 }
 
-/// Returns true if the packet at the start of `rest` has a text whose count has three bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose count has three bytes.
 #[inline]
 fn begins_long_text(rest: &[u8], form: Form) -> bool {
     let mask = if form.core_in_id { 0x3F } else { 0x7F };
@@ -354,7 +354,7 @@ fn begins_long_text(rest: &[u8], form: Form) -> bool {
     ) && is_long(rest, id)
 }
 
-/// Returns true if the packet at the start of `rest` has a text whose count has three bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose count has three bytes.
 #[cold]
 fn is_long(rest: &[u8], id: u32) -> bool {
     use tracewell_wire::systemview::number;

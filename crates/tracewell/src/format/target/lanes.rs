@@ -113,7 +113,7 @@ impl Lanes {
         }
     }
 
-    /// Adds a packet of events that begins at `offset` in the source. On a line, delivers the
+    /// Adds a packet of events that begins at `offset` in the source. For a line, delivers the
     /// events that are ready.
     pub(super) fn add(
         &mut self,

@@ -29,9 +29,9 @@ pub struct Rules {
     /// this encoding cannot have this kind. The text of the encoding is empty if the argument has
     /// no encoding.
     pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
-    /// Checks an argument without an encoding, in an event to which the trace gives the name.
-    /// Returns a message if the argument needs an encoding. The number is the argument's index
-    /// among the arguments without an encoding. The kind is `None` if the file does not specify it.
+    /// Checks an argument without an encoding, in an event that is named by the trace. Returns a
+    /// message if the argument needs an encoding. The number is the argument's index among the
+    /// arguments without an encoding. The kind is `None` if the file does not specify it.
     pub check_unencoded: fn(usize, Option<ArgumentKind>) -> Result<(), String>,
 }
 

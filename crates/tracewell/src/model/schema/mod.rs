@@ -122,7 +122,7 @@ impl Schema {
         Self::built_in("", "empty")
     }
 
-    /// Returns true if event ids are the hook ids of AIX trace, which reports show in hexadecimal.
+    /// Returns true if event ids are the hook ids of AIX trace, which are shown in hexadecimal.
     pub const fn ids_are_hooks(&self) -> bool {
         self.hooks
     }
@@ -157,8 +157,8 @@ impl Schema {
         if self.defines(id) { label.clone() } else { format!("{label} {}", self.shown_id(id)) }
     }
 
-    /// Returns an id as reports show it: in decimal, or for hook ids of AIX trace in hexadecimal
-    /// with three or four digits.
+    /// Returns an id as it is shown in reports: in decimal, or for hook ids of AIX trace in
+    /// hexadecimal with three or four digits.
     ///
     /// ```
     /// assert_eq!(tracewell::format::threadx::schema().shown_id(52), "52");
@@ -233,8 +233,8 @@ impl Schema {
         self.entries.iter()
     }
 
-    /// Returns the ids that can have one of these meanings, in no order. There may be others among
-    /// them, because the function is fast: it parses no entry. Does not return ids of ranges.
+    /// Returns the ids that can have one of these meanings, in no order. The ids can include
+    /// others, because the function is fast: it parses no entry. Does not return ids of ranges.
     pub(crate) fn ids_that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],

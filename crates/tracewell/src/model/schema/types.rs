@@ -170,7 +170,7 @@ pub struct EventType {
     pub id: u32,
     /// The name that the dialect itself uses.
     pub name: String,
-    /// Name that reports show, such as `tx_mutex_get`.
+    /// The name used in reports, such as `tx_mutex_get`.
     pub label: String,
     /// Group of events that belong together.
     pub family: String,

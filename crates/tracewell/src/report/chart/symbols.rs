@@ -173,7 +173,8 @@ impl Legend {
         self.levels = true;
     }
 
-    /// Adds the characters for numbers of events to the legend. A column has at most `most` events.
+    /// Adds the characters for numbers of events to the legend. `most` is the maximum number of
+    /// events in a column.
     pub(super) fn events(&mut self, most: u64) {
         self.events = Some(most);
     }

@@ -19,7 +19,7 @@ pub struct Summary<'a> {
     pub options: Entries<FactValue>,
     /// The clock of the trace.
     pub clock: ClockRow,
-    /// Number of events that were counted: those that options select.
+    /// Number of counted events: those that options select.
     pub events: u64,
     /// Number of events that were read.
     pub events_read: u64,

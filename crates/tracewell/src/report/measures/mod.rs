@@ -141,7 +141,7 @@ pub struct Measures {
 /// The subject of a figure: a task, an object, an interrupt or a machine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Subject {
-    /// Its name as tables show it.
+    /// Its name, as shown in tables.
     pub name: String,
     /// Its key as text. Rules may use the key instead of the name.
     pub key: Option<String>,
@@ -155,7 +155,7 @@ pub struct Subject {
 /// A part of a subject, with its name and its key as for a [`Subject`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Part {
-    /// Its name as tables show it.
+    /// Its name, as shown in tables.
     pub name: String,
     /// Its key as text.
     pub key: Option<String>,

@@ -37,7 +37,8 @@ pub struct SchedulingFigures<'a> {
     /// The time of each core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<Vec<CoreRow<'a>>>,
-    /// The facts that are missing in the trace to show what executed; null if none are missing.
+    /// The facts that are needed to show what executed, but are missing in the trace; null if none
+    /// are missing.
     pub execution_needs: Option<&'a str>,
     /// Number of places with missing events.
     pub gaps: u64,

@@ -60,7 +60,7 @@ pub struct InterruptFigures {
 
 impl InterruptFigures {
     pub(super) fn of(trace: &Trace, interrupts: &Interrupts) -> Self {
-        // A 0 would mean that there were no interrupts; null means that none are recorded.
+        // 0 would mean that there were no interrupts; null means that interrupts are not recorded.
         let recorded = trace.schema.has_meaning(Meaning::InterruptEnter);
         let figure = |figure: u64| recorded.then_some(figure);
         Self {

@@ -183,7 +183,7 @@ impl Formatter {
             time_ns: times.map_or(event.ticks(), |times| times.now),
             names: &names,
         };
-        // Without template, the event is described from its arguments and needs no entry.
+        // Without a template, the event is described from its arguments and needs no entry.
         let wanted = facts.hooks || id.template.is_some();
         let entry = wanted.then(|| entry::entry(facts.hooks, event, id.tail, &mut self.scratch));
         self.machine.text().blanks(LEVEL * id.level.column());

@@ -36,7 +36,7 @@ pub(crate) enum Property {
     Cpu,
     Priority,
     Ticks,
-    /// All decoded arguments, as a report shows them.
+    /// All decoded arguments, as shown in reports.
     Text,
     /// Any argument that refers to an object.
     Object,

@@ -25,7 +25,7 @@ pub(super) const EVENTS: u32 = {
 };
 
 /// The short events that change nothing but the running context of their core. All other events,
-/// and zero bytes, need the general way.
+/// and zero bytes, take the general path.
 const QUICK: u32 = EVENTS & !(1 << ids::NOP | 1 << ids::TASK_CREATE | 1 << ids::TRACE_STOP);
 
 /// Number of source bytes from which one loop reads records.
