@@ -1,4 +1,4 @@
-//! Compares two ways to write lines: with kept texts, and part by part. A selection of all events
+//! Compares two ways to write lines: with cached texts, and part by part. A selection of all events
 //! makes the writer use the second way, so the same input must result in the same bytes.
 
 #[path = "support/dump.rs"]
@@ -77,7 +77,7 @@ fn shark_files_have_the_same_lines() {
     }
 }
 
-/// Names with characters that need escapes, and names that are too long for a kept text.
+/// Names with characters that need escapes, and names that are too long for a cached text.
 const NAMES: [&str; 8] = [
     "plain",
     "",

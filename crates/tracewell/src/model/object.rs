@@ -326,7 +326,7 @@ impl Objects {
     }
 
     /// Lets kinds of objects share names: if a key refers to an object of another kind but to no
-    /// object of the wanted kind, lookups return that object.
+    /// object of the requested kind, lookups return that object.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;
     }

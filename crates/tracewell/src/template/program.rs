@@ -286,7 +286,7 @@ pub(super) struct Case {
 /// The result of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Then {
-    /// Prints a text, then continues after the switch.
+    /// Prints a string, then continues after the switch.
     Text(u32),
     /// Jumps to the operations of a block. The block ends with a jump past the switch.
     Go(u32),

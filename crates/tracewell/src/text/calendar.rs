@@ -200,7 +200,8 @@ pub enum DateError {
     },
 }
 
-/// Writes dates. Consecutive dates usually have the same second, so its text is kept.
+/// Writes dates. Consecutive dates usually have the same second, so the text of the second is
+/// cached.
 #[derive(Debug)]
 pub(crate) struct Dates {
     zone: Zone,

@@ -54,7 +54,7 @@ impl<'a> LineWindow<'a> {
         self.put_short(text);
     }
 
-    /// Appends a text of up to 16 bytes, such as the key of a field.
+    /// Appends a string of up to 16 bytes, such as the key of a field.
     #[inline(always)]
     pub(crate) fn key(&mut self, key: &KeyText) {
         self.put(key.block, key.length);
@@ -82,8 +82,8 @@ impl<'a> LineWindow<'a> {
         self.put(*block, length);
     }
 
-    /// Appends a text of any length up to [`WideText::MAX_LEN`]. Appends nothing and returns false
-    /// if it is longer.
+    /// Appends a string of any length up to [`WideText::MAX_LEN`]. Appends nothing and returns
+    /// false if it is longer.
     #[inline(always)]
     pub(super) fn text(&mut self, text: &[u8]) -> bool {
         let start = self.position & (MAX_LINE - 1);

@@ -21,8 +21,8 @@ const FEW: usize = 3;
 /// Maximum length, in bytes, of the parameters of a plausible packet.
 const PLAUSIBLE_PAYLOAD: usize = 512;
 
-/// Maximum length, in bytes, up to which an incomplete packet at the end of an input does not count
-/// as damage. Recorders limit texts to 128 bytes by default.
+/// An incomplete packet at the end of an input counts as damage only if it is longer than this
+/// number of bytes. Recorders limit texts to 128 bytes by default.
 const LAST_PACKET: usize = 1 << 10;
 
 /// Maximum number of ticks between two packets whose times are plausible, if the rate is unknown.

@@ -94,8 +94,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Returns a schema that is part of the program. An event of it is parsed when it is needed for
-    /// the first time.
+    /// Returns a schema that is part of the program. Each of its events is parsed when the event is
+    /// needed for the first time.
     ///
     /// # Panics
     /// This function or the first access to an event panics if the text is invalid. They also panic

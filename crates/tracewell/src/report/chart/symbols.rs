@@ -227,7 +227,7 @@ pub(super) fn wrapped(entries: Vec<String>, width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns a text, shortened to at most `width` characters. A truncated text ends with `~`.
+/// Shortens a text to at most `width` characters. A truncated text ends with `~`.
 pub(super) fn truncated(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

@@ -275,13 +275,13 @@ pub struct MessageRow {
     pub receiver: String,
     /// Name of the signal.
     pub signal: String,
-    /// Ticks at which it was posted.
+    /// Tick at which it was posted.
     pub posted_ticks: Option<u64>,
-    /// Ticks at which the receiver took it.
+    /// Tick at which the receiver took it.
     pub taken_ticks: Option<u64>,
-    /// Ticks at which its step began.
+    /// Tick at which its step began.
     pub dispatched_ticks: Option<u64>,
-    /// Ticks at which its step ended.
+    /// Tick at which its step ended.
     pub done_ticks: Option<u64>,
     /// The event that ended its step.
     pub outcome: Option<String>,

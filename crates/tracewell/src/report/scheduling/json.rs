@@ -183,9 +183,9 @@ fn core_rows<'a>(trace: &'a Trace, figures: &Figures) -> Vec<CoreRow<'a>> {
 pub struct HiddenRow<'a> {
     /// The event that set the filter.
     pub filter: &'a str,
-    /// Ticks at which hiding began.
+    /// Tick at which hiding began.
     pub from_ticks: u64,
-    /// Ticks at which recording resumed, or at which the trace ends.
+    /// Tick at which recording resumed, or at which the trace ends.
     pub until_ticks: u64,
 }
 

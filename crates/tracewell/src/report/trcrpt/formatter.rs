@@ -42,7 +42,7 @@ const MIN_ROOM: usize = 30;
 /// Margin of text that begins on a line of its own.
 const NEAR_MARGIN: usize = 8;
 
-/// Formats events; each thread has its own.
+/// Formats events; each thread has its own formatter.
 #[derive(Debug, Default)]
 pub(super) struct Formatter {
     machine: Machine,

@@ -235,7 +235,7 @@ pub enum Body {
     Block(Vec<Item>),
 }
 
-/// `BITFLAGS value, flag...`: prints a text for each flag that is set.
+/// `BITFLAGS value, flag...`: prints a string for each flag that is set.
 #[derive(Clone, Debug)]
 pub struct Flags {
     /// The value whose bits are tested.
