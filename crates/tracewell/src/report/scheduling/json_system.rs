@@ -162,7 +162,7 @@ pub struct ServerRow<'a> {
     pub budget_ticks: Option<u64>,
     /// Ticks for which its task executed.
     pub supplied_ticks: u64,
-    /// Ticks of the trace without gaps.
+    /// Length of the trace in ticks, without its gaps.
     pub supplied_of_ticks: u64,
     /// With `--budgets`: points of a curve. Each point consists of a time and the ticks used of a
     /// full budget; the ticks are null while the budget is exhausted.

@@ -245,8 +245,8 @@ impl Formatter {
         end_line(self.machine.text());
     }
 
-    /// Lays out the lines of an event again, now after the event's columns. Returns the number of
-    /// lines.
+    /// Lays out the lines of an event again, this time after the event's columns. Returns the
+    /// number of lines.
     #[cold]
     fn several(&mut self, columns: usize, start: usize, margin: usize, width: usize) -> usize {
         // The lines are in the same buffer as the output, so they are copied to another buffer
