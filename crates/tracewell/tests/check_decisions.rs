@@ -309,7 +309,7 @@ fn missing_events_break_an_upper_limit_at_the_gap_that_exceeds_it() {
     }
 }
 
-/// At least one event was overwritten before the first one of this trace.
+/// At least one event was overwritten before the first event of this trace.
 #[test]
 fn losses_of_unknown_size_decide_only_what_they_can() {
     let trace = ("shark/b_cyclic.dat", &[][..]);

@@ -120,7 +120,7 @@ fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
             let is = args.get(name).is_some_and(|ours| is_same(value, ours));
             assert!(is, "{place}: {name}: {value:?}");
         }
-        // A field of the event can have the name of a field of its context.
+        // A field of the event can have the same name as a field of its context.
         let context = |name: &str| args.get(&format!("context_{name}")).or(args.get(name));
         let number = |name: &str| context(name).and_then(Json::as_i64);
         assert_eq!(number("priority"), found.context.signed("priority"), "{place}");

@@ -235,7 +235,7 @@ impl Dates {
 }
 
 /// Returns nanoseconds since 1970 of a date and time in UTC, or `None` if there is no such date or
-/// if it is before 1970. The second 60, which is a leap second, is the first second of the next
+/// if it is before 1970. Second 60, which is a leap second, counts as the first second of the next
 /// minute.
 ///
 /// ```

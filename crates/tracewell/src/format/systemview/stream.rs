@@ -137,8 +137,8 @@ impl Stream {
         }
     }
 
-    /// Returns the bytes from the current position on, if the next packet begins there and has no
-    /// number of a core. The caller reads short packets from them, then calls [`Stream::skip`].
+    /// Returns the bytes from the current position on, if the next packet begins there and contains
+    /// no core number. The caller reads short packets from them, then calls [`Stream::skip`].
     #[inline]
     pub(super) fn packets<'a>(&self, source: Source<'a>) -> Option<&'a [u8]> {
         if self.state != State::InStep || self.form.core_in_id {

@@ -203,8 +203,8 @@ impl Lanes {
         }
     }
 
-    /// Delivers the held events in order of time. Unless `all` is set, keeps each event that a
-    /// silent core's event could precede.
+    /// Delivers the held events in order of time. Unless `all` is set, holds back each event that
+    /// an event of a silent core could precede.
     fn deliver(&mut self, all: bool, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         loop {
             let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();

@@ -95,8 +95,8 @@ impl Entries {
         self.list.iter().map(|entry| self.parsed(entry))
     }
 
-    /// Returns the ids of the entries that can have one of these meanings, and of some others: it
-    /// parses no entry.
+    /// Returns the ids of the entries that can have one of these meanings, and of some others,
+    /// because it parses no entry.
     pub(super) fn that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],
