@@ -38,7 +38,7 @@ pub enum Arrival {
 pub struct Numbers {
     /// First and last number of each range.
     ranges: BTreeMap<u32, u32>,
-    /// Packets in gaps that were closed to save memory.
+    /// Number of missing packets in gaps that are no longer stored, to save memory.
     forgotten: u64,
 }
 

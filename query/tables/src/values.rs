@@ -136,8 +136,8 @@ impl Values {
     }
 }
 
-/// Indices in a dictionary of different words. The dictionary grows from batch to batch, so equal
-/// words have equal indices in all batches of a table.
+/// Words as indices in a dictionary that contains each word once. The dictionary grows from batch
+/// to batch, so equal words have equal indices in all batches of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     keys: Int32Builder,

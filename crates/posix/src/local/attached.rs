@@ -1,4 +1,5 @@
-//! Maps the streams that trace this process: a private page followed by the stream's memory.
+//! Maps the streams that trace this process. Each mapping is a private page followed by the
+//! stream's memory.
 //!
 //! Unsafe: mapped pages become references.
 #![allow(unsafe_code)]

@@ -129,7 +129,8 @@ impl Cursor {
         (self.packet.get() as usize, self.opened.get())
     }
 
-    /// Enters a packet after its first `used` words. `last` is the timestamp of its last record.
+    /// Enters a packet; the next record follows its first `used` words. `last` is the timestamp of
+    /// its last record.
     pub(super) fn enter(
         &self,
         geometry: &Geometry,
