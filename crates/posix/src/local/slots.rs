@@ -6,7 +6,7 @@
 //! So each word of the set also counts the insertions. An insertion between the decision and the
 //! removal changes the count, and the thread decides again.
 //!
-//! The pointers to the streams are not here.
+//! The set does not contain the pointers to the streams.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
