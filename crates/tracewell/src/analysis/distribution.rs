@@ -283,7 +283,7 @@ fn limits(index: usize) -> (u64, u64) {
     (from, from + ((1 << shift) - 1))
 }
 
-/// A quantile, as a fraction of all values in millionths. For example, 500,000 is the median.
+/// A quantile: a fraction of all values, stored in millionths. For example, 500,000 is the median.
 ///
 /// ```
 /// use tracewell::analysis::Quantile;

@@ -177,8 +177,8 @@ pub(super) enum InvariantKind {
         trigger: Pattern,
         answer: Pattern,
         within: Option<Limit>,
-        /// True for `each`: a second event answers only the oldest first event that waits for it.
-        /// False for `whenever`: it answers all of them.
+        /// True for `each`: an event answers only the oldest waiting trigger that it matches. False
+        /// for `whenever`: it answers all waiting triggers that it matches.
         pairs: bool,
     },
 }

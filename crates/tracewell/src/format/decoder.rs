@@ -90,9 +90,9 @@ pub trait Decoder: Send {
     /// [`Settings::files`]: super::Settings::files
     fn grow(&mut self, _files: Arc<[TraceFile]>) {}
 
-    /// Reports that no bytes have arrived for a while. A decoder that infers settings from the
-    /// first bytes may then decide with fewer bytes at the next call of [`Decoder::decode_to`], if
-    /// these determine the settings. By default, does nothing.
+    /// Reports that no bytes have arrived for a while. Some decoders infer settings from the first
+    /// bytes. At the next call of [`Decoder::decode_to`], such a decoder infers them from the bytes
+    /// that have arrived, if these suffice. By default, does nothing.
     fn pause(&mut self) {}
 
     /// Decodes as much of `input` as possible into `sink`, and updates `trace`, like

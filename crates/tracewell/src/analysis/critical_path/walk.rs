@@ -18,7 +18,7 @@ use crate::model::{ContextId, Meaning};
 struct Piece<S> {
     from: Position,
     until: u64,
-    /// The event that ended the state, if it ended in the divided time.
+    /// The event that ended the state, if the state ended within the divided time.
     ended: Option<Position>,
     /// The state; `None` if the row has none, such as before its first state.
     state: Option<S>,

@@ -50,7 +50,7 @@ pub enum Happening {
     Reached {
         /// The machine whose step is complete.
         machine: Named,
-        /// The state that the machine had when the step ended.
+        /// The state that the machine was in when the step ended.
         state: Named,
     },
     /// A machine did not handle a message.

@@ -91,7 +91,7 @@ pub struct Task {
 pub struct Figures {
     /// Number of events in the range of the figures.
     pub events: u64,
-    /// The range in ticks; the whole trace is from 0 to its span.
+    /// The range in ticks; for the whole trace, from 0 to the trace's duration.
     pub span: std::ops::Range<u64>,
     /// Tasks in the order in which the trace first names them.
     pub tasks: Vec<Task>,

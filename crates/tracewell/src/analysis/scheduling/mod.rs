@@ -166,8 +166,8 @@ pub struct Scheduling<M = ()> {
     calm: bool,
     #[cfg(test)]
     takes_short_ways: bool,
-    /// The running thread with its priority, if its events showed that it runs, has this priority
-    /// and does not wait, and no later event changed this.
+    /// The running thread and its priority, if its events showed that it is running with this
+    /// priority and is not waiting, and if no later event changed this.
     steady: Option<(ContextId, Priority)>,
     moments: M,
     /// Number of events in the range of the figures.

@@ -119,7 +119,8 @@ impl Followed {
             return;
         }
         self.exhausted_since = Some(ticks);
-        // If the task is not known, nothing was charged, so the used amount does not show the size.
+        // If the task is unknown, nothing was charged, so the amount used does not show the size of
+        // the budget.
         if self.figures.task.is_some() {
             let used = u64::try_from(self.used).unwrap_or(0);
             self.figures.most_used = self.figures.most_used.max(Some(used));

@@ -1,5 +1,5 @@
-//! Tests that the short ways have the same effect as the way for every event. A twin of the
-//! analysis, which takes no short way, gets the same random events.
+//! Tests that the short ways have the same effect as `Scheduling::event`, which handles every
+//! event. A twin of the analysis, which takes no short way, gets the same random events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ const ARGUMENTS: usize = 4;
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Listed {
     moments: Vec<String>,
-    /// The inverted ticks of each waiting task and running task. The ways charge the same time in
-    /// different parts.
+    /// The inverted ticks of each waiting task and running task. Both analyses charge the same
+    /// total time, but in different portions.
     inverted: BTreeMap<(u32, u32), u64>,
 }
 

@@ -1,8 +1,8 @@
 //! The records of a summary: the large parts that most views do not need. They are in memory at
-//! first. If there is a file for them, they move to this file when they become many.
+//! first. If a file is available, they are moved there once there are many of them.
 //!
-//! A record has a checksum, which is compared when the record is read. So nothing needs to read the
-//! whole file of a stored summary.
+//! A record has a checksum, which is compared when the record is read. So a stored summary can be
+//! used without reading its whole file.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -31,7 +31,7 @@ stored_structs! {
 /// Returns the file to which records move.
 type Opener = Box<dyn FnOnce() -> io::Result<File> + Send + Sync>;
 
-/// All records. Their places are offsets in the file, even as long as they are in memory.
+/// All records. Their places are offsets in the file, even while they are still in memory.
 #[derive(Default)]
 pub(super) struct Pool {
     opener: Option<Opener>,

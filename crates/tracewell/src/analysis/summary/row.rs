@@ -20,13 +20,13 @@ use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 /// several.
 pub(super) const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
-/// Number of sums that a sum of the next level contains.
+/// Number of sums that are combined into one sum of the next level.
 pub(super) const FAN: usize = 8;
 
 /// Number of blocks in a segment: a power of `FAN`.
 pub(super) const SEGMENT: usize = if cfg!(test) { FAN } else { FAN * FAN * FAN };
 
-/// Number of places in which a row remembers the numbers of states; a power of two.
+/// Number of places for the numbers of recent states; a power of two.
 const PLACES: usize = 64;
 
 /// A state of a row.
@@ -82,7 +82,8 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
-    /// The numbers of recent states by their hints. Most look-ups need no hash table.
+    /// The numbers of recent states, each at the place that the state's hint determines. Most
+    /// look-ups need no hash table.
     recent: [u32; PLACES],
     pub(super) sealed: Vec<Sealed>,
     /// The blocks after the sealed segments.
@@ -125,7 +126,8 @@ impl Segment {
         self.ends.put(out);
     }
 
-    /// Takes a number of blocks without their sums. Returns `None` if their ends are not valid.
+    /// Reads this number of blocks, without their sums, from the input. Returns `None` if their
+    /// ends are not valid.
     pub(super) fn take_blocks(input: &mut &[u8], blocks: usize) -> Option<Self> {
         let (bytes, ends) = (take_bytes(input)?.to_vec(), Vec::<usize>::take(input)?);
         let is_sound = ends.len() == blocks
@@ -266,7 +268,7 @@ impl<S: RowState> SummaryRow<S> {
         }
     }
 
-    /// Adds the sums of groups that the last block has completed to the further levels.
+    /// If the last block completed groups, adds the sums of these groups to the further levels.
     fn raise(&mut self) {
         let Self { classes, segment, levels, .. } = self;
         let mut group = Some(group_of(&segment.sums, classes));

@@ -13,7 +13,7 @@ use crate::analysis::tracks::{Arrow, ArrowKind, Job, Mark, WaitSpan};
 /// Number of entries in a block.
 const BLOCK: usize = 1024;
 
-/// A block is divided into this number of parts. In each part, the thinned block has one short
+/// A block is divided into this number of parts. In each part, the thinned block contains one short
 /// entry per key.
 const PARTS: u64 = 8;
 
@@ -128,7 +128,8 @@ impl<T: Extent> Block<T> {
     fn new(entries: &[T]) -> Self {
         let first = entries.iter().map(T::first).min().unwrap_or(0);
         let last = entries.iter().map(T::last).max().unwrap_or(0);
-        // Few entries are long, but the block ends with them.
+        // The parts end at the latest beginning, because a few long entries can end much later than
+        // all others.
         let begin = entries.iter().map(T::first).max().unwrap_or(0);
         let resolution = (begin - first) / PARTS;
         let thinned = distinct(entries.iter(), &(0..u64::MAX), resolution);

@@ -11,7 +11,7 @@ use crate::export::events::put_nested_json;
 use crate::model::values::{ListItem, list_items};
 use crate::text::TextBuffer;
 
-/// Maximum depth of nested values. An argument with deeper values becomes a text.
+/// Maximum depth of nested values. An argument with deeper values is written as text.
 const MAX_DEPTH: usize = 64;
 
 /// The type of a value.

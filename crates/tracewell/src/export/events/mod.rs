@@ -243,8 +243,8 @@ impl<W: Write> EventWriter<W> {
         Self { times: Times::new(form.clone()), form: Some(form), ..self }
     }
 
-    /// Adds the object `args_text` to JSON lines: each argument as reports show it. Tables do not
-    /// change: [`Columns`] can select decoded arguments.
+    /// Adds the object `args_text` to JSON lines: each argument as reports show it. Has no effect
+    /// on tables, in which [`Columns`] can select decoded arguments.
     pub fn with_decoded_arguments(self) -> Self {
         Self { decoded: self.format == EventFormat::JsonLines, ..self }
     }

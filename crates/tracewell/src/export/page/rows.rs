@@ -80,8 +80,8 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Returns the index of the first change in a row that affects the range: the last change up to
-    /// the range's start.
+    /// Returns the index of the last change at or before the start of the range, which is the first
+    /// change that affects the range.
     pub(super) fn first<S: Copy + PartialEq>(&self, row: &Row<S>) -> usize {
         let before = row.changes().partition_point(|change| change.at.ticks <= self.range.start);
         before.saturating_sub(1)

@@ -76,7 +76,7 @@ impl ServedBuilder {
 
     /// Stops the collection of single events, because the page will load views, like the page of a
     /// large trace. Call this as soon as it is probable that the trace has too many events, because
-    /// their texts cost most of the time of reading.
+    /// most of the reading time is spent on the texts of single events.
     pub fn use_views(&mut self) {
         if !self.is_large {
             self.is_large = true;

@@ -29,7 +29,7 @@ struct Window {
 struct Windows {
     by_mutex: HashMap<usize, Window, RandomState>,
     /// Each key consists of the priority of the blocked thread, the owner and the mutex. The
-    /// priority is first, because an event affects only inversions of more urgent threads.
+    /// priority comes first, so that an event visits only the inversions of more urgent threads.
     by_urgency: BTreeSet<(u32, u32, usize)>,
 }
 

@@ -164,7 +164,8 @@ impl Pass {
         let context = events[k].context;
         let Some(next) = self.next_in_thread[k] else { return context };
         let candidate = events[next].context;
-        // A resume or suspend in between could also be the reason why the other thread runs.
+        // An event that resumes or suspends a thread in between could also be the reason why the
+        // other thread is running.
         let explained = events[k + 1..next].iter().any(|event| {
             matches!(event.id(), ids::THREAD_RESUME | ids::THREAD_SUSPEND)
                 && event.info[0] == candidate

@@ -67,8 +67,8 @@ impl ThreadSummary {
     fn widen(&mut self, event: &Event) {
         self.priority = widened(self.priority, event.priority);
         match (event.threshold, event.inserted) {
-            // TraceX inserted this event with the values of the thread's creation. A threshold of 0
-            // is unknown in these values.
+            // TraceX inserted this event with the values of the thread's creation. In these values,
+            // a threshold of 0 means that the threshold is unknown.
             (Some(0), true) => {}
             (Some(threshold), true) => self.threshold = widened(self.threshold, threshold),
             (Some(threshold), false) => {

@@ -51,7 +51,7 @@ impl FixedNumber {
         self.shift
     }
 
-    /// The bits of the number in the shifted word.
+    /// Mask that selects the bits of the number in the shifted word.
     pub(super) const fn mask(&self) -> u64 {
         self.mask
     }

@@ -132,8 +132,9 @@ pub(super) struct QuickHeader {
     /// Number of bits; never 0.
     bits: u64,
     order: ByteOrder,
-    /// The number that selects this sequence, and the first value and the distance to the last
-    /// value that do so. Without a selector, the number is 0.
+    /// The number that selects a sequence of fields; `range` contains the first value that selects
+    /// this sequence, and the distance from it to the last one. Without a selector, the number is
+    /// 0.
     selector: QuickNumber,
     range: (u64, u64),
     /// The register of the selector, if fields after the header refer to it.
@@ -435,7 +436,8 @@ mod tests {
                     let (mut state, mut expected) = (begin(), begin());
                     let read = quick.read(&bits, &mut state);
                     let run = class.event_header.run(&mut bits, &mut expected, &mut Nothing);
-                    // Headers with the other sequence, and those at the end, are not quick.
+                    // [`QuickHeader`] reads neither headers with the other sequence nor headers at
+                    // the end of the packet.
                     let is_extended = header != short && bytes[..2] == [0xFF, 0xFF];
                     assert_eq!(read.is_some(), room == 40 && !is_extended, "{header} {bytes:?}");
                     if let Some(read) = read {

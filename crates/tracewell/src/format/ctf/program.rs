@@ -164,12 +164,12 @@ pub(super) enum Op {
         field: u32,
         form: Form,
     },
-    /// Stores in a register the number that was read most recently.
+    /// Stores the most recently read number in a register.
     Store {
         register: u32,
         is_signed: bool,
     },
-    /// Gives the number that was read most recently to the packet or event, in one of its roles.
+    /// Uses the most recently read number for the packet or event, in one of the number's roles.
     /// The number has `bits` bits.
     Role {
         role: Role,

@@ -89,7 +89,8 @@ impl Kernel {
         context: ContextId,
         state: Option<u8>,
     ) -> io::Result<()> {
-        // The state of the core changes, too. That change shows which thread runs, and where.
+        // The state of the core changes, too. That change shows which thread is running on which
+        // core.
         let Some(state) = state else { return Ok(()) };
         let core = self.at(context).core.take();
         if let Some(core) = core {

@@ -55,7 +55,7 @@ pub(super) struct Layout<'a, 'o> {
 }
 
 impl<'a, 'o> Layout<'a, 'o> {
-    /// Describes all tracks except the tracks that only events need.
+    /// Describes all tracks except those that are needed only for events.
     pub(super) fn new(
         timeline: &'a Timeline,
         mut packets: Packets<'o>,
