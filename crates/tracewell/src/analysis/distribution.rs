@@ -1,7 +1,7 @@
 //! Distributions of durations: quantiles, mean, standard deviation, buckets for a histogram, and
 //! the positions of the longest durations.
 //!
-//! [`Range`](super::Range) is smaller and has only count, minimum, mean and maximum.
+//! [`Range`](super::Range) is smaller and contains only count, minimum, mean and maximum.
 //!
 //! A distribution with at most [`MAX_EXACT`] values stores each value, and is exact. When one more
 //! value is added, the distribution moves all values into buckets, whose limits are the same for

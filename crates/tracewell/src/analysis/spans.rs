@@ -73,7 +73,7 @@ struct Open {
     row: usize,
     from: u64,
     /// Number of entries into the span that have not been followed by an exit, and the tick of the
-    /// first one.
+    /// first of these entries.
     entered: u64,
     since: u64,
     busy: u64,

@@ -265,7 +265,7 @@ impl Figure {
     }
 }
 
-/// Writes the figure in the form of a rule. Equal figures have equal texts, so baselines use the
+/// Writes the figure in the form of a rule. Equal figures have the same text, so baselines use the
 /// text as the key.
 impl Display for Figure {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {

@@ -260,7 +260,7 @@ impl<'r> RuleRun<'r> {
         self.step(matcher, event)
     }
 
-    /// Returns true if an event can have an effect although no step names it. Such an event may
+    /// Returns true if an event can have an effect even if no step names it. Such an event may
     /// serve as context after the last accepted event, or may make a step impossible.
     fn is_awake(&self) -> bool {
         !self.over && (!self.shared.gap || self.later.len() < BEFORE || self.rule.steps.risks.time)

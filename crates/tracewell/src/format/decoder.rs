@@ -84,8 +84,8 @@ pub trait Decoder: Send {
 
     /// Replaces the files of a trace in a folder ([`Settings::files`]), because the files have
     /// grown or there are further files. The next call of [`Decoder::decode_to`] decodes the new
-    /// parts of these files. Only decoders of such traces have this function; by default, it does
-    /// nothing.
+    /// parts of these files. Only decoders of such traces implement this function; by default, it
+    /// does nothing.
     ///
     /// [`Settings::files`]: super::Settings::files
     fn grow(&mut self, _files: Arc<[TraceFile]>) {}

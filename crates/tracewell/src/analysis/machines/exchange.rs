@@ -107,8 +107,8 @@ impl Exchange {
         None
     }
 
-    /// Handles a get by a thread. Returns the index of the taken item, or `None` if the thread
-    /// waits or the put is unknown.
+    /// Handles a get operation of a thread. Returns the index of the taken item, or `None` if the
+    /// thread waits or if it is unknown which operation put the item.
     pub(super) fn take(&mut self, sight: &Sight<'_>, taker: Named) -> Option<usize> {
         let object = sight.object()?;
         let context = sight.event.row.context;

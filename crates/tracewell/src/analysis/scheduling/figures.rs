@@ -108,7 +108,7 @@ pub struct Figures {
     pub execution_by_core: Vec<(ContextId, u16, u64)>,
     /// Number of gaps. Events are missing in a gap.
     pub gaps: u64,
-    /// Ticks in the gaps. It is unknown what ran in this time.
+    /// Ticks in the gaps. It is unknown which context ran in this time.
     pub gap_ticks: u64,
     /// Periods in which events of one kind were not recorded, in the order of their ends.
     pub hidden: Vec<Hidden>,

@@ -34,11 +34,11 @@
 //! the clock's rate changes.
 //!
 //! If a trace shows only which context recorded an event ([`Processor::Recorders`]), it is unknown
-//! what ran between events. Then there are no figures for execution, preemption and net time.
+//! which contexts ran between events. Then there are no figures for execution, preemption and net
+//! time.
 //!
-//! After missing events, it is unknown what runs until an event shows the running context.
-//! Intervals, waits and brackets end at the gap. Jobs that were pending at the gap are counted
-//! separately.
+//! After missing events, the running context is unknown until an event shows it. Intervals, waits
+//! and brackets end at the gap. Jobs that were pending at the gap are counted separately.
 //!
 //! ```
 //! use tracewell::analysis::scheduling::{Scheduling, Wanted};

@@ -9,8 +9,9 @@
 //! Some servers do not name the served task when they become active. Usually it is the task that
 //! was activated directly before, because the activation of a task wakes its server. In groups of
 //! tasks, each server becomes active before its task. So if no task was activated directly before a
-//! server, the server serves the task that is activated directly afterwards. The task that runs
-//! when the budget is exhausted is certainly the served one, so this task replaces an inferred one.
+//! server, the server serves the task that is activated directly afterwards. The task that is
+//! running when the budget is exhausted is certainly the served task, so it replaces a task that
+//! was only inferred.
 
 use std::collections::HashMap;
 
@@ -190,7 +191,7 @@ pub(super) struct Budgets {
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task, the ticks for which its server had served it when its job was activated.
+    /// For each task, the ticks of service from its server up to the activation of its job.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,

@@ -66,8 +66,8 @@ pub(super) struct Level {
     pub(super) from: Vec<Position>,
     /// For each part, the index after its last entry in `shares`.
     ends: Vec<usize>,
-    /// For each part, one state of each class in the order of their first occurrence, and the ticks
-    /// of the class.
+    /// For each part and each class: one state of the class, and the ticks of the class; classes
+    /// are in the order of their first occurrence.
     shares: Vec<Share>,
 }
 

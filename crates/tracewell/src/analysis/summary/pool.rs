@@ -123,7 +123,7 @@ impl Pool {
         Ok(Cow::Owned(bytes))
     }
 
-    /// Returns true if the records contain this one.
+    /// Returns true if this record lies within the records of the pool.
     pub(super) fn has(&self, record: &Record) -> bool {
         record.at.checked_add(record.length as u64).is_some_and(|end| end <= self.length())
     }

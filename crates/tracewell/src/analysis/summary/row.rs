@@ -16,8 +16,8 @@ use super::pool::{Pool, Record};
 use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
 use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 
-/// Number of changes in a block. In tests, blocks and segments are small, so that short rows have
-/// several.
+/// Number of changes in a block. In tests, blocks and segments are small, so that even a short row
+/// has several.
 pub(super) const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
 /// Number of sums that are combined into one sum of the next level.
@@ -103,7 +103,7 @@ pub(super) struct Segment {
     pub(super) sums: Level,
 }
 
-/// A segment in the pool: the record with its sums, and that with its blocks.
+/// A segment in the pool: one record with its sums, and one with its blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sealed {
     pub(super) sums: Record,

@@ -190,8 +190,8 @@ impl<T: Extent> Sample<T> {
 }
 
 /// Returns the entries that overlap a range and can be distinguished in a view. These are all
-/// entries longer than `resolution` ticks. Of the shorter entries, each key has at most one within
-/// `resolution` ticks.
+/// entries longer than `resolution` ticks. Of the shorter entries, at most one per key is returned
+/// within `resolution` ticks.
 pub(crate) fn distinct<'a, T: Extent + 'a>(
     entries: impl Iterator<Item = &'a T>,
     range: &Range<u64>,

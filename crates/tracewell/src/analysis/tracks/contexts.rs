@@ -12,11 +12,12 @@ use crate::model::{ContextId, MaybeContext, Meaning};
 #[derive(Clone, Debug, Default)]
 struct Context {
     row: Row<State>,
-    /// The core on which it runs.
+    /// The core on which it is running.
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
-    /// Id of the event with which it entered a call in which it can wait, until the call returns.
+    /// Id of the event with which the context entered a call that can wait; `None` after the call
+    /// has returned.
     call: Option<u32>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.

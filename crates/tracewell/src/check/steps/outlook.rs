@@ -56,7 +56,7 @@ fn dead_branch<'a>(
     }
 }
 
-/// Maximum number of expected events that a message counts.
+/// Maximum number of expected events that a message can report.
 pub(in crate::check) const MAX_EXPECTED: usize = 4;
 
 impl State {

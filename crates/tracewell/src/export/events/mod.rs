@@ -165,7 +165,7 @@ pub struct EventWriter<W> {
     times: Times,
     /// True if lines also contain the decoded arguments.
     decoded: bool,
-    /// True if losses have no lines.
+    /// True if no lines are written for losses.
     without_losses: bool,
 }
 

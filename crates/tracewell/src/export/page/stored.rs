@@ -65,9 +65,9 @@ impl Stored for Facts {
 
 impl LargePage {
     /// Writes the page to a file, from which [`Self::load`] restores it. `description` contains the
-    /// caller's own facts about the page. The file is that of [`spill_to`] if the page uses one, or
-    /// else that of `opener`. Returns false and writes nothing if the page has more than `most`
-    /// bytes.
+    /// caller's own facts about the page. If the page uses a file of [`spill_to`], the page is
+    /// written to this file, otherwise to the file that `opener` returns. Returns false and writes
+    /// nothing if the page has more than `most` bytes.
     ///
     /// # Errors
     /// Returns the error of the file system.

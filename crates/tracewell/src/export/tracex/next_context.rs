@@ -59,7 +59,7 @@ pub(super) fn set(events: &mut [Event]) {
     for k in 0..events.len() {
         let event = events[k];
         if event.in_thread() {
-            // A thread runs, so all interrupts have ended, even those without an exit event.
+            // A thread is running, so all interrupts have ended, even those without an exit event.
             (pass.current, pass.nesting) = (event.context, 0);
             events[k].next = pass.after_thread(events, k);
             pass.current = events[k].next;

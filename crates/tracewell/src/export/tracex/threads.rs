@@ -31,8 +31,8 @@ impl Trace {
         self.threads.binary_search(&object).ok()
     }
 
-    /// Returns the figures of each thread. If several threads have the same address, each of them
-    /// counts all events of this address.
+    /// Returns the figures of each thread. If several threads have the same address, all events of
+    /// this address are counted for each of them.
     pub fn thread_summaries(&self) -> Vec<ThreadSummary> {
         let mut by_address: HashMap<u32, Vec<usize>, RandomState> = HashMap::default();
         let mut summaries = Vec::new();

@@ -19,7 +19,7 @@ use super::position::{Bits, FaultKind};
 use super::program::Nothing;
 use super::reader;
 
-/// The numbers of bits of stamp and id in the header of an event.
+/// The sizes of the stamp and the id in an event header, in bits.
 type Header = (u8, u8);
 
 const AGES: [(Header, &str); 3] = [

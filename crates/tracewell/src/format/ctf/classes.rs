@@ -158,9 +158,9 @@ pub enum Class {
     Variable(Arc<Integer>),
     /// A binary floating-point number.
     Float(Float),
-    /// A text that ends with a NUL, aligned to 8 bits.
+    /// A string that ends with a NUL, aligned to 8 bits.
     Text(Encoding),
-    /// A text in a field of fixed or dynamic length, aligned to 8 bits.
+    /// A string in a field of fixed or dynamic length, aligned to 8 bits.
     SizedText {
         /// Length in bytes.
         length: Length,

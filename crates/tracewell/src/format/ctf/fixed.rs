@@ -106,7 +106,7 @@ pub(super) struct FixedField {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FixedKind {
     Number(FixedNumber),
-    /// A text of `length` bytes that begins at `offset`.
+    /// A string of `length` bytes that begins at `offset`.
     Text {
         offset: u32,
         length: u32,

@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn other_headers_have_no_fixed_offsets() {
-        // A text can have any length, and a number of 5 bits can begin within a byte.
+        // A string can have any length, and a number of 5 bits can begin within a byte.
         for header in [
             "struct { string s; t32 timestamp; }",
             "struct { integer { size = 5; align = 1; } id; t32 timestamp; } align(1)",

@@ -286,8 +286,8 @@ impl Make<'_> {
             }
             Ok(programs)
         };
-        // Each event includes the contexts of its stream, so an event that is too large also takes
-        // time to compile, and counts.
+        // Each event includes the contexts of its stream, so compiling takes time even if the event
+        // is too large. So such an event uses up the budget, too.
         let fault = Fault { at: 0, kind: FaultKind::Layout };
         let programs: Result<Vec<Program>, Fault> =
             if *budget > 0 { programs() } else { Err(fault) };

@@ -59,7 +59,7 @@ pub(super) trait Output {
     fn number(&mut self, field: &Field, value: u64);
     /// Receives a number with a fraction.
     fn float(&mut self, field: &Field, value: f64);
-    /// Receives a text without its NUL.
+    /// Receives a string without its NUL.
     fn text(&mut self, field: &Field, text: &[u8], encoding: Encoding);
     /// Receives bytes.
     fn blob(&mut self, field: &Field, bytes: &[u8]);
@@ -175,12 +175,12 @@ pub(super) enum Op {
         role: Role,
         bits: u8,
     },
-    /// Reads a text that ends with a NUL.
+    /// Reads a string that ends with a NUL.
     Text {
         field: u32,
         encoding: Encoding,
     },
-    /// Reads a text in a field of this number of bytes.
+    /// Reads a string in a field of this many bytes.
     SizedText {
         field: u32,
         encoding: Encoding,

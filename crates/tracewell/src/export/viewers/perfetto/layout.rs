@@ -196,8 +196,8 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(())
     }
 
-    /// Adds slices for the states of contexts. Without `all`, only the reasons of blocked contexts
-    /// are slices.
+    /// Adds slices for the states of contexts. Without `all`, adds slices only for blocked
+    /// contexts, with the reasons.
     fn states(&mut self, all: bool) -> io::Result<()> {
         let Timeline { trace, tracks, .. } = self.timeline;
         for (context, row) in tracks.contexts() {
