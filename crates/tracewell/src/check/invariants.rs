@@ -98,7 +98,8 @@ impl<'r> Watch<'r> {
         }
     }
 
-    /// Returns the result after the end of the trace. `rule` is the name of its rule.
+    /// Returns the result after the end of the trace. `rule` is the name of the rule that contains
+    /// the statement.
     pub(super) fn result(&self, rule: Option<&String>, matcher: &Matcher<'_>) -> RuleResult {
         RuleResult {
             rule: rule.cloned(),
@@ -218,7 +219,7 @@ impl<'r> Watch<'r> {
                 let late = self.expire(event, *within, *pairs);
                 self.answer(matcher, event, answer, *pairs);
                 let asked = self.ask(matcher, event, trigger, *pairs);
-                // The late trigger is the earlier failure.
+                // If there are both failures, the late trigger failed first.
                 late.and(asked)
             }
         }

@@ -172,7 +172,7 @@ pub(super) enum InvariantKind {
         most: u64,
         pattern: Pattern,
     },
-    /// A second event must follow each first event.
+    /// Each trigger must be followed by an answer.
     Whenever {
         trigger: Pattern,
         answer: Pattern,

@@ -151,7 +151,8 @@ impl Default for Explainer {
 }
 
 impl Explainer {
-    /// Begins a range at a tick: only times that end in the range are candidates for the longest.
+    /// Begins a range at a tick: the longest time is searched only among the times that end in the
+    /// range.
     pub fn begin(&mut self, from: u64) {
         self.from = from;
     }

@@ -3,7 +3,7 @@
 //!
 //! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
 //! ran on behalf of another, an interrupt ran, or none of these ran. If none of these ran, the core
-//! was idle without an idle task, or the trace does not show what ran.
+//! was idle without an idle task, or the trace does not show which context ran.
 
 use std::collections::HashMap;
 

@@ -49,7 +49,7 @@ pub struct Resource {
     pub figures: Locks,
 }
 
-/// The identity of a resource: true for a mutex, type code, key.
+/// Identifies a resource by three values: true if it is a mutex, the type code, and the key.
 type Name = (bool, Option<u32>, u64);
 
 /// Number of a resource.

@@ -248,8 +248,8 @@ impl Budgets {
             }
             (Some(Meaning::BudgetExhausted), _, Some(key)) => {
                 let index = self.index(key);
-                // The task that ran when the budget was exhausted used the budget, even if another
-                // task was inferred before.
+                // The task that was running when the budget was exhausted used the budget, even if
+                // another task was inferred before.
                 if let Some(ran) = before.now().of.get() {
                     self.confirm(index, ran, accounts);
                 }

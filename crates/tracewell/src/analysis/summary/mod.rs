@@ -90,9 +90,9 @@ impl Default for SummaryBuilder {
 }
 
 impl SummaryBuilder {
-    /// Moves the parts of the summary that few views need to a file, if they become many. `opener`
-    /// returns an empty file that can be read and written. If there is no file, everything stays in
-    /// memory.
+    /// Provides a file, to which the summary moves the parts that few views need, if there are many
+    /// of them. `opener` returns an empty file that can be read and written. If there is no file,
+    /// everything stays in memory.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.parts.pool.spill_to(Box::new(opener));
     }

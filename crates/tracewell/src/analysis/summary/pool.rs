@@ -13,7 +13,7 @@ use flate2::Crc;
 
 use crate::analysis::stored::stored_structs;
 
-/// Number of bytes of records in memory at which they move to the file.
+/// When the records in memory have this many bytes, they are moved to the file.
 const MAX_IN_MEMORY: usize = 16 << 20;
 
 /// The place of a record.
@@ -129,7 +129,7 @@ impl Pool {
     }
 }
 
-/// The clone has the same records. Further records of it stay in memory.
+/// The clone has the same records. Records that are added to the clone stay in memory.
 impl Clone for Pool {
     fn clone(&self) -> Self {
         let Self { file, in_file, memory, in_memory, .. } = self;

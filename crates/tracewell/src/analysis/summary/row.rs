@@ -299,7 +299,7 @@ impl<S: RowState> SummaryRow<S> {
         first.or_else(unsealed).or_else(open).copied().unwrap_or(START)
     }
 
-    /// Returns the position at which a part of a level ends. Level 0 is that of the blocks.
+    /// Returns the position at which a part of a level ends. Level 0 consists of the blocks.
     pub(super) fn end(&self, level: usize, part: usize) -> Position {
         let mut next = part + 1;
         for level in self.levels[..level].iter().rev() {

@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(sample.left_out() as usize, 3 * MAX_LIST - expected.len());
     }
 
-    /// Views with thinned blocks still show each long entry, and few entries.
+    /// Views with thinned blocks still show every long entry, but not many entries in total.
     #[test]
     fn views_have_the_entries_of_their_range() {
         let mut sample = Sample::default();

@@ -94,7 +94,7 @@ impl Summary {
         parts.put(out);
     }
 
-    /// Takes a summary, whose records are the first `records` bytes of a file.
+    /// Reads a summary from the input; its records are the first `records` bytes of a file.
     pub(crate) fn take(input: &mut &[u8], file: File, records: u64) -> Option<Self> {
         let rest = Tracks {
             span: Stored::take(input)?,

@@ -68,7 +68,7 @@ impl Contexts {
     }
 
     /// Stores the event with which a context entered a call in which it can wait. `None` means that
-    /// the call has returned.
+    /// the context has returned from the call.
     pub(super) fn calls(&mut self, id: ContextId, event: Option<u32>) {
         self.at(id).call = event;
     }

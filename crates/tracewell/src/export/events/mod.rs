@@ -125,7 +125,7 @@ const COLUMNS: [&str; 10] =
 /// Number of columns before the column `time`.
 const AFTER_TIME_NS: usize = 3;
 
-/// Number of columns before `name`, without the column `time`.
+/// Number of columns before `name`, not counting the column `time`.
 const BEFORE_NAME: usize = 8;
 
 /// A sink that writes every selected event.

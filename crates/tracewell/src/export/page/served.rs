@@ -67,9 +67,9 @@ impl ServedBuilder {
         if self.compression == Compression::none() { self.compression } else { Compression::fast() }
     }
 
-    /// Moves the parts of the summary that few views need to a file, if they become many. `opener`
-    /// returns an empty file that can be read and written, or an error if these parts have to stay
-    /// in memory. [`LargePage::store`] completes the file.
+    /// Provides a file, to which the summary moves the parts that few views need, if there are many
+    /// of them. `opener` returns an empty file that can be read and written, or an error if these
+    /// parts have to stay in memory. [`LargePage::store`] completes the file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);
     }

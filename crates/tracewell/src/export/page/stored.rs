@@ -27,8 +27,8 @@ use crate::analysis::summary::{Summary, checksum};
 
 const MAGIC: &[u8; 8] = b"tw-page\n";
 
-/// The form of the bytes, and the version of the payload. Increment the first number with each
-/// change of the form.
+/// The form of the bytes, and the version of the payload. Increment the first number whenever the
+/// form changes.
 const FORM: u32 = 2 << 16 | VERSION;
 
 /// Number of bytes at the end, from [`MAGIC`] on.

@@ -107,7 +107,7 @@ impl Pass {
                     .positions
                     .at_or_after(self.current, k + 1)
                     .filter(|p| events[*p].in_thread());
-                // No next context is recorded, so the thread of the next event runs.
+                // No next context is recorded, so the thread of the next event is running.
                 if resumed.is_some_and(|resumed| current.is_none_or(|current| resumed < current)) {
                     self.current = first;
                 }

@@ -256,9 +256,9 @@ pub(super) struct PacketNumbers {
     pub(super) content_size: Option<u64>,
     pub(super) begin: Option<u64>,
     pub(super) end: Option<u64>,
-    /// The count of discarded events, with the number of its bits.
+    /// The count of discarded events, and the number of bits of this count.
     pub(super) discarded: Option<(u64, u8)>,
-    /// The sequence number of the packet, with the number of its bits.
+    /// The sequence number of the packet, and the number of bits of the sequence number.
     pub(super) number: Option<(u64, u8)>,
     pub(super) cpu: Option<u64>,
 }

@@ -177,7 +177,7 @@ pub(super) struct Threads {
     cpus: Vec<Cpu>,
     /// Threads that recorded events recently, each at the position that belongs to its key.
     recent: RecentContexts,
-    /// The context of events whose thread is not known.
+    /// The context of events whose thread is unknown.
     unknown: Option<ContextId>,
 }
 
