@@ -312,8 +312,8 @@ impl<S: RowState> SummaryRow<S> {
     }
 }
 
-/// Returns the sum of the last `FAN` parts of a level and its first change, if the last part
-/// completes a group.
+/// If the last part of a level completes a group of `FAN` parts, returns the position of the
+/// group's first change, and the sum of the group.
 fn group_of(level: &Level, classes: &[u32]) -> Option<(Position, Sum)> {
     let parts = level.len();
     if !parts.is_multiple_of(FAN) {

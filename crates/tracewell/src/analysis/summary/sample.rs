@@ -113,7 +113,7 @@ struct Block<T> {
     /// The ticks of its entries.
     first: u64,
     last: u64,
-    /// The entries that can be distinguished at the resolution `resolution`.
+    /// Those entries that can be distinguished at this `resolution`.
     thinned: Vec<T>,
     resolution: u64,
 }

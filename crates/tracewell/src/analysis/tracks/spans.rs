@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 64;
 pub struct SpanTrack {
     /// The thread that entered the spans.
     pub context: ContextId,
-    /// Number of spans around those of this track.
+    /// Number of spans that enclose each span of this track.
     pub depth: usize,
     /// The span in which the thread is; `None` if it is in no span of this depth.
     pub row: Row<Option<EnteredSpan>>,

@@ -84,7 +84,8 @@ impl Timeline {
         self.spans(row).map(|(from, _, state)| (from, state))
     }
 
-    /// Returns both ends of an interval within the range; `None` if it is outside of the range.
+    /// Clips an interval to the range, and returns its new ends; `None` if the interval is outside
+    /// of the range.
     pub(super) fn within(
         &self,
         from: Position,

@@ -245,8 +245,8 @@ pub(super) struct State {
     pub(super) packet: PacketNumbers,
 }
 
-/// The numbers of the header and context of a packet that have a role. A number is `None` if
-/// neither the header nor the context contains it.
+/// Those numbers in a packet's header and context that have a role. A number is `None` if neither
+/// the header nor the context contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PacketNumbers {
     pub(super) magic: Option<u64>,

@@ -24,9 +24,9 @@ mod derived {
     pub(super) const SEMAPHORE_TAKE_AFTER_WAIT: u32 = 0x103;
     /// An interrupt ends, but its beginning was not recorded.
     pub(super) const INTERRUPT_EXIT_UNMATCHED: u32 = 0x104;
-    /// Number that is added to the kind of an object to get the id for its creation.
+    /// Number that is added to an object's kind to get the id of the object's creation event.
     pub(super) const CREATE: u32 = 0x200;
-    /// Number that is added to the kind of an object to get the id for its deletion.
+    /// Number that is added to an object's kind to get the id of the object's deletion event.
     pub(super) const DELETE: u32 = 0x210;
 }
 
