@@ -12,6 +12,7 @@
 //! | header: state, to free | reader | release exchange, after its copy | writers, acquire |
 //! | order | a writer that opens or closes | acquire-release (4) | reader, acquire |
 //! | cutoff | reader | relaxed, then a fence, then its pass (5); release to 0 | writers (5) |
+//! | waiters, fences | reader | 1, sequentially consistent (7) | writers, relaxed (7) |
 //! | latest closed timestamp | a writer that closes | relaxed (6) | a writer that opens |
 //!
 //! 1. The new owner sees what the previous owner stored.
@@ -23,6 +24,7 @@
 //! 5. The fence is sequentially consistent. A writer that moves to another packet executes such a
 //!    fence before it loads the cutoff.
 //! 6. The value is only as accurate as the clocks.
+//! 7. `waiting` explains the barriers.
 //!
 //! Only its owner changes the state of a packet, except that the reader frees closed packets. So
 //! two writers never have the same packet, even if its previous owner died.
@@ -94,6 +96,8 @@ impl<'a> Pool<'a> {
         #[cfg(all(loom, test))]
         let index = match index {
             at::CUTOFF => 0,
+            at::FENCES => 1,
+            at::WAITERS => 2,
             at::HEADS.. => index - at::HEADS + 16,
             _ => index - at::ORDER + 8,
         };
