@@ -165,8 +165,8 @@ impl Explainer {
     /// Returns the explanation. `trace` is the trace after the last event.
     ///
     /// # Errors
-    /// Returns an error if the trace does not show which context is running, or does not contain the
-    /// response or the wait.
+    /// Returns an error if the trace does not show which context is running, or does not contain
+    /// the response or the wait.
     pub fn explain(self, trace: &Trace, question: &Question) -> Result<CriticalPath, NoPath> {
         let tracks = self.builder.finish(trace);
         explain(trace, &tracks, question, self.from..self.until.unwrap_or(u64::MAX))
