@@ -42,7 +42,7 @@ pub(super) struct Watch<'r> {
     held: u64,
     /// Number of triggers of `whenever` and `each`.
     triggers: u64,
-    /// Number of triggers without an answer in time. A trigger of `whenever` does not count if an
+    /// Number of triggers that got no answer in time. A trigger of `whenever` does not count if an
     /// earlier trigger with the same values was waiting.
     late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.

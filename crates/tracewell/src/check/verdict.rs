@@ -107,8 +107,8 @@ pub struct RuleResult {
     pub held: u64,
     /// 1 if it failed. Only `whenever` and `each` continue after a failure.
     pub failed: u64,
-    /// For `whenever` and `each`: number of events without an answer, or without an answer in time.
-    /// Events of `whenever` that share an answer count as one.
+    /// For `whenever` and `each`: number of events that got no answer, or no answer in time. Events
+    /// of `whenever` that share an answer count as one.
     pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,

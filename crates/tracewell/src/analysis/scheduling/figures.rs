@@ -99,8 +99,8 @@ pub struct Figures {
     pub interrupts: Interrupts,
     /// Servers in the order in which the trace first names them.
     pub servers: Vec<Server>,
-    /// Ticks in which tasks or interrupts ran on any core, without idle and unknown time. `None` if
-    /// the trace shows only which context recorded each event.
+    /// Ticks in which tasks or interrupts ran on any core, excluding idle and unknown time. `None`
+    /// if the trace shows only which context recorded each event.
     pub charged_ticks: Option<u64>,
     /// The time of each core; empty if the trace shows only which context recorded each event.
     pub cores: Vec<CoreTime>,

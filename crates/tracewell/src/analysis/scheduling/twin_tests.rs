@@ -34,8 +34,8 @@ const ARGUMENTS: usize = 4;
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Listed {
     moments: Vec<String>,
-    /// The inverted ticks of each waiting task and running task. Both analyses charge the same
-    /// total time, but in different portions.
+    /// The ticks of priority inversion for each pair of waiting task and running task. Both
+    /// analyses charge the same total time, but in different portions.
     inverted: BTreeMap<(u32, u32), u64>,
 }
 

@@ -54,10 +54,10 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Adds changes, which must be in the order of time. Divides the time into parts of
-    /// `resolution` ticks, and adds only the last change in each part. Also adds the first change
-    /// after the range, which ends the last span. Returns the index of the first change, and the
-    /// index after the last.
+    /// Adds changes, which must be in order of time. Divides the time into parts of `resolution`
+    /// ticks, and adds only the last change in each part. Also adds the first change after the
+    /// range, which ends the last span. Returns the index of the first change, and the index after
+    /// the last.
     pub(super) fn thinned(
         &mut self,
         changes: impl Iterator<Item = (Position, (u64, u64))>,

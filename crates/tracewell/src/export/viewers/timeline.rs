@@ -53,7 +53,8 @@ impl Timeline {
         &self.selection
     }
 
-    /// Reads the events again. Calls `each` for each event, with true if the event is selected.
+    /// Reads the events again. Calls `each` for each event, and passes true if the event is
+    /// selected.
     pub(super) fn each_event(
         &self,
         input: &mut Input,
