@@ -61,8 +61,8 @@ impl std::error::Error for ReadError {}
 ///
 /// The caller passes a window of the source. New bytes are appended at the end of the window, and
 /// consumed bytes are dropped at its start; see [`Input`]. A decoder of a framed stream consumes
-/// frame by frame. A decoder of a ring consumes bytes only when the whole ring has arrived.
-/// Decoders do not buffer bytes, and batches borrow from the window.
+/// one whole frame after another. A decoder of a ring consumes bytes only when the whole ring has
+/// arrived. Decoders do not buffer bytes, and batches borrow from the window.
 ///
 /// Decoders never panic, whatever the input. Allocated memory is proportional to the size of the
 /// window.

@@ -120,7 +120,7 @@ impl LargePage {
     }
 }
 
-/// Returns the end of a file with these bytes after the records.
+/// Returns the last bytes of a file in which `bytes` follow the records.
 fn tail(bytes: &[u8], records: u64) -> [u8; TAIL] {
     let mut tail = [0; TAIL];
     tail[..8].copy_from_slice(MAGIC);
