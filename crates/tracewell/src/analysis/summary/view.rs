@@ -79,7 +79,7 @@ struct View<'a, S> {
 
 impl<S: RowState> View<'_, S> {
     /// Adds a part of a level: the whole part if it is short enough, otherwise its parts in the
-    /// level below. Level 0 is that of the blocks.
+    /// level below. Level 0 consists of the blocks.
     fn part(&mut self, number: usize, part: usize) -> io::Result<()> {
         if self.is_complete {
             return Ok(());
