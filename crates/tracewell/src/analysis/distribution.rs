@@ -271,7 +271,7 @@ impl Values {
 
 /// Returns the index of the bucket that contains a value.
 fn index(value: u64) -> usize {
-    // Number of lowest bits in which the numbers of the bucket can differ.
+    // The values in a bucket differ only in this many low-order bits.
     let shift = (u64::BITS - value.leading_zeros()).saturating_sub(PRECISION + 1);
     ((shift as usize) << PRECISION) + (value >> shift) as usize
 }

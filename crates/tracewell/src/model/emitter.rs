@@ -229,8 +229,8 @@ impl<'a> Emitter<'a> {
     pub fn copied(&mut self, event: NewEvent, offset: u64) -> Flow {
         self.make_room(Shape::Copied)?;
         let (payload, start) = self.buffer.claimed;
-        // `make_room` keeps copies and payloads far below 4 GiB, because a record is at most 64
-        // MiB.
+        // Copies and payloads are far smaller than 4 GiB: `make_room` limits them, and a record has
+        // at most 64 MiB.
         let [start, payload, end] =
             [start, payload, self.buffer.copies.len()].map(|position| position as u32);
         self.push(event, Span { start, payload, end }, offset);

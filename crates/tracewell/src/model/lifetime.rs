@@ -191,8 +191,8 @@ struct Given<'a> {
 impl Given<'_> {
     /// Returns the lives in time order, each with its object. Initially, the source filled the
     /// slots of a key in order. If there are at least as many slots as lives, the last slots belong
-    /// to these lives. If there are fewer slots than lives, some lives shared a slot, and the first
-    /// slots are assigned first.
+    /// to these lives. If there are fewer slots than lives, some lives shared a slot. In this case,
+    /// the search for slots begins with the first life, otherwise with the last.
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();

@@ -72,7 +72,7 @@ pub struct ProgramSpans {
     begun: VecDeque<u64>,
     /// Numbers of ended spans, in order of their ends.
     ended: VecDeque<u64>,
-    /// The largest number of a span so far.
+    /// The number of the span that began last.
     last: u64,
     open: usize,
     /// Number of open spans that were removed.

@@ -372,7 +372,7 @@ impl Compiler {
         let start = self.program.flags.len() as u32;
         for flag in &flags.flags {
             let (mask, field) = match &flag.test {
-                // A flag with bits 0 is true only if the whole value is 0, so all bits are
+                // A flag whose bits are all 0 is true only if the whole value is 0, so all bits are
                 // compared.
                 FlagTest::Bits(bits) if bits.value == 0 => (u64::MAX, 0),
                 FlagTest::Bits(bits) => (bits.value, bits.value),

@@ -210,7 +210,8 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// Returns the same entry, treated as generic (trcgen) or not, regardless of its hook word.
+    /// Returns the same entry, but treated as generic (trcgen) if `generic` is true, regardless of
+    /// its hook word.
     #[must_use]
     pub fn taken_as_generic(mut self, generic: bool) -> Self {
         self.generic = generic;

@@ -36,8 +36,8 @@ use crate::{output, progress};
 /// sources, or on Ctrl-C; then reports the received and the missing data.
 ///
 /// If bytes arrive faster than they can be written, some are dropped and counted; memory does not
-/// grow. No data from files and standard input is lost, because collect then waits before it reads
-/// more.
+/// grow. Data from files and standard input is never dropped: the program reads more only when it
+/// has room for it.
 #[derive(Debug, Args)]
 #[command(override_usage = "tracewell collect [OPTIONS] SOURCE...\n       \
     SOURCE: --serial DEVICE, --tcp HOST:PORT, --tcp-listen ADDRESS:PORT, --udp ADDRESS:PORT, --file FILE, -")]

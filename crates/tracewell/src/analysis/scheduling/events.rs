@@ -124,7 +124,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, cpu, step.ticks);
     }
 
-    /// Charges the time that short ways have left uncharged, up to the previous event.
+    /// Charges the time up to the previous event that the fast paths have left uncharged.
     pub(super) fn settle(&mut self, trace: &Trace) {
         if self.cores.len() == 1 {
             self.charge_until(trace, 0, self.gaps.before.ticks);

@@ -26,7 +26,8 @@ impl Figures for Measures {
     }
 }
 
-/// Returns the kind of times for a measure in rules, or `None` if the measure is not a time.
+/// Returns the kind of time to which a word in a rule refers, or `None` if the word does not refer
+/// to times.
 const fn time(word: Word) -> Option<Measure> {
     Some(match word {
         Word::Response => Measure::Response,
