@@ -50,7 +50,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Makes a script from any bytes. The first byte selects the geometry.
+    /// Creates a script from any bytes. The first byte selects the geometry.
     pub(crate) fn new(data: &[u8]) -> Self {
         let mut source = Source(data);
         let geometry = usize::from(source.byte()) % GEOMETRIES.len();
@@ -199,7 +199,7 @@ impl Source<'_> {
     }
 }
 
-/// Makes the calls of a script.
+/// A generator of the calls in a script.
 struct Maker<'a> {
     source: Source<'a>,
     geometry: Geometry,
@@ -284,7 +284,7 @@ impl Maker<'_> {
         self.add(b'p', vec![at as u32], bytes);
     }
 
-    /// Makes a call after some time on some core.
+    /// Adds a call on some core, after some time.
     fn call(&mut self) {
         let op = self.source.byte();
         if op == u8::MAX {

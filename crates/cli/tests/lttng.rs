@@ -1,4 +1,5 @@
-//! Records with LTTng-UST and reads the sessions: after they ended, and while LTTng writes them.
+//! Records sessions with LTTng-UST and reads them, both after they ended and while LTTng writes
+//! them.
 //!
 //! The session daemon keeps its files in a temporary folder and ends with the test. If the test
 //! runs as root, LTTng runs as another user, because root has only one daemon on a machine.

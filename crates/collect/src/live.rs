@@ -159,7 +159,7 @@ impl<'a, 't> Live<'a, 't> {
         self.decoded(state)
     }
 
-    /// Starts to decode if the format is recognised. If `enough` is true, accepts a possible format
+    /// Starts decoding if the format is recognised. If `enough` is true, accepts a possible format
     /// without waiting for more bytes.
     fn recognise(&mut self, enough: bool) -> Result<(), SinkError> {
         let Stage::Unknown { start, gaps, .. } = &mut self.stage else { return Ok(()) };

@@ -85,7 +85,7 @@ fn flushes_itself(stream: &Stream) -> bool {
     stream.pool().policy() == StreamPolicy::Flush
 }
 
-/// Returns true if there are records to write, apart from those that the last flush generated.
+/// Returns true if there are records to write that the last flush itself did not generate.
 fn is_regular_due(stream: &Stream) -> bool {
     let mut inner = stream.inner();
     let pool = stream.pool();

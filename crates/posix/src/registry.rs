@@ -215,7 +215,7 @@ impl Registry {
         Err(libc::EPERM)
     }
 
-    /// Makes processes without an area search for their area.
+    /// Requests all processes that have no area to search for one.
     pub(crate) fn call_all(&self) {
         // If the page does not exist, no process is watching it.
         if let Ok(file) = self.file(&name::of_all()) {

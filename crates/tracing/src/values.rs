@@ -45,8 +45,8 @@ impl Fields for tracing_core::span::Record<'_> {
     }
 }
 
-/// The numbers of an event in the order of its fields. This value is on the stack while the event
-/// is recorded.
+/// The words of an event, in the order of the event's fields. This value is on the stack while the
+/// event is recorded.
 pub(crate) struct Words {
     /// The words, with room for the length of the string after them.
     words: [u64; MAX_WORDS + 1],

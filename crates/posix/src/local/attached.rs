@@ -27,10 +27,10 @@ pub(crate) struct AttachedStream {
     /// True if the kernel refuses to run memory barriers in this process for a reader, so that this
     /// process must execute its own fences.
     pub(crate) fences: bool,
-    /// A key that differs from those of all other attachments in this process and its parents.
+    /// A key that no other attachment in this process or its parents has.
     pub(crate) key: u64,
-    /// 0 until the stream is added to the list [`RETIRED`]; then the number of the first check of
-    /// threads after that. The stream is added only once.
+    /// 0 until the stream is added to the list [`RETIRED`]; then the number of the first later
+    /// check of threads. The stream is added only once.
     retired: AtomicU64,
     /// The next stream in that list.
     next: AtomicPtr<Self>,

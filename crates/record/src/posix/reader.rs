@@ -179,7 +179,7 @@ impl Reader {
         self.first_closed = None;
     }
 
-    /// Makes double passes until there are records to take. Returns false if there are none.
+    /// Repeats the double pass until there are records to return. Returns false if there are none.
     fn find_records(&mut self, pool: &Pool<'_>) -> bool {
         for _ in 0..MAX_PASSES {
             if self.refresh(pool) == 0 {

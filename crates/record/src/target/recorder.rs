@@ -259,7 +259,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         });
     }
 
-    /// Records an event that the application has defined. Records at most 8 arguments.
+    /// Records an event that the application has defined. If there are more than 8 arguments,
+    /// records only the first 8.
     pub fn user(&mut self, core: u8, event: u32, arguments: &[i32]) {
         self.block(core, ids::USER, event, |bytes, start| {
             let mut length = start;

@@ -307,8 +307,8 @@ impl Failure {
         Self { rule, kind, span, message, since, at, near, context, more }
     }
 
-    /// Returns the number of the event that showed the difference. The end of the trace is after
-    /// all events.
+    /// Returns the sequence number of the event that showed the difference. The end of the trace is
+    /// after all events.
     pub(super) fn place(&self) -> u64 {
         self.at.as_ref().map_or(u64::MAX, |line| line.seq)
     }

@@ -203,7 +203,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Makes room for events like those of [`Emitter::decoded`]. Their records are within
+    /// Reserves room for events in the form of [`Emitter::decoded`]. Their records are within
     /// `records`. Returns the number of events for which there is room, at least 1;
     /// [`Emitter::add`] adds them. The limit for the bytes of payloads is checked only here, so
     /// these payloads must be small.

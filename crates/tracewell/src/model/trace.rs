@@ -329,8 +329,8 @@ impl Trace {
         text.map_or("", |(_, text)| text)
     }
 
-    /// Returns the number of a context's process, if the trace contains it. The number is a
-    /// parameter of the object that describes the context.
+    /// Returns the process id of a context, if the trace contains it. The number is a parameter of
+    /// the object that describes the context.
     pub fn process_of(&self, context: &Context) -> Option<u64> {
         let object = self.objects.get(context.object?)?;
         let process = self.schema.object_kind(object.kind)?.process?;

@@ -77,7 +77,8 @@ struct Compiler {
 pub(super) const OBJECT: &str = "OBJECT";
 
 impl Compiler {
-    /// Returns the number of a function. The function may be defined later or not at all.
+    /// Returns the number that calls of a function use. The function may be defined later or not at
+    /// all.
     fn function(&mut self, name: &str) -> u32 {
         if let Some(number) = self.functions.get(name) {
             return *number;
@@ -143,7 +144,7 @@ impl Compiler {
     }
 
     /// Adds a number, with the text before it, as a field. Returns false if the code does not print
-    /// a number of a common kind.
+    /// a number in a common form.
     fn field(&mut self, source: NumberSource, code: Code) -> bool {
         let Some(number) = Number::of(source, code) else { return false };
         let text = self.short_pending().unwrap_or_else(|| {

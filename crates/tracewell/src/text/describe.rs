@@ -93,7 +93,8 @@ impl Value {
         Self { index, kind, form, bytes: None, has_zero: false }
     }
 
-    /// Returns the number of the argument, or `None` if it is absent or an empty list.
+    /// Returns the argument's value as a number, or `None` if the argument is absent or an empty
+    /// list.
     #[inline(always)]
     fn number(&self, event: Event<'_>) -> Option<u64> {
         let number = event.argument(self.index)?;
@@ -128,7 +129,7 @@ impl Value {
             out.literal(before);
             return put_zero(out, names, event, self.index);
         }
-        // One reservation covers the name, `0x` and the number of the common forms.
+        // In the common forms, one reservation covers the name, `0x` and the number.
         let room = || before.len() + HEXADECIMAL.len() + Reservation::NUMBER;
         match self.form {
             Form::Decimal => out.room(room()).literal(before).decimal(value).done(),

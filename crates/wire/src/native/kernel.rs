@@ -42,14 +42,14 @@ pub const CORE_FIELD: &str = "core";
 /// The core number of events from a thread that does not act as a core of the kernel.
 pub const OUTSIDE: u8 = 255;
 
-/// Number of the family of the first group ([`group`]). The numbers of the other groups follow. The
+/// Number of the family of the first group ([`group`]). The other groups have the next numbers. The
 /// last number is the family of names, and of events that belong to no group.
 pub const FIRST_FAMILY: u16 = 48;
 
 /// Maximum number of bytes of a name. Longer names are cut.
 pub const MAX_NAME: usize = 140;
 
-/// Returns the number of the family of an event, which is its bit in a stream's family filter.
+/// Returns the number of an event's family. This is the family's bit in a stream's family filter.
 pub const fn family_of(id: u8) -> u16 {
     match group_of(id) {
         Some(group) => FIRST_FAMILY + group as u16,

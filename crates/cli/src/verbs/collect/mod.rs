@@ -368,8 +368,8 @@ impl Collect {
     }
 }
 
-/// Checks the options of the format before any source is opened: those of the format that the user
-/// names, otherwise whether any format has them.
+/// Checks the options of the format before any source is opened. If the user names a format, this
+/// format must have the options, otherwise at least one format must have them.
 fn check_options(settings: &Settings) -> Result<(), Failure> {
     if let Some(name) = &settings.format {
         let format = format::by_name(name)

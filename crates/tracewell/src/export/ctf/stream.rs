@@ -1,6 +1,6 @@
 //! The data stream of one core: packets, and the index of a stream file.
 //!
-//! All numbers of a stream are little-endian, all numbers of an index are big-endian.
+//! All numbers in a stream are little-endian, all numbers in an index are big-endian.
 //!
 //! | offset | bytes | content of a packet |
 //! |---|---|---|

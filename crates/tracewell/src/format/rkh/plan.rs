@@ -141,7 +141,7 @@ fn step(event: &EventType) -> Step {
     }
 }
 
-/// Returns the number of the event with this code within its group.
+/// Returns the position, within its group, of the event with this code.
 pub(super) fn number(code: u8) -> u64 {
     u64::from(ids::number(code))
 }

@@ -37,7 +37,8 @@ const UNINTERRUPTIBLE: u8 = 5;
 const STOPPED: u8 = 6;
 const DEAD: u8 = 7;
 
-/// The number of a context as a thread of Perfetto. The number 0 is reserved for idle threads.
+/// Returns the thread id that Perfetto shows for a context. The number 0 is reserved for idle
+/// threads.
 pub(super) fn thread(context: ContextId) -> u64 {
     u64::from(context.0) + 1
 }

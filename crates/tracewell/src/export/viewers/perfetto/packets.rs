@@ -26,7 +26,7 @@ mod packet {
     pub(super) const DROPPED: u32 = 42;
 }
 
-/// The number of the only sequence.
+/// The id of the only sequence of packets.
 const SEQUENCE: u64 = 1;
 
 /// Flag: the reader must forget all interned names.
