@@ -192,7 +192,7 @@ impl Registry {
         sys::unlink_at(self.fd(), name::of_area(process.id, process.start).as_c_str());
     }
 
-    /// Opens the page that all processes share if they have no area. Creates the page first if
+    /// Opens the page that all processes without an area share. Creates the page first if
     /// necessary. Async-signal-safe.
     pub(crate) fn all(&self) -> Result<OwnedFd, Errno> {
         let name = name::of_all();

@@ -92,7 +92,7 @@ impl StreamTrace {
         with(|state| state.interrupt = number);
     }
 
-    /// Stores the name of an interrupt, or of a mark, section or channel of the application.
+    /// Stores the name of an interrupt, or of the application's mark, section or channel.
     pub fn define(kind: DefinitionKind, number: u32, name: &str) {
         with(|state| state.recording.define(kind, number, 0, 0, name));
     }

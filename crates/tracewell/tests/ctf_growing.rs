@@ -1,4 +1,5 @@
-//! Tests traces in folders that grow: what is read in steps equals what is read at once.
+//! Tests traces in growing folders: reading a trace in steps returns the same data as reading it at
+//! once.
 
 mod support;
 

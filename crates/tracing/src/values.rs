@@ -18,7 +18,7 @@ use tracing_core::field::{Field, Visit};
 /// numbers become part of the text.
 const MAX_WORDS: usize = 16;
 
-/// Maximum number of bytes of all texts of an event together. Longer text is truncated.
+/// Maximum total length of an event's texts, in bytes. Longer text is truncated.
 const MAX_TEXT: usize = 1024;
 
 /// A source of fields: an event, the attributes of a span, or later values of a span.

@@ -125,8 +125,8 @@ impl Trcrpt {
 
     fn try_run(&self) -> Result<Outcome, Failure> {
         self.refuse()?;
-        // Each of these flags replaces the report. If several are given, the one that is checked
-        // first below applies.
+        // Each of these flags replaces the report. If several options are given, the option that is
+        // checked first below applies.
         if self.selection.list_groups {
             return print_groups(None);
         }

@@ -129,7 +129,7 @@ pub(super) fn unmap_retired(check: impl FnOnce(u64) -> u64) {
     }
 }
 
-/// Unmaps a stream because another thread attached it first.
+/// Unmaps a stream that another thread attached first.
 pub(super) fn discard(stream: NonNull<AttachedStream>) {
     // SAFETY: `attach` filled the page, and it was never published, so it has no users.
     unsafe {

@@ -94,8 +94,8 @@ struct Source {
 #[derive(Debug)]
 pub struct Reader {
     sources: Vec<Source>,
-    /// A queue with the timestamp of the next record of each packet that has records. An entry
-    /// whose timestamp is not the packet's key is obsolete.
+    /// A queue of the packets that have records, each with the timestamp of its next record. An
+    /// entry whose timestamp is not the packet's key is obsolete.
     next: BinaryHeap<Reverse<(u64, u32)>>,
     /// Among the closed packets with records: the packet that was closed first, and the order
     /// number that it got then.

@@ -74,7 +74,7 @@ impl Verdict {
         self
     }
 
-    /// Adds the number of late events of a statement to the message of its failure.
+    /// Adds the count of a statement's late events to the message of the statement's failure.
     pub(super) fn count_late(&mut self, statement: Span, in_all: Option<String>) {
         let is_late = |failure: &&mut Failure| {
             failure.span == statement
@@ -93,7 +93,7 @@ impl Verdict {
     }
 }
 
-/// The result of the steps of a rule, or of one statement about the whole trace.
+/// The result of a rule's steps, or of one statement about the whole trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleResult {
     /// The name of the rule; `None` outside of all named rules.

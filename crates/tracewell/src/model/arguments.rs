@@ -9,12 +9,12 @@ use super::{Batch, PayloadLayout, Records, Trace};
 pub(crate) struct Arguments<'a> {
     layout: PayloadLayout,
     records: Records<'a>,
-    /// The records, if each of them has the same number of words of four bytes. Then an argument is
-    /// read without determining the bounds of its payload.
+    /// The records, if each has the same number of four-byte words. Then an argument is read
+    /// without determining the bounds of its payload.
     words: Option<Words<'a>>,
 }
 
-/// Records of the same size with payloads of four-byte words.
+/// Records that have the same size, and payloads that consist of four-byte words.
 #[derive(Clone, Copy, Debug)]
 struct Words<'a> {
     order: ByteOrder,
@@ -22,7 +22,7 @@ struct Words<'a> {
     /// Size of a record, and the offset of its payload.
     size: usize,
     payload: usize,
-    /// Number of whole records, and of words in the payload of each.
+    /// Number of whole records, and number of words in each payload.
     rows: usize,
     count: usize,
 }

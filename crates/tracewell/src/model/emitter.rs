@@ -1,7 +1,7 @@
 //! Delivers events and losses from a decoder to a sink, and keeps the trace's counts.
 //!
 //! A decoder creates an [`Emitter`] in each call of `decode` and adds single events with one of
-//! three functions. The functions differ in where the bytes of the record and of the payload are:
+//! three functions. They expect the bytes of the record and of the payload in different places:
 //!
 //! | function | record | payload |
 //! |---|---|---|

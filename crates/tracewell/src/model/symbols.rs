@@ -150,7 +150,7 @@ impl SymbolTable {
     }
 
     /// Returns the symbol that contains an address. Address 0 belongs to no symbol, because traces
-    /// contain 0 where there is no address.
+    /// contain 0 if there is no address.
     ///
     /// Takes logarithmic time in the number of symbols.
     pub fn find(&self, address: u64) -> Option<SymbolAt<'_>> {

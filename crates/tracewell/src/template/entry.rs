@@ -65,7 +65,7 @@ pub struct Entry<'a> {
     pub(super) generic: bool,
     pub(super) hook_type: u16,
     pub(super) hook_data: u16,
-    /// `$HL`: number of bytes of variable data, or of the data words.
+    /// `$HL`: number of bytes in the variable data, or in the data words.
     pub(super) data_length: u32,
     /// Initial byte offset of the data pointer.
     pub(super) start: u8,

@@ -58,7 +58,7 @@ struct Value {
     index: usize,
     kind: ArgumentKind,
     form: Form,
-    /// Number of bytes of the argument's encoding; `None` for a word of the trace.
+    /// Number of bytes that the argument occupies in its encoding; `None` for a word of the trace.
     bytes: Option<usize>,
     /// True if the value 0 has a special meaning; see [`Argument::zero`].
     has_zero: bool,

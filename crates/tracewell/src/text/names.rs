@@ -10,7 +10,7 @@ use super::{Reservation, ShortText};
 use crate::model::Trace;
 use crate::model::schema::{ArgumentKind, Schema, TableId};
 
-/// The kind of a number's name: the type of an object, or a table of the schema.
+/// The kind of name that a number has: the type of an object, or a table of the schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NameKey(u32);
 

@@ -14,7 +14,7 @@
 //!
 //! Names of tasks and objects are event types of the family `kernel.definition` without fields. A
 //! stream never overwrites its event types, so names survive. The name of the event type consists
-//! of numbers and the name:
+//! of numbers and the name of the task or object:
 //!
 //! ```text
 //! kernel.definition/KIND NUMBER VALUE PRIORITY FLAGS NAME()
@@ -22,7 +22,7 @@
 //!
 //! [`crate::target::definition`] describes the numbers. In the name, `%XX` is a byte in
 //! hexadecimal. The first definition of a task or object applies from the beginning of the stream.
-//! A later definition applies from the first record of its event type on.
+//! A later definition applies from the time of the first record of its event type.
 
 use core::fmt::{self, Write};
 

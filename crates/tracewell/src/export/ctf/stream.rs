@@ -63,7 +63,7 @@ pub(super) struct Stream {
     written: u64,
     /// Stamp of the beginning of the open packet.
     begin: u64,
-    /// Stamp of the latest event, or of the end of the latest packet.
+    /// Stamp of the latest event, or of the latest packet's end.
     end: u64,
     /// Sequence number of the next packet.
     number: u64,

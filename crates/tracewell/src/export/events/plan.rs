@@ -1,4 +1,4 @@
-//! The constant parts of lines: the texts of contexts, event ids and names of arguments.
+//! The constant parts of lines: contexts, event ids and argument names as text.
 
 use super::EventFormat;
 use super::escape::{is_special, put_text};

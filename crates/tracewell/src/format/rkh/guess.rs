@@ -211,8 +211,8 @@ impl Candidate {
     }
 }
 
-/// The interpretation of a kind of frame: the sizes of id and header, the presence of sequence
-/// numbers, the event's name in its group, and the sizes of its arguments.
+/// The interpretation of a kind of frame: the sizes of id and header, true if there are sequence
+/// numbers, the event's name within its group, and the sizes of the event's arguments.
 type Reading = (usize, bool, Option<String>, Vec<Option<u8>>);
 
 /// The arguments of each event of a dialect.

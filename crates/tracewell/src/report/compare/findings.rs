@@ -154,8 +154,7 @@ pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
         ));
     }
     if all().any(|profile| profile.gaps > 0) {
-        let note =
-            "events are missing: loads and rates of events can be too low where they are missing";
+        let note = "events are missing, so loads and rates of events can be too low";
         result.notes.push(note.to_owned());
     }
     let rates: BTreeSet<_> =

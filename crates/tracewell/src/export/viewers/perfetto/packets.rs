@@ -39,7 +39,8 @@ const NEEDS_NAMES: u64 = 2;
 const BOOT_TIME: u64 = 6;
 const REAL_TIME: u64 = 1;
 
-/// Maximum number of interned names of each kind. Packets contain names above this number as text.
+/// Maximum number of interned names of each kind. If there are more names, packets contain the
+/// further names as text.
 const MAX_NAMES: usize = 1 << 16;
 
 /// A kind of names. Each kind has its own numbers.
