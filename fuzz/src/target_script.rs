@@ -156,7 +156,7 @@ fn perform(recorder: &mut Recorder<'_, impl FnMut() -> u32>, call: &Call, out: &
     }
 }
 
-/// Checks that the output of the C recorder is that of the Rust recorder.
+/// Checks that the C recorder's output equals the Rust recorder's output.
 pub(crate) fn assert_same(found: &[u8], expected: &[u8]) {
     let differs = expected.iter().zip(found).position(|(a, b)| a != b);
     assert_eq!((differs, found.len()), (None, expected.len()), "(first difference, length)");

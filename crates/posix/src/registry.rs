@@ -51,7 +51,7 @@ pub(crate) fn choose() {
 }
 
 /// Returns the error that prevents the processes of a user from finding their controllers, or
-/// `None` if there is no error. The user is that of the process with the given id; 0 means this
+/// `None` if there is no error. `process` is the id of a process of this user; 0 means this
 /// process.
 ///
 /// ```

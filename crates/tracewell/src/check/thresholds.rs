@@ -85,7 +85,7 @@ pub(super) enum Decision {
     Held,
     /// The value is beyond the limit.
     Exceeded(String),
-    /// The value is worse than that of the baseline.
+    /// The value is worse than the value in the baseline.
     Worse(String),
     /// The trace does not decide the threshold.
     Open(String),

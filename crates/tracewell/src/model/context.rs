@@ -101,8 +101,7 @@ pub struct Contexts {
     renamed: Vec<ContextId>,
     /// Number of changes of `by_key`.
     bindings: u64,
-    /// The keys of the latest changes of `by_key`; their number exceeds that of the contexts by at
-    /// most one.
+    /// The keys of the latest changes of `by_key`: at most one more than there are contexts.
     rebound: Vec<u64>,
 }
 

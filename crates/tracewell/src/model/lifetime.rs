@@ -4,7 +4,7 @@
 //! not get the name of the later object. Each creation begins a life. The lives of a key and kind
 //! are assigned to the objects in the source. The last life of a key is assigned first, because a
 //! source keeps the latest names. A life is never assigned to an object whose parameters contradict
-//! those of the creation. A life without an object has no name.
+//! the parameters of the creation. A life without an object has no name.
 
 use std::collections::HashMap;
 

@@ -143,8 +143,8 @@ impl SymbolTable {
         self.symbols.is_empty()
     }
 
-    /// Returns the symbol that contains an address. Returns `None` if the addresses of the program
-    /// are wider than those of the trace, which have `digits` hexadecimal digits.
+    /// Returns the symbol that contains an address. Returns `None` if the program's addresses are
+    /// wider than the trace's addresses, which have `digits` hexadecimal digits.
     pub fn find_in(&self, address: u64, digits: usize) -> Option<SymbolAt<'_>> {
         (self.program.bits <= 4 * digits).then(|| self.find(address))?
     }

@@ -338,7 +338,7 @@ impl Trace {
     }
 
     /// Returns the symbol that contains an address. Returns `None` if there are no symbols, or if
-    /// their addresses are wider than those of the trace.
+    /// their addresses are wider than the trace's addresses.
     pub fn symbol(&self, address: u64) -> Option<SymbolAt<'_>> {
         self.symbols.as_deref()?.find_in(address, self.payload.digits())
     }

@@ -115,7 +115,7 @@ impl Compiler {
         let body = self.here();
         self.items(&stanza.body);
         self.emit(Operation::Return);
-        // The code of functions follows that of the template that defines them.
+        // The code of functions follows the code of the template that defines them.
         each_definition(&stanza.body, &mut |function| self.define(function));
         match &stanza.key {
             Key::Id(hook) => self.program.by_id.insert(*hook, id),

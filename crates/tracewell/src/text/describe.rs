@@ -102,8 +102,8 @@ impl Value {
         if self.kind == ArgumentKind::List && is_empty() { None } else { Some(number) }
     }
 
-    /// Returns true if the text of a number is the same at all times. Call this after the number
-    /// was appended.
+    /// Returns true if a number has the same text at every tick. Call this after the number was
+    /// appended.
     fn is_constant(&self, names: &Names, ticks: u64, number: u64) -> bool {
         use ArgumentKind::{Bool, Float, Ipv4, Signed};
         match self.form {
@@ -194,7 +194,7 @@ impl Describer {
 
     /// Appends an argument with its name. `place` is an index in the list that
     /// [`Describer::numbers`] returns. The events have all arguments of the list. Returns true if
-    /// the text of this number is the same at all times.
+    /// this number has the same text at every tick.
     pub(super) fn put_number(
         &mut self,
         out: &mut TextBuffer,

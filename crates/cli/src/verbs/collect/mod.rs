@@ -200,7 +200,8 @@ impl Collect {
             places.push(place.unwrap_or_default());
             gauges.push(reader.gauge());
             let view = self.follow.then(|| {
-                // A single source needs no tag: the output is then the same as that of `report`.
+                // A single source needs no tag: the output is then the same as the output of
+                // `report`.
                 let tag = (names.len() > 1).then(|| follow::tag(self.format, name, &names));
                 self.view(settings.clone(), selection.clone(), &shared, tag)
             });

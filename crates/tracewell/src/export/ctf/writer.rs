@@ -42,7 +42,7 @@ pub(super) struct Writer {
     /// Losses since the last event: the numbers of events, if known.
     losses: Vec<Option<u64>>,
     buffered: usize,
-    /// Number of events whose time is before that of the previous event on their core.
+    /// Number of events that have an earlier time than the previous event on the same core.
     late: u64,
 }
 

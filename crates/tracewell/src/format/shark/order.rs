@@ -26,7 +26,7 @@ pub(super) struct Merge<'a> {
     /// Gaps that are not followed by a record in memory.
     gaps: &'a [(usize, Missing)],
     /// For each run: the timestamp and the offset of its next record, and the index of the run. An
-    /// index after the last run stands for a gap. The entry's timestamp is then that of the record
+    /// index after the last run stands for a gap. The entry then has the timestamp of the record
     /// before the gap.
     heads: BinaryHeap<Reverse<(u64, usize, usize)>>,
 }
