@@ -35,7 +35,7 @@ struct ThreadxDecoder {
     run: Option<Run>,
     /// Number of threads that may decode events.
     threads: usize,
-    /// The offset and the number of the bytes after the last dump that are not part of another
+    /// The offset and the number of those bytes after the last dump that do not belong to another
     /// dump.
     trailing: Option<(u64, u64)>,
 }
