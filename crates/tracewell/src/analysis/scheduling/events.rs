@@ -97,13 +97,18 @@ impl<M: Moments> Scheduling<M> {
     }
 
     /// Stores the priority of a task, from an event of this task.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_priority(&mut self, trace: &Trace, task: ContextId, priority: u16) {
         if !self.requests.has_priority(task, priority) {
-            // The task had the earlier priority until this event.
-            self.settle(trace);
-            self.requests.note_priority(task, priority);
+            self.change_priority(trace, task, priority);
         }
+    }
+
+    #[inline(never)]
+    fn change_priority(&mut self, trace: &Trace, task: ContextId, priority: u16) {
+        // The task had the earlier priority until this event.
+        self.settle(trace);
+        self.requests.note_priority(task, priority);
     }
 
     /// Returns true if recording was off after this event. In this case, it is unknown which

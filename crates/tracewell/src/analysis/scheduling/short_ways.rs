@@ -26,7 +26,9 @@ impl<M: Moments> Scheduling<M> {
         match kind.class {
             Class::Plain => self.plain(rows, row, kind),
             Class::Request => self.request(rows, row, kind),
-            Class::Interrupt | Class::Load | Class::Choice => self.change(rows, row, kind),
+            Class::Interrupt | Class::Load | Class::Choice | Class::Job => {
+                self.change(rows, row, kind)
+            }
             Class::Other => false,
         }
     }
@@ -110,7 +112,7 @@ impl<M: Moments> Scheduling<M> {
         true
     }
 
-    /// Handles an event of the class [`Class::Choice`], [`Class::Interrupt`] or [`Class::Load`].
+    /// Handles an event of any other class but [`Class::Other`].
     #[inline(always)]
     fn change(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
         let trace = rows.trace;
@@ -145,6 +147,10 @@ impl<M: Moments> Scheduling<M> {
         match kind.class {
             Class::Choice => {
                 self.choice(trace, &step, &before);
+                self.apply(trace, &step, &before, Step::apply_choice);
+            }
+            Class::Job => {
+                self.job(trace, &step, &before);
                 self.apply(trace, &step, &before, Step::apply_choice);
             }
             Class::Load => {

@@ -142,6 +142,9 @@ fn ids(schema: &Schema) -> Vec<u32> {
                 "Blocks",
                 "InterruptEnter",
                 "InterruptExit",
+                "Activate",
+                "Release",
+                "Complete",
             ]
             .contains(&means.as_str())
         });
