@@ -12,7 +12,7 @@ use crate::model::{Batch, ContextId, ContextKind, Event, Meaning, OnBehalf, Runn
 
 impl<M: Moments> Scheduling<M> {
     /// Handles the event in a row of a batch. The function is not inlined, so that the loop over a
-    /// batch loads only the data that the short ways need.
+    /// batch loads only the data that the fast paths need.
     #[inline(never)]
     pub(super) fn take_row(&mut self, trace: &Trace, batch: &Batch<'_>, row: usize, kind: &Kind) {
         if let Some(row) = batch.event(row) {
