@@ -160,7 +160,7 @@ fn move_some(stream: &Stream, log: &mut LogWriter, until: u64) -> bool {
     true
 }
 
-/// Completes a log that is permanently full with a stop record, and suspends the stream.
+/// Ends a log that is permanently full: stores a stop record, and suspends the stream.
 fn end_of_room(stream: &Stream, inner: &mut ControllerState, log: &mut LogWriter) {
     if !log.has_ended() {
         let stop = stop_record(sys::realtime());

@@ -90,8 +90,8 @@ fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     found
 }
 
-/// Compares the events of a growing trace with those of the complete trace. Returns the numbers of
-/// events after each step.
+/// Compares the events of a growing trace with the events of the complete trace. Returns the
+/// numbers of events after each step.
 fn compare(from: &Path, moved: bool) -> Vec<u64> {
     let mut steps = grown(from, &[], moved);
     let found = steps.pop().unwrap();

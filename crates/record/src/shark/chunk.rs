@@ -56,7 +56,7 @@ pub(super) enum Stored {
     AtEnd,
 }
 
-/// The previous content of a slot, and what became of it.
+/// The previous content of a slot, and the place to which a record in it was moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,

@@ -30,7 +30,7 @@ impl Blocks {
         self.offset
     }
 
-    /// Returns the number of bytes in memory, including those the sink accepted since the last
+    /// Returns the number of bytes in memory, including bytes that the sink accepted since the last
     /// complete write.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()

@@ -15,8 +15,8 @@ impl<W: Write> EventWriter<W> {
     pub(super) fn values(&mut self, event: Event<'_>) {
         let Event { trace, row } = event;
         let format = self.format;
-        // Contexts may get their names while the trace is being read. Rebuild only those that
-        // changed.
+        // Contexts may get their names while the trace is being read. Rebuild only the parts of
+        // contexts that changed.
         trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
             context_plan(format, trace, id)
         });

@@ -81,8 +81,8 @@ impl Kernel {
         self.at(context).priority = Some(priority);
     }
 
-    /// Writes a change of a context's state. Changes of contexts precede those of cores at the same
-    /// position.
+    /// Writes a change of a context's state. Changes of contexts precede changes of cores at the
+    /// same position.
     pub(super) fn context(
         &mut self,
         packets: &mut Packets<'_>,

@@ -58,7 +58,7 @@ impl NameKind {
     }
 }
 
-/// The interned names, and those that the current packet defines.
+/// The interned names, and the names that the current packet defines.
 #[derive(Default)]
 pub(super) struct Names {
     known: [HashMap<String, u64, RandomState>; 3],
