@@ -56,7 +56,7 @@ pub(super) enum Stored {
     AtEnd,
 }
 
-/// The previous content of a slot, and the place to which a record in it was moved.
+/// The previous content of a slot. If it was a record, also states if the record was saved or lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,

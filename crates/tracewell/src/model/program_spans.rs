@@ -72,7 +72,7 @@ pub struct ProgramSpans {
     begun: VecDeque<u64>,
     /// Numbers of ended spans, in order of their ends.
     ended: VecDeque<u64>,
-    /// The number of the span that began last.
+    /// The largest span number used so far.
     last: u64,
     open: usize,
     /// Number of open spans that were removed.

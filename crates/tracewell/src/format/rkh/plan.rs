@@ -141,7 +141,7 @@ fn step(event: &EventType) -> Step {
     }
 }
 
-/// Returns the position, within its group, of the event with this code.
+/// Returns the number that the event with this code has within its group.
 pub(super) fn number(code: u8) -> u64 {
     u64::from(ids::number(code))
 }
