@@ -102,7 +102,7 @@ pub(crate) const ARROWS: &[Column] = &[
 pub(crate) const JOBS: &[Column] = &[
     CONTEXT,
     CONTEXT_NAME,
-    Column::new("number", U64, "", "number among the completed jobs of its task, from 0"),
+    Column::new("number", U64, "", "index of the job among the completed jobs of its task, from 0"),
     Column::new("ticks", I64, "ticks", "time of the release, since the first event"),
     TIME_NS,
     Column::new("start_ticks", I64, "ticks", "time at which the job ran for the first time"),
