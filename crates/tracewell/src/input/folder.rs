@@ -66,7 +66,7 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
     Ok(None)
 }
 
-/// Returns the files of the trace at a path: those in a folder, or only the path itself.
+/// Returns the files of the trace at a path: the files in the folder, or only the path itself.
 ///
 /// ```
 /// use std::path::Path;

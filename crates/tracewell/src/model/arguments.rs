@@ -9,12 +9,12 @@ use super::{Batch, PayloadLayout, Records, Trace};
 pub(crate) struct Arguments<'a> {
     layout: PayloadLayout,
     records: Records<'a>,
-    /// The records, if they consist of the same number of words of four bytes. Then an argument is
-    /// read without determining the bounds of its payload.
+    /// The records, if each has the same number of four-byte words. Then an argument is read
+    /// without determining the bounds of its payload.
     words: Option<Words<'a>>,
 }
 
-/// Records that consist of the same number of words of four bytes.
+/// Records that each have the same number of four-byte words.
 #[derive(Clone, Copy, Debug)]
 struct Words<'a> {
     order: ByteOrder,

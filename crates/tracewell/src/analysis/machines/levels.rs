@@ -100,8 +100,8 @@ enum Change {
 }
 
 impl Effect {
-    /// Returns the effect of an event type, or `None` if its events neither add nor remove items of
-    /// an object, nor contain its level.
+    /// Returns the effect of an event type, or `None` if such events do not affect any object's
+    /// [`Level`].
     pub(super) fn of(schema: &Schema, event: &EventType, means: &Means) -> Option<Self> {
         let object = means.object.and_then(|role| event.args.get(role))?;
         let acts_on_object = matches!(object.kind, ArgumentKind::Object(_));

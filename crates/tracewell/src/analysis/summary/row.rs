@@ -220,7 +220,7 @@ impl<S: RowState> SummaryRow<S> {
         self.sealed.len() * SEGMENT + self.segment.ends.len()
     }
 
-    /// Returns the number of a state.
+    /// Returns the number that identifies a state in this row.
     #[inline]
     pub(super) fn number(&mut self, state: S) -> u32 {
         let recent = &mut self.recent[state.hint() % PLACES];

@@ -1,4 +1,4 @@
-//! Makes the row of a view: combines the states that are too short to be seen.
+//! Builds the row of a view: combines the states that are too short to be seen.
 
 use std::io;
 use std::ops::Range;
@@ -104,7 +104,7 @@ impl<S: RowState> View<'_, S> {
         self.summed_block(part, &sums)
     }
 
-    /// Adds a block. `sums` are those of its segment.
+    /// Adds a block. `sums` are the sums of the segment that contains the block.
     fn summed_block(&mut self, block: usize, sums: &Level) -> io::Result<()> {
         let index = block % SEGMENT;
         let from = sums.from[index];
