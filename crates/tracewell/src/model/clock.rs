@@ -173,7 +173,7 @@ impl Rate {
 
     /// Like [`Rate::nanoseconds`], for rates at which a tick is not a whole number of nanoseconds.
     fn divided(self, ticks: u64) -> u64 {
-        // Use multiplications of 64 bits if nothing overflows: divisions would take most of the time
+        // Use 64-bit multiplications if nothing overflows: divisions would take most of the time
         // that is needed to write a line.
         if let Some(product) = ticks.checked_mul(self.seconds.get())
             && self.ticks.get() <= u64::MAX / 1_000_000_000
