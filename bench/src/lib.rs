@@ -7,6 +7,7 @@
 pub mod baseline;
 pub mod collect;
 pub mod ctf;
+pub mod fleet;
 pub mod posix;
 pub mod rkh;
 pub mod scaling;

@@ -1,5 +1,6 @@
 """Reads event traces of real-time and embedded software."""
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
@@ -55,5 +56,6 @@ def open(
     *,
     format: str | None = None,
     labels: list[tuple[str, str]] | None = None,
+    progress: bool | Callable[[int, int | None], object] | None = None,
     **options: object,
 ) -> Trace: ...

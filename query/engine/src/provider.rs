@@ -153,16 +153,19 @@ impl TableProvider for TraceTable {
         };
         let mut wanted = Wanted::default();
         filters.iter().for_each(|filter| wanted.restrict(filter));
+        // A thread reads the traces of one part, one after the other. If there are fewer traces
+        // than processors, several threads read each of them.
+        let files = self.chosen_files(state, filters)?;
+        let processors = state.config().target_partitions();
+        let count = processors.min(files.len()).max(1);
         let scan = Arc::new(Scan {
             table: self.table,
             schema: Arc::clone(&schema),
             wanted,
             limit,
+            threads: (processors / count).max(1),
             sources: Arc::clone(&self.sources),
         });
-        // A thread reads the traces of one part, one after the other.
-        let files = self.chosen_files(state, filters)?;
-        let count = state.config().target_partitions().min(files.len()).max(1);
         let mut parts = vec![Vec::new(); count];
         for (index, file) in files.into_iter().enumerate() {
             parts[index % count].push(file);

@@ -110,12 +110,12 @@ impl Wanted {
         &self,
         clock: &Clock,
         columns: Vec<usize>,
-        limit: Option<usize>,
+        (limit, threads): (Option<usize>, usize),
     ) -> Request {
         let ticks = within(self.time_ns.clone(), clock);
         let ticks = *self.ticks.start().max(ticks.start())..=*self.ticks.end().min(ticks.end());
         let limit = limit.and_then(|limit| limit.try_into().ok());
-        Request { columns: Some(columns), ticks, ids: self.ids.clone(), limit }
+        Request { columns: Some(columns), ticks, ids: self.ids.clone(), limit, threads }
     }
 }
 

@@ -23,6 +23,7 @@ pub const READY: &[ReadyQuery] = queries![
     "longest-waits",
     "losses-by-trace",
     "regressions",
+    "steps",
 ];
 
 impl ReadyQuery {

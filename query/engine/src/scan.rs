@@ -33,6 +33,8 @@ pub(crate) struct Scan {
     pub(crate) wanted: Wanted,
     /// Maximum number of rows.
     pub(crate) limit: Option<usize>,
+    /// Number of threads that may read each trace.
+    pub(crate) threads: usize,
     pub(crate) sources: Arc<Sources>,
 }
 
@@ -93,7 +95,8 @@ impl Scan {
             }
         };
         let own = columns.own.clone();
-        let request = self.wanted.request(&source.trace().clock, own, self.limit);
+        let most = (self.limit, self.threads);
+        let request = self.wanted.request(&source.trace().clock, own, most);
         let mut flow = ControlFlow::Continue(());
         let mut failed = None;
         let read = source.read(self.table, &request, &mut |batch| {

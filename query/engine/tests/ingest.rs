@@ -70,7 +70,11 @@ fn a_lake_answers_as_the_traces_do() {
     let sets: Vec<_> = sets.iter().flat_map(|set| ["--set", set]).collect();
     for line in printed("query", &["--list"]).lines() {
         let name = line.split(' ').next().unwrap();
-        let sets = if name == "regressions" { &sets[..] } else { &[] };
+        let sets = match name {
+            "regressions" => &sets[..],
+            "steps" => &sets[..2],
+            _ => &[],
+        };
         let query = [&["--run", name], sets].concat();
         let from_files = printed("query", &[&query[..], &RUNS].concat());
         let is_empty = ["losses-by-trace", "worst-responses"].contains(&name);
@@ -172,6 +176,72 @@ fn a_killed_writer_leaves_a_lake_that_the_next_one_completes() {
     assert!(was_stopped.contains(&true), "the writers were done before they were killed");
     assert_eq!(ingest(&arguments).status.code(), Some(0));
     assert_eq!(counts(&at("lake")), "traces,hashes,events\n100,100,19700\n");
+}
+
+#[test]
+fn a_compacted_lake_answers_as_before_and_can_grow() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(at("traces")).unwrap();
+    many(Path::new(&at("traces")), 4);
+    let files = |folder: &str| fs::read_dir(at(folder)).map_or(0, Iterator::count);
+    let added = |name: &str, more: &[&str]| {
+        let arguments = [&[at(name).as_str(), "-o", &at("lake")], more].concat();
+        let output = ingest(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout).split(',').next().unwrap().to_owned()
+    };
+    assert_eq!(added("traces/000.trx", &[]), "added 1 trace");
+    assert_eq!(added("traces/001.trx", &[]), "added 1 trace");
+    assert_eq!(added("traces/002.trx", &["--compact"]), "added 1 trace");
+    assert_eq!((files("lake/log"), files("lake/checkpoint")), (0, 1));
+    assert_eq!(counts(&at("lake")), "traces,hashes,events\n3,3,591\n");
+    assert_eq!(added("traces", &[]), "added 1 trace");
+    assert_eq!((files("lake/log"), files("lake/checkpoint")), (1, 1));
+    assert_eq!(counts(&at("lake")), "traces,hashes,events\n4,4,788\n");
+    // Without traces, the program only merges the log.
+    let output = ingest(&["-o", &at("lake"), "--compact"]);
+    assert_eq!(
+        text(&output.stdout),
+        format!("added 0 traces, 0 rows, 0 bytes; {} has 4 traces\n", at("lake"))
+    );
+    assert_eq!((files("lake/log"), files("lake/checkpoint")), (0, 2));
+    assert_eq!(counts(&at("lake")), "traces,hashes,events\n4,4,788\n");
+}
+
+#[test]
+fn writers_that_compact_can_be_killed_at_any_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(at("traces")).unwrap();
+    many(Path::new(&at("traces")), 12);
+    let files = |folder: &str| fs::read_dir(at(folder)).map_or(0, Iterator::count);
+    let start = |number: u8| -> Child {
+        let mut command = command("ingest");
+        let trace = at(&format!("traces/{number:03}.trx"));
+        command.args([&trace, "-o", &at("lake"), "--tables", "events,traces", "--compact"]);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    for number in (0..12).step_by(2) {
+        let mut writers = [start(number), start(number + 1)];
+        // Kill one of the writers when the log or the checkpoints change.
+        let before = (files("lake/log"), files("lake/checkpoint"));
+        while (files("lake/log"), files("lake/checkpoint")) == before
+            && writers[0].try_wait().unwrap().is_none()
+        {
+            std::thread::yield_now();
+        }
+        writers[0].kill().unwrap();
+        writers[0].wait().unwrap();
+        assert!(writers[1].wait().unwrap().success());
+        let counted = counts(&at("lake"));
+        let fields: Vec<u64> =
+            counted.lines().nth(1).unwrap().split(',').map(|n| n.parse().unwrap()).collect();
+        assert!(fields[0] > u64::from(number / 2) && fields[0] * 197 == fields[2], "{counted}");
+    }
+    assert_eq!(ingest(&[&at("traces"), "-o", &at("lake"), "--compact"]).status.code(), Some(0));
+    assert_eq!(counts(&at("lake")), "traces,hashes,events\n12,12,2364\n");
+    assert_eq!(files("lake/log"), 0);
 }
 
 #[test]

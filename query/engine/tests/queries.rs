@@ -290,6 +290,7 @@ fn ready_queries_answer_over_several_systems() {
         let name = line.split_whitespace().next().unwrap();
         let set: &[&str] = match name {
             "regressions" => &["--set", "label=system", "--set", "old=rkh", "--set", "new=shark"],
+            "steps" => &["--set", "label=system"],
             _ => &[],
         };
         let labels = &["--labels", "{system}/{file}"];

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `trace` | the class `Trace`: facts, figures, and a method for each table |
 //! | `table` | the class `Table`, which passes its rows to other libraries |
+//! | `progress` | reports of the progress |
 //! | `error` | the exception `tracewell.Error` |
 //!
 //! `tracewell.pyi` contains the types for editors and type checkers. A test compares it with this
@@ -11,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod progress;
 mod table;
 mod trace;
 
@@ -18,6 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use error::Error;
+use progress::Reporter;
 use table::PyTable;
 use trace::PyTrace;
 
@@ -34,23 +37,28 @@ fn tracewell(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Open a trace: a file, or the folder of a CTF trace.
 ///
 /// `format` reads it as this format instead of recognising it. `labels` are names and values for
-/// the column `labels` of `traces`. All other keywords are options of the format, such as
+/// the column `labels` of `traces`. `progress` is a function that is called with the number of
+/// bytes read so far and the number of all bytes, or True for a progress bar of tqdm; it also shows
+/// the later readings of the trace. All other keywords are options of the format, such as
 /// rate="100MHz"; `tracewell formats` lists them.
 ///
 /// Raises OSError if the trace cannot be opened, and tracewell.Error if it is not a trace or an
 /// option is wrong. Damage is not an error: see Trace.diagnostics.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, labels=None, **options))]
+#[pyo3(signature = (path, *, format=None, labels=None, progress=None, **options))]
 fn open(
     py: Python<'_>,
     path: std::path::PathBuf,
     format: Option<String>,
     labels: Option<Vec<(String, String)>>,
+    progress: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyTrace> {
     let mut texts = Vec::new();
     for (name, value) in options.into_iter().flatten() {
         texts.push(format!("{}={}", name.extract::<String>()?, value.str()?.to_cow()?));
     }
-    py.detach(|| PyTrace::open(path, format, labels.unwrap_or_default(), &texts))
+    let reporter = Reporter::new(progress, &path)?;
+    let labels = labels.unwrap_or_default();
+    py.detach(|| PyTrace::open(path, (format, &texts), labels, reporter))
 }

@@ -1,7 +1,8 @@
 //! The class `Table`: rows that other libraries take as a stream of Arrow batches.
 
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -9,9 +10,10 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use tracewell_tables::{Request, Source, Table};
+use tracewell_tables::{Progress, Request, Source, Table};
 
 use crate::error::exception;
+use crate::progress::{INTERVAL, Reporter};
 
 /// Number of batches that wait for the receiver.
 const WAITING_BATCHES: usize = 2;
@@ -25,11 +27,17 @@ pub(crate) struct PyTable {
     source: Source,
     table: Table,
     request: Request,
+    reporter: Arc<Reporter>,
 }
 
 impl PyTable {
-    pub(crate) const fn new(source: Source, table: Table, request: Request) -> Self {
-        Self { source, table, request }
+    pub(crate) const fn new(
+        source: Source,
+        table: Table,
+        request: Request,
+        reporter: Arc<Reporter>,
+    ) -> Self {
+        Self { source, table, request, reporter }
     }
 
     fn schema(&self) -> PyResult<SchemaRef> {
@@ -69,8 +77,7 @@ impl PyTable {
         // The interface permits a producer to ignore the requested schema, because the receiver
         // converts the columns.
         drop(requested_schema);
-        let (source, table, request) = (self.source.clone(), self.table, self.request.clone());
-        let batches = Batches::read(self.schema()?, source, table, request);
+        let batches = Batches::read(self.schema()?, self);
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
@@ -85,11 +92,23 @@ impl PyTable {
 struct Batches {
     schema: SchemaRef,
     batches: Receiver<Result<RecordBatch, ArrowError>>,
+    /// The progress of the thread that was not reported yet.
+    progress: Arc<Mutex<Option<Progress>>>,
+    reporter: Arc<Reporter>,
 }
 
 impl Batches {
-    fn read(schema: SchemaRef, source: Source, table: Table, request: Request) -> Self {
+    fn read(schema: SchemaRef, of: &PyTable) -> Self {
         let (sender, batches) = sync_channel(WAITING_BATCHES);
+        let progress = Arc::new(Mutex::new(None));
+        let newest = Arc::clone(&progress);
+        // The receiver reports the progress. It may hold the interpreter's lock while it waits for
+        // a batch, so the thread must not wait for this lock.
+        let source = of.source.watched(move |progress| {
+            *newest.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+            ControlFlow::Continue(())
+        });
+        let (table, request) = (of.table, of.request.clone());
         thread::spawn(move || {
             let read = source.read(table, &request, &mut |batch| match sender.send(Ok(batch)) {
                 Ok(()) => ControlFlow::Continue(()),
@@ -106,7 +125,24 @@ impl Batches {
             // A receiver that needs no more rows does not need the error either.
             let _ = sender.send(Err(ArrowError::ExternalError(failed.into())));
         });
-        Self { schema, batches }
+        Self { schema, batches, progress, reporter: Arc::clone(&of.reporter) }
+    }
+
+    /// Reports the newest progress.
+    ///
+    /// # Errors
+    /// Returns an error if the function that receives it raised an exception.
+    fn report(&self) -> Result<(), ArrowError> {
+        let newest = self.progress.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match newest.map_or(ControlFlow::Continue(()), |newest| self.reporter.report(newest)) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => {
+                let exception =
+                    self.reporter.take_exception().map(|exception| exception.to_string());
+                let message = format!("progress: {}", exception.unwrap_or_default());
+                Err(ArrowError::ExternalError(message.into()))
+            }
+        }
     }
 }
 
@@ -114,7 +150,20 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.batches.recv().ok()
+        if !self.reporter.has_receiver() {
+            return self.batches.recv().ok();
+        }
+        loop {
+            let batch = self.batches.recv_timeout(INTERVAL);
+            if let Err(error) = self.report() {
+                return Some(Err(error));
+            }
+            match batch {
+                Ok(batch) => return Some(batch),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 }
 

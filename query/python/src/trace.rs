@@ -1,6 +1,7 @@
 //! The class `Trace`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use tracewell::analysis::scheduling::Wanted;
@@ -11,32 +12,41 @@ use tracewell::text::shown_path;
 use tracewell_tables::{Request, Settings, Source, Table};
 
 use crate::error::{Error, exception};
+use crate::progress::Reporter;
 use crate::table::PyTable;
 
 /// A trace. Its tables can be read any number of times; each reads the file again.
 #[pyclass(name = "Trace", module = "tracewell", frozen)]
 pub(crate) struct PyTrace {
     source: Source,
+    reporter: Arc<Reporter>,
 }
 
 impl PyTrace {
     pub(crate) fn open(
         path: PathBuf,
-        format: Option<String>,
+        (format, options): (Option<String>, &[String]),
         labels: Vec<(String, String)>,
-        options: &[String],
+        reporter: Arc<Reporter>,
     ) -> PyResult<Self> {
         let mut settings = Settings { format, ..Settings::default() };
         for option in options {
             let added = settings.options.add(option);
             added.map_err(|error| Error::new_err(error.to_string()))?;
         }
-        let source = Source::open(path, settings, labels).map_err(|error| exception(&error))?;
-        Ok(Self { source })
+        let watch = Arc::clone(&reporter);
+        let watch = move |progress| watch.report(progress);
+        let source = Source::open_watched(path, settings, labels, watch);
+        let source = source.map_err(|error| exception_of(&reporter, &error))?;
+        Ok(Self { source, reporter })
     }
 
     fn of(&self, table: Table) -> PyTable {
-        PyTable::new(self.source.clone(), table, Request::default())
+        self.of_request(table, Request::default())
+    }
+
+    fn of_request(&self, table: Table, request: Request) -> PyTable {
+        PyTable::new(self.source.clone(), table, request, Arc::clone(&self.reporter))
     }
 
     fn path(&self) -> String {
@@ -51,6 +61,11 @@ impl PyTrace {
     }
 }
 
+/// Returns the exception that ended a reading, or else that for an error.
+fn exception_of(reporter: &Reporter, error: &tracewell_tables::Error) -> PyErr {
+    reporter.take_exception().unwrap_or_else(|| exception(error))
+}
+
 #[pymethods]
 impl PyTrace {
     /// Facts of the trace, as the dictionary that `tracewell info --json` prints for a trace.
@@ -59,7 +74,7 @@ impl PyTrace {
         let document = py.detach(|| {
             let mut census = Census::default();
             let read = self.source.read_all(&mut census);
-            let trace = read.map_err(|error| exception(&error))?;
+            let trace = read.map_err(|error| exception_of(&self.reporter, &error))?;
             let mut writer = DocumentWriter::new(Vec::new(), info::SCHEMA);
             writer.trace(&self.path(), &census.summary(&trace))?;
             writer.end().map_err(PyErr::from)
@@ -89,7 +104,7 @@ impl PyTrace {
             let wanted = Wanted { jobs, waits, distributions: true, ..Wanted::default() };
             let mut analyses = Analyses::new(wanted);
             let read = self.source.read_all(&mut analyses);
-            let trace = read.map_err(|error| exception(&error))?;
+            let trace = read.map_err(|error| exception_of(&self.reporter, &error))?;
             let mut writer = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
             analyses.write_json(&trace, &self.path(), None, &mut writer)?;
             writer.end().map_err(PyErr::from)
@@ -122,8 +137,9 @@ impl PyTrace {
         };
         let columns = columns.map(|columns| columns.into_iter().map(position).collect());
         let (from, until) = ticks.unwrap_or((i64::MIN, i64::MAX));
-        let request = Request { columns: columns.transpose()?, ticks: from..=until, ids, limit };
-        Ok(PyTable::new(self.source.clone(), Table::Events, request))
+        let (columns, ticks) = (columns.transpose()?, from..=until);
+        let request = Request { columns, ticks, ids, limit, ..Request::default() };
+        Ok(self.of_request(Table::Events, request))
     }
 
     /// One row per state of a core, a context, a mutex or a state machine.

@@ -24,7 +24,7 @@ class Guide(unittest.TestCase):
             return f"```python\n{example[1]}```\n\n```text\n{printed.getvalue()}```"
 
         page = PAGE.read_text()
-        self.assertEqual(len(EXAMPLE.findall(page)), 4)
+        self.assertEqual(len(EXAMPLE.findall(page)), 5)
         found = EXAMPLE.sub(run, page)
         if os.environ.get("BLESS"):
             PAGE.write_text(found)

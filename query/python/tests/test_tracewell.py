@@ -1,8 +1,11 @@
 """Tests of the module `tracewell` with the libraries that take its tables."""
 
 import ast
+import contextlib
+import io
 import pathlib
 import unittest
+import unittest.mock
 
 import duckdb
 import pandas
@@ -76,6 +79,65 @@ class Facts(unittest.TestCase):
         for call, message in cases:
             with self.assertRaisesRegex(tracewell.Error, message):
                 call()
+
+
+class Progress(unittest.TestCase):
+    def setUp(self):
+        self.reports = []
+
+    def report(self, done, total):
+        self.reports.append((done, total))
+
+    def take(self):
+        """Returns the reports since the last call, and checks that the last one is complete."""
+        reports, self.reports = self.reports, []
+        self.assertEqual(reports, sorted(reports))
+        self.assertEqual(*reports[-1])
+        return reports
+
+    def test_every_reading_reports_its_end(self):
+        trace = tracewell.open(TRACE, rate="100MHz", progress=self.report)
+        self.take()
+        trace.analyze()
+        self.take()
+        events = trace.events()
+        pyarrow.table(trace.waits())
+        self.take()
+        self.assertEqual(polars.DataFrame(events).height, trace.info["events"])
+        self.take()
+        duckdb.sql("SELECT count(*) FROM events").fetchall()
+        self.take()
+
+    def test_an_exception_ends_a_reading(self):
+        def stop(done, total):
+            raise KeyError("stop")
+
+        with self.assertRaisesRegex(KeyError, "stop"):
+            tracewell.open(TRACE, progress=stop)
+        calls = []
+
+        def stop_later(done, total):
+            calls.append(done)
+            if len(calls) > 1:
+                raise KeyError("later")
+
+        trace = tracewell.open(TRACE, progress=stop_later)
+        with self.assertRaisesRegex(Exception, "progress: KeyError: 'later'"):
+            pyarrow.table(trace.events())
+
+    def test_a_bar_shows_each_reading(self):
+        shown = io.StringIO()
+        with contextlib.redirect_stderr(shown):
+            trace = tracewell.open(TRACE, progress=True)
+            pyarrow.table(trace.events())
+        self.assertRegex(shown.getvalue(), r"scheduling\.trx: 100%")
+        self.assertEqual(shown.getvalue().count("\n"), 2, shown.getvalue())
+        tracewell.open(TRACE, progress=False)
+
+    def test_a_bar_needs_tqdm(self):
+        with unittest.mock.patch.dict("sys.modules", {"tqdm.auto": None}):
+            with self.assertRaisesRegex(ImportError, "progress=True needs tqdm"):
+                tracewell.open(TRACE, progress=True)
 
 
 class Types(unittest.TestCase):

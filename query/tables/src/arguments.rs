@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tracewell::model::schema::{ArgumentKind, EventType};
-use tracewell::model::{Event, Trace};
+use tracewell::model::{Event, EventIds, Trace};
 use tracewell::text::{Describer, PerEvent, TextBuffer, shown};
 
 use crate::column::Kind;
@@ -36,9 +36,8 @@ pub(crate) struct ArgumentColumns {
 
 impl ArgumentColumns {
     /// Returns the columns for the events that occurred in a trace, in the order of their ids.
-    pub(crate) fn of(trace: &Trace) -> Self {
+    pub(crate) fn of(trace: &Trace, ids: &EventIds) -> Self {
         let mut columns = Self::default();
-        let Some(ids) = &trace.ids else { return columns };
         ids.iter().for_each(|id| columns.add(trace.schema.event(id)));
         if ids.has_larger() {
             trace.schema.ranges().for_each(|event| columns.add(event));
@@ -123,6 +122,11 @@ pub(crate) struct ArgumentReader {
 }
 
 impl ArgumentReader {
+    /// Returns a reader of the same columns, for another thread.
+    pub(crate) fn for_another_thread(&self) -> Self {
+        Self { wanted: self.wanted.clone(), ..Self::default() }
+    }
+
     /// Adds a wanted column with its position among all wanted columns.
     pub(crate) fn want(&mut self, column: &ArgumentColumn, position: usize) {
         self.wanted.insert(column.name.clone(), (position, column.kind));

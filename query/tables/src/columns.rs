@@ -3,6 +3,9 @@
 use crate::column::Column;
 use crate::column::Kind::{Bool, Date, F64, I64, Text, U16, U32, U64, Word};
 
+/// Name of the column with the arguments as text.
+pub(crate) const TEXT: &str = "text";
+
 const SEQ: Column = Column::new("seq", U64, "", "number of the event in the trace, from 0");
 const TICKS: Column = Column::new("ticks", I64, "ticks", "time of the event since the first event");
 const TIME_NS: Column = Column::new(
@@ -51,7 +54,7 @@ pub(crate) const EVENTS: &[Column] = &[
     ID,
     NAME,
     Column::new("meaning", Word, "", "meaning for scheduling, in the words of schema files"),
-    Column::new("text", Text, "", "the arguments, as a report prints them"),
+    Column::new(TEXT, Text, "", "the arguments, as a report prints them"),
 ];
 
 pub(crate) const SPANS: &[Column] = &[

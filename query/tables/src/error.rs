@@ -19,6 +19,9 @@ pub enum Error {
     /// several readings.
     #[error("{}: expected a file or a folder, found a stream; save it first", shown_path(.0))]
     Stream(PathBuf),
+    /// The function that receives the progress ended the reading.
+    #[error("the reading was ended")]
+    Ended,
     /// The request has a column that the table does not have.
     #[error("no column {column}: the table {table} of this trace has {columns} columns")]
     NoColumn {

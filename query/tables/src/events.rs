@@ -1,10 +1,14 @@
-//! The table `events`. The sink makes only the values of wanted columns.
+//! The table `events`. The sink makes only the values of wanted columns. `slices` makes them on
+//! several threads.
 
 use tracewell::model::schema::Means;
-use tracewell::model::{Batch, ContextDetail, Event, Flow, Meaning, Sink, SinkError, Stop, Trace};
+use tracewell::model::{
+    Batch, ContextDetail, Event, Flow, Meaning, Sink, SinkError, Slices, Stop, Trace,
+};
 use tracewell::text::{Describer, PerEvent, TextBuffer};
 
 use crate::arguments::{ArgumentReader, Filled};
+use crate::column::Kind;
 use crate::columns::EVENTS;
 use crate::output::Output;
 use crate::request::Request;
@@ -13,15 +17,22 @@ use crate::values::{Cell, Values};
 
 /// A sink that makes the rows of the table.
 pub(crate) struct Events<'a> {
+    pub(crate) maker: RowMaker<'a>,
+    pub(crate) output: Output<'a>,
+    /// The makers of other threads.
+    pub(crate) others: Vec<RowMaker<'a>>,
+}
+
+/// Makes the values of rows on one thread.
+pub(crate) struct RowMaker<'a> {
     pub(crate) known: &'a Known,
     pub(crate) request: &'a Request,
-    pub(crate) output: Output<'a>,
-    /// Position of each wanted column in the table.
-    pub(crate) columns: Vec<usize>,
+    /// Position of each wanted column in the table, and its type.
+    pub(crate) columns: Vec<(usize, Kind)>,
     pub(crate) arguments: ArgumentReader,
-    pub(crate) words: EventWords,
+    words: EventWords,
     /// The wanted rows of a batch.
-    pub(crate) rows: Vec<usize>,
+    rows: Vec<usize>,
 }
 
 /// The words of events, and their indices in the dictionaries of the columns.
@@ -44,20 +55,41 @@ enum MeaningOf {
     ByValue,
 }
 
-impl Sink for Events<'_> {
-    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        self.choose_rows(batch);
-        if !self.rows.is_empty() {
-            self.append(trace, batch);
-            self.output.rows += self.rows.len();
-            self.output.advance()?;
-        }
-        let last = batch.columns.ticks.last().and_then(|ticks| i64::try_from(*ticks).ok());
-        let is_past = last.is_some_and(|last| last > *self.request.ticks.end());
-        match self.known.ordered && is_past {
+impl<'a> Events<'a> {
+    pub(crate) const fn new(maker: RowMaker<'a>, output: Output<'a>) -> Self {
+        Self { maker, output, others: Vec::new() }
+    }
+
+    /// Returns a break if no event after these ticks is wanted.
+    pub(crate) fn flow_after(&self, ticks: Option<u64>) -> Flow {
+        let RowMaker { known, request, .. } = &self.maker;
+        let last = ticks.and_then(|ticks| i64::try_from(ticks).ok());
+        let is_past = last.is_some_and(|last| last > *request.ticks.end());
+        match known.ordered && is_past {
             true => Flow::Break(Stop::Complete),
             false => Flow::Continue(()),
         }
+    }
+}
+
+impl Sink for Events<'_> {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        let Self { maker, output, .. } = self;
+        let room = usize::try_from(output.room()).unwrap_or(usize::MAX);
+        let rows = maker.append(trace, batch, &mut output.values, (output.rows, room));
+        if rows > 0 {
+            output.rows += rows;
+            output.advance()?;
+        }
+        self.flow_after(batch.columns.ticks.last().copied())
+    }
+
+    fn takes_slices(&self, _: &Trace) -> bool {
+        self.gains_from_threads()
+    }
+
+    fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+        self.read_slices(trace, slices)
     }
 
     fn finish(&mut self, _: &Trace) -> Result<(), SinkError> {
@@ -65,9 +97,47 @@ impl Sink for Events<'_> {
     }
 }
 
-impl Events<'_> {
-    fn choose_rows(&mut self, batch: &Batch<'_>) {
-        let room = usize::try_from(self.output.room()).unwrap_or(usize::MAX);
+impl<'a> RowMaker<'a> {
+    pub(crate) fn new(known: &'a Known, request: &'a Request, columns: Vec<(usize, Kind)>) -> Self {
+        let (mut arguments, words, rows) =
+            (ArgumentReader::default(), EventWords::default(), Vec::new());
+        for (position, (column, _)) in columns.iter().enumerate() {
+            let argument = column.checked_sub(EVENTS.len());
+            if let Some(column) = argument.and_then(|at| known.arguments.list.get(at)) {
+                arguments.want(column, position);
+            }
+        }
+        Self { known, request, columns, arguments, words, rows }
+    }
+
+    /// Returns a maker of the same rows for another thread.
+    pub(crate) fn for_another_thread(&self) -> Self {
+        Self {
+            columns: self.columns.clone(),
+            arguments: self.arguments.for_another_thread(),
+            words: EventWords::default(),
+            rows: Vec::new(),
+            ..*self
+        }
+    }
+
+    /// Appends the wanted rows of a batch after `before` rows, but at most `room` rows. Returns
+    /// their number.
+    pub(crate) fn append(
+        &mut self,
+        trace: &Trace,
+        batch: &Batch<'_>,
+        values: &mut [Values],
+        (before, room): (usize, usize),
+    ) -> usize {
+        self.choose_rows(batch, room);
+        if !self.rows.is_empty() {
+            self.append_chosen(trace, batch, values, before);
+        }
+        self.rows.len()
+    }
+
+    fn choose_rows(&mut self, batch: &Batch<'_>, room: usize) {
         self.rows.clear();
         if self.request.takes_all() {
             return self.rows.extend(0..batch.len().min(room));
@@ -78,23 +148,28 @@ impl Events<'_> {
         self.rows.extend((0..batch.len()).filter(takes).take(room));
     }
 
-    fn append(&mut self, trace: &Trace, batch: &Batch<'_>) {
-        let Self { output, columns, words, rows, known, arguments, .. } = self;
-        for (values, column) in output.values.iter_mut().zip(columns.iter()) {
+    fn append_chosen(
+        &mut self,
+        trace: &Trace,
+        batch: &Batch<'_>,
+        values: &mut [Values],
+        before: usize,
+    ) {
+        let Self { columns, words, rows, known, arguments, .. } = self;
+        for (values, (column, _)) in values.iter_mut().zip(columns.iter()) {
             append_column(values, *column, (trace, known), batch, rows, words);
         }
         if arguments.is_empty() {
             return;
         }
-        let before = output.rows;
-        let values = output.values.iter_mut();
-        let mut filled: Vec<_> = values.map(|values| Filled { values, rows: before }).collect();
+        let filled = values.iter_mut().map(|values| Filled { values, rows: before });
+        let mut filled: Vec<_> = filled.collect();
         for (position, row) in rows.iter().enumerate() {
             let Some(row) = batch.event(*row) else { continue };
             arguments.push(Event::new(trace, &row), &mut filled, before + position);
         }
         let of_arguments = filled.iter_mut().zip(columns.iter());
-        let of_arguments = of_arguments.filter(|(_, column)| **column >= EVENTS.len());
+        let of_arguments = of_arguments.filter(|(_, (column, _))| *column >= EVENTS.len());
         of_arguments.for_each(|(filled, _)| filled.fill_to(before + rows.len()));
     }
 }

@@ -9,8 +9,7 @@ use crate::source::Source;
 use crate::values::Cell::{self, Flag, Float, Null, Number, Text};
 
 pub(crate) fn losses(source: &Source, rows: &mut Rows<'_>) -> Result<(), Error> {
-    source.input()?.read(&mut Losses(rows))?;
-    Ok(())
+    source.read_without_names(&mut Losses(rows))
 }
 
 /// A sink that makes a row for each loss.

@@ -9,7 +9,8 @@
 //! |---|---|
 //! | `table`, `column`, `columns` | the tables, and the lists of their columns |
 //! | `source`, `request`, `error` | opening traces, requests for rows, errors |
-//! | `events`, `arguments` | the table `events` with its columns of arguments |
+//! | `progress` | the progress of a reading |
+//! | `events`, `arguments`, `slices` | the table `events` with its columns of arguments, on several threads |
 //! | `facts`, `tracks`, `scheduling`, `figures` | the other tables |
 //! | `output`, `values` | batches of rows, and the values of their columns |
 //! | `hash` | the hash that identifies a trace |
@@ -26,8 +27,10 @@ mod facts;
 mod figures;
 mod hash;
 mod output;
+mod progress;
 mod request;
 mod scheduling;
+mod slices;
 mod source;
 mod table;
 mod tracks;
@@ -35,6 +38,7 @@ mod values;
 
 pub use column::{Column, Kind};
 pub use error::Error;
+pub use progress::Progress;
 pub use request::{Emit, Request, Summary};
 pub use source::Source;
 pub use table::{SCHEMA, Table, UnknownTable};

@@ -44,15 +44,42 @@ impl<'a> Output<'a> {
         self.limit.saturating_sub(self.summary.rows + self.rows as u64)
     }
 
+    /// Passes on rows that other values contain, after all rows before them. Returns a break if no
+    /// more rows are needed.
+    pub(crate) fn put(&mut self, values: Vec<Values>, rows: usize) -> Flow {
+        self.pass_on()?;
+        (self.values, self.rows) = (values, rows);
+        self.pass_on()
+    }
+
+    /// Passes on a number of rows, if no column is wanted.
+    pub(crate) fn put_rows_without_columns(&mut self, count: u64) -> Result<(), ArrowError> {
+        let mut left = count.min(self.room());
+        while left > 0 && !self.stopped {
+            self.rows = usize::try_from(left).unwrap_or(usize::MAX).min(BATCH_ROWS);
+            left -= self.rows as u64;
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self) -> Flow {
+        Stop::on_error(self.flush().map_err(SinkError::not_possible))?;
+        match self.stopped {
+            true => Flow::Break(Stop::Complete),
+            false => Flow::Continue(()),
+        }
+    }
+
     /// Passes on a batch if it has enough rows, or if the limit is reached. Returns a break if no
     /// more rows are needed.
     pub(crate) fn advance(&mut self) -> Flow {
         if self.rows >= BATCH_ROWS || self.room() == 0 {
-            Stop::on_error(self.flush().map_err(SinkError::not_possible))?;
+            self.pass_on()?;
         }
-        match self.stopped || self.room() == 0 {
-            true => Flow::Break(Stop::Complete),
-            false => Flow::Continue(()),
+        match self.room() {
+            0 => Flow::Break(Stop::Complete),
+            _ => Flow::Continue(()),
         }
     }
 

@@ -24,11 +24,14 @@ pub struct Request {
     pub ids: Option<Vec<u32>>,
     /// Maximum number of rows.
     pub limit: Option<u64>,
+    /// Maximum number of threads that make rows of `events`; 0 for one per processor. The rows do
+    /// not depend on it. Only some formats can be decoded on several threads.
+    pub threads: usize,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { columns: None, ticks: i64::MIN..=i64::MAX, ids: None, limit: None }
+        Self { columns: None, ticks: i64::MIN..=i64::MAX, ids: None, limit: None, threads: 0 }
     }
 }
 
@@ -40,6 +43,13 @@ impl Request {
             Ok(ticks) => self.ticks.contains(&ticks),
             Err(_) => self.has_all_ticks(),
         }
+    }
+
+    /// Returns true if a time in a range can be in the wanted range.
+    pub(crate) fn can_take_ticks(&self, range: RangeInclusive<u64>) -> bool {
+        let end = u64::try_from(*self.ticks.end());
+        let start = u64::try_from(*self.ticks.start()).unwrap_or(0);
+        self.has_all_ticks() || end.is_ok_and(|end| *range.start() <= end && *range.end() >= start)
     }
 
     /// Returns true if an event id is wanted.

@@ -1,18 +1,19 @@
 //! Traces as sources of tables.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_schema::{Schema, SchemaRef};
-use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, Sink, Trace};
+use tracewell::input::{Input, InputError, Settings};
+use tracewell::model::{Batch, EventIds, Flow, Sink, Trace};
 
-use crate::arguments::{ArgumentColumns, ArgumentReader};
+use crate::arguments::ArgumentColumns;
 use crate::column::Kind;
-use crate::columns::EVENTS;
 use crate::error::Error;
-use crate::events::{EventWords, Events};
+use crate::events::{Events, RowMaker};
 use crate::output::{Output, Rows};
+use crate::progress::{Progress, Until, Watch};
 use crate::request::{Emit, Request, Summary};
 use crate::table::Table;
 use crate::values::Values;
@@ -42,6 +43,7 @@ pub struct Source {
     settings: Settings,
     labels: Vec<(String, String)>,
     known: Arc<Known>,
+    watch: Option<Watch>,
 }
 
 /// The results of the first reading of a trace.
@@ -54,6 +56,10 @@ pub(crate) struct Known {
     /// The files of the trace.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) arguments: ArgumentColumns,
+    /// Number of bytes of the events; `None` if nothing watched the first reading.
+    bytes: Option<u64>,
+    /// Number of passes over the bytes in a reading with all names known.
+    passes: u64,
 }
 
 impl Source {
@@ -70,21 +76,75 @@ impl Source {
         settings: Settings,
         labels: Vec<(String, String)>,
     ) -> Result<Self, Error> {
-        let path = path.as_ref().to_owned();
+        Self::open_with(path.as_ref(), settings, labels, None)
+    }
+
+    /// Does the same as [`Source::open`], and calls `watch` after each batch of events: in this
+    /// reading and in all later ones, in the thread that reads. `Break` ends the reading.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow::{Break, Continue};
+    ///
+    /// use tracewell_tables::{Error, Settings, Source};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"),
+    /// #     "/../../crates/tracewell/tests/fixtures/threadx/tiny.trx");
+    /// let watch = |progress: tracewell_tables::Progress| match progress.total {
+    ///     Some(total) if progress.bytes > total / 2 => Break(()),
+    ///     _ => Continue(()),
+    /// };
+    /// let ended = Source::open_watched(path, Settings::default(), Vec::new(), watch);
+    /// assert!(matches!(ended, Err(Error::Ended)));
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`Source::open`], and [`Error::Ended`] if `watch` ended the reading.
+    pub fn open_watched(
+        path: impl AsRef<Path>,
+        settings: Settings,
+        labels: Vec<(String, String)>,
+        watch: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        Self::open_with(path.as_ref(), settings, labels, Some(Watch::new(watch)))
+    }
+
+    fn open_with(
+        path: &Path,
+        settings: Settings,
+        labels: Vec<(String, String)>,
+        watch: Option<Watch>,
+    ) -> Result<Self, Error> {
+        let path = path.to_owned();
         let mut input = Input::open(&path, settings.clone())?;
         if input.is_stream() {
             return Err(Error::Stream(path));
         }
-        input.note_ids();
-        let mut order = Order { last: 0, ordered: true };
-        let trace = input.read(&mut order)?;
+        let mut first = First { last: 0, ordered: true, ids: EventIds::default() };
+        let size = input.size();
+        let (trace, bytes) = read(&mut input, &mut first, (watch.as_ref(), size), Input::read)?;
         let files = match input.files() {
             [] => vec![path.clone()],
             files => files.iter().map(|file| file.path().to_owned()).collect(),
         };
-        let known =
-            Known { ordered: order.ordered, files, arguments: ArgumentColumns::of(&trace), trace };
-        Ok(Self { path, settings, labels, known: Arc::new(known) })
+        let passes = if input.format().names_follow { 2 } else { 1 };
+        let known = Known {
+            ordered: first.ordered,
+            files,
+            arguments: ArgumentColumns::of(&trace, &first.ids),
+            trace,
+            bytes,
+            passes,
+        };
+        Ok(Self { path, settings, labels, known: Arc::new(known), watch })
+    }
+
+    /// Returns a copy of this source with another function that receives the progress of its
+    /// readings; see [`Source::open_watched`].
+    pub fn watched(
+        &self,
+        watch: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self { watch: Some(Watch::new(watch)), ..self.clone() }
     }
 
     /// Returns the path as given.
@@ -192,18 +252,20 @@ impl Source {
         &'a self,
         request: &'a Request,
         columns: Vec<usize>,
-        output: Output<'a>,
+        mut output: Output<'a>,
     ) -> Result<Summary, Error> {
-        let mut arguments = ArgumentReader::default();
-        for (position, column) in columns.iter().enumerate() {
-            let argument = column.checked_sub(EVENTS.len());
-            if let Some(column) = argument.and_then(|at| self.known.arguments.list.get(at)) {
-                arguments.want(column, position);
-            }
+        let known = &*self.known;
+        if columns.is_empty() && request.takes_all() {
+            // The first reading counted the events.
+            output.put_rows_without_columns(known.trace.events)?;
+            return Ok(output.summary);
         }
-        let (known, words, rows) = (&*self.known, EventWords::default(), Vec::new());
-        let mut events = Events { known, request, output, columns, arguments, words, rows };
-        self.read_all(&mut events)?;
+        let columns = columns.into_iter();
+        let columns = columns.map(|column| (column, self.kind(Table::Events, column))).collect();
+        let mut events = Events::new(RowMaker::new(known, request, columns), output);
+        let mut input = self.input()?;
+        input.set_threads(request.threads);
+        self.read_input(&mut input, &mut events)?;
         Ok(events.output.summary)
     }
 
@@ -215,24 +277,56 @@ impl Source {
     /// Reads all events into a sink, with all names known.
     ///
     /// # Errors
-    /// Returns an error if the trace cannot be read.
+    /// Returns an error if the trace cannot be read, and [`Error::Ended`] if the function that
+    /// receives the progress ended the reading.
     pub fn read_all(&self, sink: &mut dyn Sink) -> Result<Trace, Error> {
-        Ok(self.input()?.read_named(sink)?)
+        self.read_input(&mut self.input()?, sink)
+    }
+
+    fn read_input(&self, input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Error> {
+        let bytes = self.known.bytes.map(|bytes| bytes * self.known.passes);
+        let watch = (self.watch.as_ref(), bytes);
+        read(input, sink, watch, Input::read_named).map(|(trace, _)| trace)
+    }
+
+    /// Reads all events into a sink that needs no names.
+    pub(crate) fn read_without_names(&self, sink: &mut dyn Sink) -> Result<(), Error> {
+        let watch = (self.watch.as_ref(), self.known.bytes);
+        read(&mut self.input()?, sink, watch, Input::read).map(|_| ())
     }
 }
 
-/// A sink that checks the order of ticks.
-struct Order {
-    last: u64,
-    ordered: bool,
+/// Reads an input. If a function receives the progress, returns also the number of bytes. The input
+/// has `total` bytes.
+fn read(
+    input: &mut Input,
+    sink: &mut dyn Sink,
+    (watch, total): (Option<&Watch>, Option<u64>),
+    reader: fn(&mut Input, &mut dyn Sink) -> Result<Trace, InputError>,
+) -> Result<(Trace, Option<u64>), Error> {
+    let Some(watch) = watch else { return Ok((reader(input, sink)?, None)) };
+    let watched = watch.watch(input, total);
+    let trace = reader(input, &mut Until { sink, watched: &watched })?;
+    if watched.is_ended() || watch.end(&watched).is_break() {
+        return Err(Error::Ended);
+    }
+    Ok((trace, Some(watched.bytes())))
 }
 
-impl Sink for Order {
+/// The sink of the first reading: checks the order of ticks, and stores the ids of events.
+struct First {
+    last: u64,
+    ordered: bool,
+    ids: EventIds,
+}
+
+impl Sink for First {
     fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
         let ticks = &batch.columns.ticks;
         let follows = ticks.first().is_none_or(|first| *first >= self.last);
         self.ordered &= follows && ticks.is_sorted();
         self.last = ticks.last().copied().unwrap_or(self.last);
+        batch.columns.id.iter().for_each(|id| self.ids.insert(*id));
         Flow::Continue(())
     }
 }

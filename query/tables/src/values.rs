@@ -1,7 +1,7 @@
 //! The values of a column, collected for a batch of rows.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::builder::{
     BinaryBuilder, BooleanBuilder, Decimal128Builder, Float64Builder, Int32Builder, Int64Builder,
@@ -76,6 +76,18 @@ impl Values {
         })
     }
 
+    /// Returns values of the same column without rows, for another thread. Words have the same
+    /// indices in both.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Values::new`].
+    pub(crate) fn of_same_column(&self, kind: Kind) -> Result<Self, ArrowError> {
+        match self {
+            Self::Word(words) => Ok(Self::Word(words.with_same_words())),
+            _ => Self::new(kind),
+        }
+    }
+
     /// Appends a value.
     pub(crate) fn push(&mut self, cell: Cell<'_>) {
         match (self, cell) {
@@ -137,19 +149,24 @@ impl Values {
 }
 
 /// Words as indices in a dictionary that contains each word once. The dictionary grows from batch
-/// to batch, so equal words have equal indices in all batches of a table.
+/// to batch, so equal words have equal indices in all batches of a table. Several threads can share
+/// a dictionary.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     keys: Int32Builder,
+    dictionary: Arc<Mutex<Dictionary>>,
+}
+
+#[derive(Debug, Default)]
+struct Dictionary {
     words: Vec<String>,
     by_word: HashMap<String, i32>,
     /// The dictionary of the last batch, if no word was added since then.
     array: Option<Arc<StringArray>>,
 }
 
-impl Words {
-    /// Returns the index of a word, and adds the word if it is new.
-    pub(crate) fn index(&mut self, word: &str) -> i32 {
+impl Dictionary {
+    fn index(&mut self, word: &str) -> i32 {
         if let Some(index) = self.by_word.get(word) {
             return *index;
         }
@@ -159,6 +176,24 @@ impl Words {
         self.by_word.insert(word.to_owned(), index);
         self.array = None;
         index
+    }
+
+    fn array(&mut self) -> Arc<StringArray> {
+        let words = &self.words;
+        let made = || Arc::new(StringArray::from_iter_values(words));
+        Arc::clone(self.array.get_or_insert_with(made))
+    }
+}
+
+impl Words {
+    /// Returns no rows, with the same dictionary.
+    fn with_same_words(&self) -> Self {
+        Self { keys: Int32Builder::new(), dictionary: Arc::clone(&self.dictionary) }
+    }
+
+    /// Returns the index of a word, and adds the word if it is new.
+    pub(crate) fn index(&self, word: &str) -> i32 {
+        self.dictionary().index(word)
     }
 
     /// Appends a row with the word of this index.
@@ -173,10 +208,12 @@ impl Words {
     }
 
     fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
-        let words = &self.words;
-        let array =
-            self.array.get_or_insert_with(|| Arc::new(StringArray::from_iter_values(words)));
-        let (keys, array) = (self.keys.finish(), Arc::clone(array));
-        Ok(Arc::new(DictionaryArray::try_new(keys, array)?))
+        let array = self.dictionary().array();
+        Ok(Arc::new(DictionaryArray::try_new(self.keys.finish(), array)?))
+    }
+
+    fn dictionary(&self) -> MutexGuard<'_, Dictionary> {
+        // Adding a word does not stop in the middle.
+        self.dictionary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

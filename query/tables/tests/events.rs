@@ -1,6 +1,11 @@
 //! Tests that the table `events` contains the values that the export of events writes.
 
 mod common;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../../bench/src/trace.rs"]
+mod trace;
+
+use std::fs::File;
 
 use arrow_array::RecordBatch;
 use common::{fixture, open, rows, settings};
@@ -8,7 +13,7 @@ use serde_json::{Map, Value};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::Input;
 use tracewell::select::Selection;
-use tracewell_tables::{Request, Table};
+use tracewell_tables::{Request, Source, Table};
 
 /// Returns the events as JSON lines, without losses.
 fn exported(name: &str, options: &[&str]) -> Vec<Map<String, Value>> {
@@ -89,7 +94,7 @@ fn unwanted_columns_and_rows_are_not_made() {
         columns: Some(vec![position("id"), position("ticks")]),
         ticks: 300..=450,
         ids: Some(vec![80, 81]),
-        limit: None,
+        ..Request::default()
     };
     let expected: Vec<_> = all
         .iter()
@@ -117,6 +122,42 @@ fn a_request_without_columns_counts_rows() {
     };
     source.read(Table::Events, &request, &mut count).unwrap();
     assert_eq!(counted, 197);
+}
+
+#[test]
+fn threads_do_not_change_the_rows() {
+    // Large enough for several batches of slices after the first batch.
+    const EVENTS: u64 = 30_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.trx");
+    trace::write(&mut File::create(&path).unwrap(), trace::USUAL, EVENTS).unwrap();
+    let source = Source::open(&path, settings(&["rate=1MHz"]), Vec::new()).unwrap();
+    let schema = source.schema(Table::Events);
+    let columns = ["seq", "time_ns", "name", "text", "arg_mutex_ptr", "context_name", "arg_arg1"];
+    let columns = columns.iter().filter_map(|name| schema.index_of(name).ok()).collect();
+    let request = Request { columns: Some(columns), threads: 1, ..Request::default() };
+    let last = source.trace().span as i64;
+    let some = [
+        Request { ticks: last / 3..=last / 2, ..request.clone() },
+        Request { ticks: i64::MIN..=last / 2, ids: Some(vec![52, 57]), ..request.clone() },
+        Request { limit: Some(20_000), ..request.clone() },
+        request,
+    ];
+    for request in some {
+        let one = rows(&source, Table::Events, &request);
+        assert!(one.len() > 100 && one[0].len() > 3, "{request:?}");
+        for threads in [2, 3, 0] {
+            let several = Request { threads, ..request.clone() };
+            assert!(rows(&source, Table::Events, &several) == one, "{several:?}");
+        }
+        // A receiver can stop in the middle.
+        let mut batches = 0;
+        let summary = source.read(Table::Events, &Request { threads: 3, ..request }, &mut |_| {
+            batches += 1;
+            std::ops::ControlFlow::Break(())
+        });
+        assert_eq!((batches, summary.unwrap().rows > 0), (1, true));
+    }
 }
 
 #[test]

@@ -43,5 +43,5 @@ fn the_page_has_the_columns_of_all_tables() {
     for table in Table::ALL {
         assert!(page.contains(&format!("\n### `{table}`\n")), "{table}");
     }
-    assert!(page.contains(&format!("This page has version {SCHEMA} of the tables")));
+    assert!(page.contains(&format!("This page describes version {SCHEMA} of the tables")));
 }

@@ -32,7 +32,9 @@ pub(super) struct Watching<'a> {
 
 /// Returns the total size of a batch's events in bytes.
 fn bytes(batch: &Batch<'_>) -> u64 {
-    batch.records.offset(batch.len()).saturating_sub(batch.records.offset(0))
+    let Some(last) = batch.len().checked_sub(1) else { return 0 };
+    let end = batch.records.offset(last) + batch.records.record(last).len() as u64;
+    end.saturating_sub(batch.records.offset(0))
 }
 
 /// Slices that report the progress when they are decoded.

@@ -19,7 +19,7 @@ Exit status: 0 success, 2 wrong usage, 3 a trace is unreadable or damaged (its r
 was added), 4 other input or output error.")]
 pub struct IngestArgs {
     /// Traces, folders of traces, and patterns
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "compact")]
     pub files: Vec<String>,
 
     /// Add to this lake: a folder, which is made if it does not exist, or s3://BUCKET/PREFIX with
@@ -59,4 +59,8 @@ pub struct IngestArgs {
     /// Keep the traces themselves in the lake, too
     #[arg(long)]
     pub keep_raw: bool,
+
+    /// Merge the log of the lake into one file, even if the log is short
+    #[arg(long)]
+    pub compact: bool,
 }

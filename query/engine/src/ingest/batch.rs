@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use object_store::ObjectStore;
 use object_store::buffered::BufWriter;
 use object_store::path::Path as Key;
-use object_store::{ObjectStore, ObjectStoreExt};
 use tokio::io::AsyncWriteExt;
 use tracewell::text::shown_path;
 use tracewell_tables::{Kind, Source, Table};
@@ -90,8 +90,7 @@ impl Batch<'_> {
                 }
                 Appended::Conflict => {
                     for file in &commit.files {
-                        let deleted = lake.place.store.delete(&Key::from(file.key.as_str())).await;
-                        deleted.map_err(|error| lake.place.failure(&error))?;
+                        lake.place.delete(&Key::from(file.key.as_str())).await?;
                     }
                 }
             }

@@ -53,7 +53,11 @@ fn add(args: &IngestArgs) -> Result<Outcome, Failure> {
                 let (keep_raw, with_text) = (args.keep_raw, args.text);
                 let batch = Batch { folder: &folder, tables: &tables, keep_raw, with_text };
                 total += batch.add(traces, &mut lake, &sources).await?;
+                lake.compact_if_long().await?;
             }
+        }
+        if args.compact {
+            lake.compact().await?;
         }
         Ok(lake.len())
     });

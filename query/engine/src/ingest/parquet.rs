@@ -53,6 +53,8 @@ pub(super) fn write(
         schema: Arc::clone(&schema),
         wanted: Wanted::default(),
         limit: None,
+        // Other threads write other tables.
+        threads: 1,
         sources: Arc::clone(sources),
     };
     let temporary = |error: &std::io::Error| Failure::io(&std::env::temp_dir(), error);

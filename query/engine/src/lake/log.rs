@@ -1,6 +1,6 @@
-//! The log of a lake: reads commits and appends them.
+//! The log of a lake: reads commits and appends them. `checkpoint` shortens the log.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path as Key;
@@ -8,7 +8,9 @@ use object_store::{Error, ObjectStore, PutMode, PutOptions};
 use serde::{Deserialize, Serialize};
 use tracewell_tables::{SCHEMA, Table};
 
-use super::Place;
+use super::checkpoint;
+use super::commit::{Commit, DataFile};
+use super::place::Place;
 use crate::failure::Failure;
 
 /// The version of the layout of lakes.
@@ -17,8 +19,18 @@ const VERSION: u32 = 1;
 /// Name of the file that marks a folder as a lake.
 pub(super) const MARK: &str = "lake.json";
 
+/// Folder of the commits.
+pub(super) const FOLDER: &str = "log";
+
 /// Number of commits that are read at the same time.
 const PARALLEL: usize = 16;
+
+/// Number of attempts to read a log that other writers change at the same time. Each further
+/// attempt needs a further checkpoint of another writer.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// Numbers of commits are below this number.
+const MAX_NUMBER: u64 = 1 << 60;
 
 /// The content of [`MARK`].
 #[derive(Serialize, Deserialize)]
@@ -29,55 +41,24 @@ struct Mark {
     tables: u32,
 }
 
-/// A commit: traces that were added together.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Commit {
-    /// The traces.
-    pub(crate) traces: Vec<TraceEntry>,
-    /// The Parquet files with their rows.
-    pub(crate) files: Vec<DataFile>,
-}
-
-/// A trace in a lake.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct TraceEntry {
-    /// SHA-256, as in the column `trace`.
-    pub(crate) hash: String,
-    /// Path as given.
-    pub(crate) path: String,
-    /// Labels.
-    pub(crate) labels: BTreeMap<String, String>,
-}
-
-/// A Parquet file of a lake.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct DataFile {
-    /// Name of the table.
-    pub(crate) table: String,
-    /// Key of the file in the lake.
-    pub(crate) key: String,
-    /// Number of rows.
-    pub(crate) rows: u64,
-    /// Size in bytes.
-    pub(crate) bytes: u64,
-    /// Names and types of the columns that some files lack: arguments, labels and `text`.
-    pub(crate) columns: BTreeMap<String, String>,
-}
-
 /// The state of a lake after the last commit that was read.
 #[derive(Debug)]
 pub(crate) struct Lake {
     pub(crate) place: Place,
     /// Number of the last commit.
     last: u64,
-    /// The path of each trace, by its hash.
-    traces: HashMap<String, String>,
-    files: Vec<DataFile>,
+    /// Number of the last checkpoint that was read or written; 0 if there is none.
+    checkpoint: u64,
+    /// The sum of all commits.
+    content: Commit,
+    /// The index of each trace, by its hash.
+    by_hash: HashMap<String, usize>,
     /// The names of all labels.
     labels: BTreeSet<String>,
 }
 
 /// The result of appending a commit.
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Appended {
     /// The commit is part of the lake.
     Done,
@@ -103,8 +84,9 @@ impl Lake {
             );
             return Err(Failure::usage(message));
         }
-        let (traces, files, labels) = Default::default();
-        let mut lake = Self { place, last: 0, traces, files, labels };
+        let (content, by_hash, labels) = Default::default();
+        let mut lake = Self { place, last: 0, checkpoint: 0, content, by_hash, labels };
+        lake.start_from(checkpoint::newest(&lake.place).await?).await?;
         lake.refresh().await?;
         Ok(Some(lake))
     }
@@ -131,7 +113,7 @@ impl Lake {
             return Err(Failure::usage(message));
         }
         let mark = Mark { tracewell_lake: VERSION, tables: SCHEMA };
-        create(&place, MARK, &mark).await?;
+        create(&place, &Key::from(MARK), &mark).await?;
         Self::open(place.clone()).await?.ok_or_else(|| {
             Failure::storage(format!("{}: {MARK} was created and is not there", place.name))
         })
@@ -139,39 +121,94 @@ impl Lake {
 
     /// Reads the commits after the last commit that was read.
     pub(crate) async fn refresh(&mut self) -> Result<(), Failure> {
-        let from = Key::from(name_of(self.last));
-        let folder = Key::from("log");
-        let listed = self.place.store.list_with_offset(Some(&folder), &from);
-        let listed: Result<Vec<_>, _> = listed.try_collect().await;
-        let listed = listed.map_err(|error| self.place.failure(&error))?;
-        let mut keys: Vec<Key> = listed.into_iter().map(|object| object.location).collect();
-        keys.sort();
-        let place = &self.place;
-        let commits = futures::stream::iter(&keys).map(|key| read(place, key));
-        let commits: Vec<(u64, Commit)> = commits.buffered(PARALLEL).try_collect().await?;
-        for (number, commit) in commits {
-            self.last = number;
-            self.add(commit);
+        for _ in 0..MAX_ATTEMPTS {
+            let (commits, is_all) = self.list().await?;
+            let newest = checkpoint::newest(&self.place).await?;
+            if newest > self.last {
+                self.start_from(newest).await?;
+                continue;
+            }
+            commits.into_iter().for_each(|commit| self.add(commit));
+            if is_all {
+                return Ok(());
+            }
+        }
+        let (name, missing) = (&self.place.name, key_of(FOLDER, self.last + 1));
+        let message = format!("{name}: {missing} is missing, and later commits exist");
+        Err(Failure::damaged(message))
+    }
+
+    /// Reads the commits of the log after the last commit, up to the first gap in their numbers.
+    /// Returns false if there is a gap: commits come or go while this function reads them.
+    async fn list(&self) -> Result<(Vec<Commit>, bool), Failure> {
+        let (place, last) = (&self.place, self.last);
+        let mut keys = place.list(&Key::from(FOLDER), Some(&key_of(FOLDER, last))).await?;
+        if let Some(key) = keys.iter().find(|key| number_of(key).is_none()) {
+            let message = "not a commit of a lake: its name is not a number";
+            return Err(Failure::damaged(format!("{}/{key}: {message}", place.name)));
+        }
+        let listed = keys.len();
+        let follows = |(key, number): &(&Key, u64)| number_of(key) == Some(*number);
+        keys.truncate(keys.iter().zip(last + 1..).take_while(follows).count());
+        let commits = futures::stream::iter(&keys).map(|key| read(place, key, "commit"));
+        let commits: Vec<Option<Commit>> = commits.buffered(PARALLEL).try_collect().await?;
+        let commits: Vec<Commit> = commits.into_iter().map_while(|commit| commit).collect();
+        let is_all = commits.len() == listed;
+        Ok((commits, is_all))
+    }
+
+    /// Replaces the state by a checkpoint, unless the checkpoint no longer exists.
+    async fn start_from(&mut self, number: u64) -> Result<(), Failure> {
+        if number == 0 {
+            return Ok(());
+        }
+        if let Some(content) = checkpoint::read(&self.place, number).await? {
+            (self.last, self.checkpoint) = (number - 1, number);
+            (self.content, self.by_hash, self.labels) = Default::default();
+            self.add(content);
         }
         Ok(())
     }
 
+    /// Adds a commit or a checkpoint after the last commit.
     fn add(&mut self, commit: Commit) {
-        for trace in commit.traces {
-            self.labels.extend(trace.labels.into_keys());
-            self.traces.insert(trace.hash, trace.path);
+        self.last += 1;
+        for (index, trace) in (self.content.traces.len()..).zip(&commit.traces) {
+            self.labels.extend(trace.labels.keys().cloned());
+            self.by_hash.insert(trace.hash.clone(), index);
         }
-        self.files.extend(commit.files);
+        self.content.add(commit);
+    }
+
+    /// Returns the number of the last commit.
+    pub(super) const fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Returns the number of commits after the last checkpoint.
+    pub(super) const fn commits_after_checkpoint(&self) -> u64 {
+        self.last - self.checkpoint
+    }
+
+    /// Stores the number of a checkpoint that was written.
+    pub(super) const fn set_checkpoint(&mut self, number: u64) {
+        self.checkpoint = number;
+    }
+
+    /// Returns the sum of all commits.
+    pub(super) const fn content(&self) -> &Commit {
+        &self.content
     }
 
     /// Returns the path of the trace with this hash, if the lake contains it.
     pub(crate) fn path_of(&self, hash: &str) -> Option<&str> {
-        self.traces.get(hash).map(String::as_str)
+        let index = *self.by_hash.get(hash)?;
+        self.content.traces.get(index).map(|trace| trace.path.as_str())
     }
 
     /// Returns the number of traces.
     pub(crate) fn len(&self) -> usize {
-        self.traces.len()
+        self.content.traces.len()
     }
 
     /// Returns the names of the labels of all traces.
@@ -181,50 +218,66 @@ impl Lake {
 
     /// Returns the files of a table.
     pub(crate) fn files(&self, table: Table) -> impl Iterator<Item = &DataFile> {
-        self.files.iter().filter(move |file| file.table == table.name())
+        self.content.files.iter().filter(move |file| file.table == table.name())
     }
 
     /// Appends a commit after the last commit, unless another writer added one of its traces.
     pub(crate) async fn append(&mut self, commit: &Commit) -> Result<Appended, Failure> {
         loop {
-            if commit.traces.iter().any(|trace| self.traces.contains_key(&trace.hash)) {
+            if commit.traces.iter().any(|trace| self.by_hash.contains_key(&trace.hash)) {
                 return Ok(Appended::Conflict);
             }
-            if create(&self.place, &name_of(self.last + 1), commit).await? {
-                self.last += 1;
-                self.add(commit.clone());
-                return Ok(Appended::Done);
+            let key = key_of(FOLDER, self.last + 1);
+            if create(&self.place, &key, commit).await? {
+                let newest = checkpoint::newest(&self.place).await?;
+                if newest <= self.last {
+                    self.add(commit.clone());
+                    return Ok(Appended::Done);
+                }
+                // Either the checkpoint contains this commit, or the number was already deleted.
+                self.refresh().await?;
+                if self.content.contains(commit) {
+                    return Ok(Appended::Done);
+                }
+                self.place.delete(&key).await?;
+            } else {
+                self.refresh().await?;
             }
-            self.refresh().await?;
         }
     }
 }
 
-/// Returns the key of a commit. All keys have the same length, so that their order is the order of
-/// the numbers.
-fn name_of(number: u64) -> String {
-    format!("log/{number:020}.json")
+/// Returns the key of a numbered object. All keys have the same length, so that their order is the
+/// order of the numbers.
+pub(super) fn key_of(folder: &str, number: u64) -> Key {
+    Key::from(format!("{folder}/{number:020}.json"))
 }
 
-/// Reads a commit, and returns it with its number.
-async fn read(place: &Place, key: &Key) -> Result<(u64, Commit), Failure> {
-    let damaged = |what: &dyn std::fmt::Display| {
-        Failure::damaged(format!("{}/{key}: not a commit of a lake: {what}", place.name))
-    };
-    let number = key.filename().and_then(|name| name.strip_suffix(".json"));
-    let number = number.and_then(|name| name.parse().ok());
-    let number = number.ok_or_else(|| damaged(&"its name is not a number"))?;
-    let content = place.get(key).await?.unwrap_or_default();
-    let commit = serde_json::from_slice(&content).map_err(|error| damaged(&error))?;
-    Ok((number, commit))
+/// Returns the number of an object, or `None` if its name is not a number.
+pub(super) fn number_of(key: &Key) -> Option<u64> {
+    let number = key.filename()?.strip_suffix(".json")?.parse().ok();
+    number.filter(|number| *number < MAX_NUMBER)
+}
+
+/// Reads a commit or a checkpoint. Returns `None` if the object does not exist.
+pub(super) async fn read(place: &Place, key: &Key, what: &str) -> Result<Option<Commit>, Failure> {
+    let Some(content) = place.get(key).await? else { return Ok(None) };
+    let content = serde_json::from_slice(&content).map_err(|error| {
+        Failure::damaged(format!("{}/{key}: not a {what} of a lake: {error}", place.name))
+    });
+    content.map(Some)
 }
 
 /// Creates an object whole. Returns false if it exists.
-async fn create(place: &Place, key: &str, content: &impl Serialize) -> Result<bool, Failure> {
+pub(super) async fn create(
+    place: &Place,
+    key: &Key,
+    content: &impl Serialize,
+) -> Result<bool, Failure> {
     let text = serde_json::to_vec(content)
         .map_err(|error| Failure::storage(format!("{}/{key}: {error}", place.name)))?;
     let options = PutOptions::from(PutMode::Create);
-    match place.store.put_opts(&Key::from(key), text.into(), options).await {
+    match place.store.put_opts(key, text.into(), options).await {
         Ok(_) => Ok(true),
         Err(Error::AlreadyExists { .. }) => Ok(false),
         Err(error) => Err(place.failure(&error)),

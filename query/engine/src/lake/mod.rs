@@ -4,6 +4,7 @@
 //! LAKE/
 //!   lake.json                      version of this layout and of the tables
 //!   log/00000000000000000001.json  what the first commit added; commits are never changed
+//!   checkpoint/….json              the sum of all commits up to a number, which replaces them
 //!   data/events/firmware=1.2/….parquet
 //!   raw/HASH/FILE                  the traces themselves, if they were kept
 //! ```
@@ -13,18 +14,23 @@
 //! reads the new commit before it tries the next number. A file that no commit names is not part of
 //! the lake, so a writer may stop at any time.
 //!
-//! `place` finds the storage, `log` reads and appends commits, and `table` makes the tables of a
-//! query.
+//! `place` finds the storage, `commit` is the content of a commit, `log` reads and appends commits,
+//! `checkpoint` shortens the log, and `table` makes the tables of a query.
 
+mod checkpoint;
+mod commit;
 mod log;
 mod place;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
 use crate::failure::Failure;
 
-pub(crate) use log::{Appended, Commit, DataFile, Lake, TraceEntry};
+pub(crate) use commit::{Commit, DataFile, TraceEntry};
+pub(crate) use log::{Appended, Lake};
 pub(crate) use place::{Place, is_url};
 pub(crate) use table::LakeTables;
 

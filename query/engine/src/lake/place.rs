@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use futures::TryStreamExt;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
@@ -68,6 +69,30 @@ impl Place {
             Ok(bytes) => Ok(Some(bytes.to_vec())),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failure(&self.name, &error)),
+        }
+    }
+
+    /// Returns the keys of all objects in a folder, or of those after a key, in increasing order.
+    pub(super) async fn list(
+        &self,
+        folder: &Key,
+        after: Option<&Key>,
+    ) -> Result<Vec<Key>, Failure> {
+        let listed = match after {
+            Some(after) => self.store.list_with_offset(Some(folder), after),
+            None => self.store.list(Some(folder)),
+        };
+        let keys: Result<Vec<_>, _> = listed.map_ok(|object| object.location).try_collect().await;
+        let mut keys = keys.map_err(|error| self.failure(&error))?;
+        keys.sort();
+        Ok(keys)
+    }
+
+    /// Deletes an object, unless it is already deleted.
+    pub(crate) async fn delete(&self, key: &Key) -> Result<(), Failure> {
+        match self.store.delete(key).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.failure(&error)),
         }
     }
 

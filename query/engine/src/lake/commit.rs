@@ -1,0 +1,58 @@
+//! The content of a commit and of a checkpoint: the traces and the files of a lake.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+/// Traces that were added together, with the files that contain their rows. A checkpoint is the sum
+/// of all commits before it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Commit {
+    /// The traces.
+    pub(crate) traces: Vec<TraceEntry>,
+    /// The Parquet files with their rows.
+    pub(crate) files: Vec<DataFile>,
+}
+
+/// A trace in a lake.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct TraceEntry {
+    /// SHA-256, as in the column `trace`.
+    pub(crate) hash: String,
+    /// Path as given.
+    pub(crate) path: String,
+    /// Labels.
+    pub(crate) labels: BTreeMap<String, String>,
+}
+
+/// A Parquet file of a lake.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct DataFile {
+    /// Name of the table.
+    pub(crate) table: String,
+    /// Key of the file in the lake.
+    pub(crate) key: String,
+    /// Number of rows.
+    pub(crate) rows: u64,
+    /// Size in bytes.
+    pub(crate) bytes: u64,
+    /// Names and types of the columns that some files lack: arguments, labels and `text`.
+    pub(crate) columns: BTreeMap<String, String>,
+}
+
+impl Commit {
+    /// Adds another commit.
+    pub(super) fn add(&mut self, other: Self) {
+        self.traces.extend(other.traces);
+        self.files.extend(other.files);
+    }
+
+    /// Returns true if this sum of commits contains another commit. Each writer names its files in
+    /// its own way, so equal traces of two writers are different commits.
+    pub(super) fn contains(&self, other: &Self) -> bool {
+        let traces: HashSet<_> = self.traces.iter().map(|trace| &trace.hash).collect();
+        let files: HashSet<_> = self.files.iter().map(|file| &file.key).collect();
+        other.traces.iter().all(|trace| traces.contains(&trace.hash))
+            && other.files.iter().all(|file| files.contains(&file.key))
+    }
+}
