@@ -26,13 +26,15 @@ const MAX_NAMED: i128 = 1 << 12;
 /// The arguments of an event.
 type Arguments = Vec<Field>;
 
+/// The numbers and names of a table, and true if the numbers have a sign.
+type TableKey = (Vec<(u64, String)>, bool);
+
 /// The event types and tables so far.
 #[derive(Debug, Default)]
 pub(super) struct Maker {
     system: System,
     ids: HashMap<(String, Arguments), u32, RandomState>,
-    /// Tables by their names, and true if the numbers have a sign.
-    tables: HashMap<(Vec<(u64, String)>, bool), TableId, RandomState>,
+    tables: HashMap<TableKey, TableId, RandomState>,
     next: u32,
 }
 
