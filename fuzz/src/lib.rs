@@ -140,7 +140,7 @@ pub fn shark(data: &[u8]) {
     }
 }
 
-/// Reads an arrival file with a valid header and any entries, whole and in parts.
+/// Reads an arrival file with a valid header and arbitrary entries, whole and in parts.
 pub fn arrivals(data: &[u8]) {
     let file = [&tracewell_wire::arrivals::HEADER, data].concat();
     let settings = Settings::default();
@@ -303,8 +303,8 @@ fn stream(format: &str, settings: &Settings, data: &[u8], piece: usize) -> Tally
     tally
 }
 
-/// Passes bytes to a decoder in a window that grows by `piece` bytes at its end, and drops the
-/// bytes at its start that the decoder has consumed. Returns `None` if the decoder rejects
+/// Passes bytes to a decoder in a window. The window grows by `piece` bytes at its end, and drops
+/// the bytes at its start that the decoder has consumed. Returns `None` if the decoder rejects
 /// them.
 fn arriving(
     format: &str,

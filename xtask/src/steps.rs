@@ -23,7 +23,8 @@ impl Version {
     }
 }
 
-/// Copies a file, creates its folder, and sets its permissions.
+/// Copies a file into a folder, which is created if necessary, and sets the permissions of the
+/// copy.
 pub(crate) fn copy(from: &Path, to: &Path, mode: u32) -> Result<(), String> {
     make_folder_of(to)?;
     // Remove the old file instead of overwriting it, because running programs may still use its
@@ -33,7 +34,7 @@ pub(crate) fn copy(from: &Path, to: &Path, mode: u32) -> Result<(), String> {
     fs::set_permissions(to, fs::Permissions::from_mode(mode)).map_err(|error| fault(to, &error))
 }
 
-/// Writes a file that everybody may read, and creates its folder.
+/// Writes a file that every user can read, and creates its folder.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     make_folder_of(path)?;
     fs::write(path, bytes).map_err(|error| fault(path, &error))?;
@@ -57,7 +58,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Makes an empty folder. Removes an existing folder with its content.
+/// Creates an empty folder. Removes an existing folder with its content.
 pub(crate) fn empty(folder: &Path) -> Result<(), String> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| fault(folder, &error))?;
@@ -65,7 +66,7 @@ pub(crate) fn empty(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| fault(folder, &error))
 }
 
-/// Makes a symbolic link, and replaces an existing file at its path.
+/// Creates a symbolic link, and replaces an existing file at the path of the link.
 pub(crate) fn link(target: &str, path: &Path) -> Result<(), String> {
     let _ = fs::remove_file(path);
     symlink(target, path).map_err(|error| fault(path, &error))

@@ -53,7 +53,8 @@ fn options_of_the_command_line_win_over_the_configuration() {
     assert!(folder.clock(&["runs/a.trx"]).contains(" 100000000 ticks per second"));
     assert!(folder.clock(&["-O", "rate=1kHz", "runs/a.trx"]).contains(" 1000 ticks per second"));
     assert!(folder.clock(&["--no-config", "runs/a.trx"]).contains("rate unknown"));
-    // A configuration file in the folder of the trace hides those in the parent folders.
+    // A configuration file in the folder of the trace hides the configuration files in the parent
+    // folders.
     folder.write("runs/tracewell.toml", "");
     assert!(folder.clock(&["runs/a.trx"]).contains("rate unknown"));
 }
@@ -158,7 +159,7 @@ fn rules_and_templates_of_the_configuration_replace_arguments() {
     let lines = folder.run(&["report", "--layout", "lines", "runs/a.trx"]);
     assert_eq!(stderr(&lines), "");
     assert!(String::from_utf8(lines.stdout).unwrap().contains("tx_mutex_get"));
-    // If two traces belong to projects with different rules, there are no rules for both.
+    // If two traces belong to projects with different rules, no rules apply to both.
     folder.write("runs/tracewell.toml", "");
     let mixed = folder.run(&["check", "runs/a.trx", "b.trx"]);
     assert_eq!(mixed.status.code(), Some(2));

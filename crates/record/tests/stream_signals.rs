@@ -1,5 +1,4 @@
-//! Tests threads that record while signal handlers, which also record, interrupt them, and while
-//! readers read.
+//! Tests recording threads that are interrupted by recording signal handlers, while readers read.
 //!
 //! This file uses unsafe code to install signal handlers.
 #![allow(unsafe_code)]
@@ -45,7 +44,8 @@ extern "C" fn handler(_: libc::c_int) {
     }
 }
 
-/// Returns the next expected number of each thread, and the number of events of each handler.
+/// Returns the next number that each thread is expected to record, and a count of the events of
+/// each handler.
 fn check_log(log: &[u8]) -> [u64; 2 * THREADS as usize] {
     let mut next = [0; 2 * THREADS as usize];
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! Tests traces in folders that grow: what is read in steps equals what is read at once.
+//! Tests traces in growing folders: reading a trace in steps returns the same data as reading it at
+//! once.
 
 mod support;
 
@@ -40,7 +41,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Writes the part of each file that exists in a step. Files grow at different speeds.
+/// Writes each file up to the length that it has in this step. Files grow at different speeds.
 fn write(from: &Path, to: &Path, step: usize) {
     for (index, file) in files(from).iter().enumerate() {
         let bytes = fs::read(from.join(file)).unwrap();
@@ -60,7 +61,7 @@ fn write(from: &Path, to: &Path, step: usize) {
     }
 }
 
-/// Reads a copy of a trace that grows. Returns the lines after each step.
+/// Reads a growing copy of a trace. Returns the lines after each step.
 fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut current = folder.path().join("trace");
@@ -89,8 +90,8 @@ fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     found
 }
 
-/// Compares the events of a growing trace with those of the complete trace. Returns the numbers of
-/// events after each step.
+/// Compares the events of a growing trace with the events of the complete trace. Returns the
+/// numbers of events after each step.
 fn compare(from: &Path, moved: bool) -> Vec<u64> {
     let mut steps = grown(from, &[], moved);
     let found = steps.pop().unwrap();

@@ -137,8 +137,8 @@ fn interrupts_of_kernels_are_those_of_their_texts() {
     }
 }
 
-/// The system calls that threads have entered and not left, and the number of times that threads
-/// blocked in each.
+/// The system calls that threads have entered but not left, and how often threads blocked in each
+/// call.
 #[derive(Default)]
 struct Calls {
     open: HashMap<ContextId, String>,
@@ -250,8 +250,8 @@ fn a_thread_sleeps_in_nanosleep_even_if_other_events_follow_its_entry() {
     assert_eq!(waits, [(200, 800, None), (1100, 1200, Some(None))]);
 }
 
-/// Compares all states of Zephyr's threads with those of the simulator. If `only_running`, compares
-/// only the times in which they ran.
+/// Compares all states of Zephyr's threads with the states that the simulator recorded. If
+/// `only_running`, compares only the times in which they ran.
 fn compare_zephyr(name: &str, only_running: bool) {
     let Some(shared) = shared() else { return };
     let folder = shared.join("data/ctf/zephyr").join(name);

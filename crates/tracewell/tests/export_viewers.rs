@@ -120,7 +120,7 @@ fn threads_of_perfetto_run_as_long_as_the_figures_say() {
         let mut ran = HashMap::<u64, u64>::new();
         for ((core, thread), spans) in &runs {
             let interrupts = slices.iter().filter(|s| s.0 == format!("Interrupts/core {core}"));
-            // Nested interrupts are within others.
+            // Nested interrupts lie within other interrupts, so count only the outermost ones.
             let mut outer: Intervals = interrupts.map(|slice| (slice.2, slice.3)).collect();
             outer.sort_by_key(|(from, until)| (*from, std::cmp::Reverse(*until)));
             outer.dedup_by(|inner, outer| inner.1 <= outer.1);
@@ -191,7 +191,8 @@ fn lock_is(trace: &Trace, key: u64, name: &str) -> bool {
     trace.objects.at(key, trace.span, None).is_some_and(|(_, object)| object.label == name)
 }
 
-/// Levels and findings are those of the figures, and each completed step of a machine is a slice.
+/// Levels and findings equal the figures of `analyze`, and each completed step of a machine is a
+/// slice.
 #[test]
 fn levels_machines_and_findings_are_in_both_formats() {
     let (trace, tracks) = tracks(open(&example(), &[]));

@@ -1,5 +1,6 @@
-//! Reads native streams with the events of a kernel: in pieces, damaged, and next to other events.
-//! `crates/cli/tests/kernel_streams.rs` compares such a stream with a trace of FreeRTOS.
+//! Reads native streams that contain the events of a kernel: in pieces, damaged, and mixed with
+//! other events. `crates/cli/tests/kernel_streams.rs` compares such a stream with a trace of
+//! FreeRTOS.
 
 #[path = "support/native.rs"]
 mod native;
@@ -57,8 +58,8 @@ const SCRIPT: [(u64, u8, [u64; 3]); 13] = [
     (205, ids::INTERRUPT_EXIT, [0, 0, 0]),
 ];
 
-/// Records the script. A thread records its own events before, between and after those of the
-/// kernel.
+/// Records the script. A thread records its own events before, between and after the kernel's
+/// events.
 fn log() -> Vec<u8> {
     let words = memory();
     let image = image(&words);

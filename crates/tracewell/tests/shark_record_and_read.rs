@@ -15,7 +15,7 @@ use tracewell_wire::shark::ids::{self, flag};
 use tracewell_wire::shark::{ChunkHeader, Frame, PackedBlock, Packer, Record};
 
 /// A logged event: its code, its two parameters, the cycles since the previous event, and true if
-/// the recorder takes the fast path.
+/// the recorder takes its fast path for it.
 type Event = (u8, u16, u32, u64, bool);
 
 fn event() -> impl Strategy<Value = Event> {
@@ -136,8 +136,8 @@ fn an_emergency_area_names_and_times_the_records_of_a_ring() {
     assert_eq!(overwritten(&kept), [2]);
 }
 
-/// Returns the number of each event that follows overwritten records. Asserts that no other records
-/// are missing.
+/// Returns the sequence number of each event that follows overwritten records. Asserts that no
+/// other records are missing.
 fn overwritten(kept: &EventLog) -> Vec<u64> {
     let unknown = (None, LossCause::Overwritten);
     assert!(kept.losses.iter().all(|loss| (loss.events, loss.cause) == unknown));

@@ -1,9 +1,9 @@
-//! Compares the numbers that a text buffer writes with those of the standard library, at each
+//! Compares the numbers that a text buffer writes with the output of the standard library, for each
 //! length.
 
 use tracewell::text::{Reservation, TextBuffer};
 
-/// Numbers at both ends of each length, and some with different digits.
+/// Numbers at both ends of each length, and numbers that consist of different digits.
 fn numbers() -> impl Iterator<Item = u64> {
     let powers = (0..20).map(|power| 10_u64.pow(power));
     let ends = powers.flat_map(|power| [power - 1, power, power + 1]);

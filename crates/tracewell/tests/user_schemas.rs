@@ -257,8 +257,8 @@ fn the_data_of_a_posix_event_has_fields() {
     assert!(events.iter().any(|(_, args)| args == "speed=7, last=9"), "{events:?}");
 }
 
-/// The bytes are those of this structure in C, on a little-endian machine:
-/// `struct { uint16_t state; int16_t offset; float speed; double load; char name[8]; }`.
+/// The bytes of this structure in C, on a little-endian machine: `struct { uint16_t state; int16_t
+/// offset; float speed; double load; char name[8]; }`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_structure_of_c_is_named_in_a_schema() {
@@ -329,7 +329,7 @@ fn a_table_names_the_signals_of_rkh() {
             |args: &str| args.split_once("sig=").unwrap().1.split(',').next().map(str::to_owned);
         sent.filter_map(|(_, args)| signal(&args)).collect::<Vec<_>>()
     };
-    // The trace names signal 1 and 2 itself. The file has precedence.
+    // The trace itself names the signals 1 and 2. The file has precedence.
     let own = names(&[]);
     assert!(own.contains(&"ONE".to_owned()) && own.contains(&"TWO".to_owned()), "{own:?}");
     let text = "format = \"rkh\"\n[enum.signal]\nnames = [[1, \"GO\"]]\n";

@@ -187,7 +187,7 @@ pub(crate) const TRACES: &[Column] = &[
     Column::new("trace", Text, "", "SHA-256 of the trace's bytes, in hexadecimal"),
     Column::new("path", Text, "", "path as given"),
     Column::new("format", Word, "", "name of the trace's format"),
-    Column::new("bytes", U64, "bytes", "size of the file, or of all files of the folder"),
+    Column::new("bytes", U64, "bytes", "size of the file, or of all files in the folder"),
     Column::new("events", U64, "", "number of events"),
     Column::new("span_ticks", I64, "ticks", "from the first event to the last"),
     Column::new("span_ns", I64, "ns", "the same in nanoseconds"),

@@ -1,4 +1,4 @@
-//! Makes batches of rows and passes them on.
+//! Builds batches of rows and passes them to the caller's function.
 
 use std::ops::ControlFlow;
 
@@ -39,13 +39,13 @@ impl<'a> Output<'a> {
         Self { schema, values, rows: 0, summary, emit, limit, stopped: false }
     }
 
-    /// Returns the number of rows up to the limit.
+    /// Returns the number of rows that can be added before the limit is reached.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_sub(self.summary.rows + self.rows as u64)
     }
 
-    /// Passes on a batch if there are enough rows, or if the limit is reached. Returns a break if
-    /// no more rows are needed.
+    /// Passes on a batch if it has enough rows, or if the limit is reached. Returns a break if no
+    /// more rows are needed.
     pub(crate) fn advance(&mut self) -> Flow {
         if self.rows >= BATCH_ROWS || self.room() == 0 {
             Stop::on_error(self.flush().map_err(SinkError::not_possible))?;
@@ -132,7 +132,7 @@ impl<'a> Rows<'a> {
         self.output.advance()
     }
 
-    /// Counts rows that the table lacks.
+    /// Counts rows that were left out of the table.
     pub(crate) fn leave_out(&mut self, rows: u64) {
         self.output.summary.left_out += rows;
     }

@@ -30,7 +30,7 @@ impl Machine {
         self.counter.set(self.counter.get() + ticks);
     }
 
-    /// Reads the clock between two readings of the counter, with a delay of `lost[0]` ticks before
+    /// Reads the counter, the clock, and the counter again, with delays of `lost[0]` ticks before
     /// and `lost[1]` ticks after reading the clock.
     fn reading(&self, lost: [u64; 2]) -> Reading {
         let before = self.counter.get();
@@ -40,8 +40,8 @@ impl Machine {
         Reading { before, time, after: self.counter.get() }
     }
 
-    /// Returns the timestamp of an event recorded now. If a comparison is necessary, its reading N
-    /// has the delays `lost(N)`.
+    /// Returns the timestamp of an event recorded now. If this requires a comparison, `lost(N)` is
+    /// the delays in reading N of the comparison.
     fn stamp(&self, comparison: &Comparison, lost: impl Fn(u32) -> [u64; 2]) -> Option<u64> {
         comparison.predict(self.counter.get()).or_else(|| {
             let mut tries = 0..;

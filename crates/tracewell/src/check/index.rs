@@ -44,7 +44,7 @@ pub(super) struct Index<'r> {
     parts: Vec<Vec<Part>>,
     by_id: HashMap<u32, Arc<[Part]>, RandomState>,
     remembered: usize,
-    /// Steps that process every event, in order.
+    /// The steps that process every event, in the order of the rules.
     awake: Vec<Part>,
     /// Times at which statements must process the next event, whatever its id.
     alarms: BinaryHeap<Reverse<(u64, Part)>>,
@@ -56,8 +56,8 @@ impl<'r> Index<'r> {
         let mut note = |part: Part, pattern: &Pattern| {
             for alternative in &pattern.alternatives {
                 let Some(parts) = parts.get_mut(alternative.shape as usize) else { continue };
-                // All patterns of a part are added before those of the next part, so a duplicate
-                // can only be the last entry.
+                // All patterns of a part are added before any pattern of the next part, so a
+                // duplicate can only be the last entry.
                 if parts.last() != Some(&part) {
                     parts.push(part);
                 }

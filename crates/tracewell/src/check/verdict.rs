@@ -31,7 +31,7 @@ pub struct Verdict {
     pub gaps: u64,
     /// Number of missing events, if known.
     pub lost: Option<u64>,
-    /// Warnings about names in the rules that no event of the trace's format has.
+    /// Warnings about names in the rules that do not exist in the trace's format.
     pub warnings: Vec<Finding>,
     /// Warnings about names in conditions if no context, object or event of the trace has these
     /// names. [`Verdict::strict`] does not turn them into failures, because a run need not contain
@@ -74,7 +74,7 @@ impl Verdict {
         self
     }
 
-    /// Adds the number of late events of a statement to the message of its failure.
+    /// Adds the count of a statement's late events to the message of the statement's failure.
     pub(super) fn count_late(&mut self, statement: Span, in_all: Option<String>) {
         let is_late = |failure: &&mut Failure| {
             failure.span == statement
@@ -93,7 +93,7 @@ impl Verdict {
     }
 }
 
-/// The result of the steps of a rule, or of one statement about the whole trace.
+/// The result of a rule's steps, or of one statement about the whole trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleResult {
     /// The name of the rule; `None` outside of all named rules.
@@ -107,8 +107,8 @@ pub struct RuleResult {
     pub held: u64,
     /// 1 if it failed. Only `whenever` and `each` continue after a failure.
     pub failed: u64,
-    /// For `whenever` and `each`: number of events without an answer, or without an answer in time.
-    /// Events of `whenever` that have the same answer count once.
+    /// For `whenever` and `each`: number of events that got no answer, or no answer in time. Events
+    /// of `whenever` that share an answer count as one.
     pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,
@@ -179,9 +179,9 @@ pub enum RuleKind {
     Never,
     /// An event occurs a number of times.
     Count,
-    /// Each event is followed by another, which may follow several of them.
+    /// Each trigger is followed by an answer; one answer can follow several triggers.
     Whenever,
-    /// Each event is followed by another of its own.
+    /// Each trigger is followed by an answer of its own.
     Each,
     /// No event is missing.
     Complete,
@@ -307,8 +307,8 @@ impl Failure {
         Self { rule, kind, span, message, since, at, near, context, more }
     }
 
-    /// Returns the number of the event that showed the difference. The end of the trace is after
-    /// all events.
+    /// Returns the sequence number of the event that showed the difference. The end of the trace is
+    /// after all events.
     pub(super) fn place(&self) -> u64 {
         self.at.as_ref().map_or(u64::MAX, |line| line.seq)
     }
@@ -334,7 +334,7 @@ pub struct Line {
     pub time_ns: Option<u64>,
     /// Name of the context.
     pub context: String,
-    /// The name that reports show.
+    /// The name used in reports.
     pub label: String,
     /// The decoded arguments, as in reports.
     pub text: String,

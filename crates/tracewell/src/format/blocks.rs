@@ -21,7 +21,7 @@ pub(super) struct BlockPlace {
 }
 
 impl BlockPlace {
-    /// Returns the position of a log whose next block is at this offset.
+    /// Returns a position before the block at offset `at`.
     pub(super) fn new(at: u64) -> Self {
         Self { at, ..Self::default() }
     }
@@ -46,8 +46,8 @@ impl BlockPlace {
 }
 
 /// Reports that a log has no end block. The writer had records in memory that it did not write to
-/// the log, so the size of the loss is unknown. A truncated block at the end is the same loss. If
-/// the log is growing, nothing has been lost yet.
+/// the log, so the size of the loss is unknown. A truncated block at the end is part of this loss.
+/// If the log is growing, nothing has been lost yet.
 pub(super) fn not_closed(end: u64, is_growing: bool, out: &mut Emitter<'_>) -> Flow {
     if is_growing {
         out.trace.diagnostics.add(Severity::Note, end, "the log is still being written");

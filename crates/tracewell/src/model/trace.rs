@@ -158,8 +158,7 @@ pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
     /// Appends the bytes of a record's arguments. `record` contains the bytes of the source.
     fn append(&self, record: &[u8], out: &mut Vec<u8>);
 
-    /// Returns true if the arguments are packed. The bytes of packed arguments do not consist of
-    /// words.
+    /// Returns true if the arguments are packed. Packed arguments are not stored as whole words.
     fn are_packed(&self) -> bool;
 }
 
@@ -330,8 +329,8 @@ impl Trace {
         text.map_or("", |(_, text)| text)
     }
 
-    /// Returns the number of a context's process, if the trace contains it. The number is a
-    /// parameter of the object that describes the context.
+    /// Returns the process id of a context, if the trace contains it. The number is a parameter of
+    /// the object that describes the context.
     pub fn process_of(&self, context: &Context) -> Option<u64> {
         let object = self.objects.get(context.object?)?;
         let process = self.schema.object_kind(object.kind)?.process?;
@@ -339,7 +338,7 @@ impl Trace {
     }
 
     /// Returns the symbol that contains an address. Returns `None` if there are no symbols, or if
-    /// their addresses are wider than those of the trace.
+    /// their addresses are wider than the trace's addresses.
     pub fn symbol(&self, address: u64) -> Option<SymbolAt<'_>> {
         self.symbols.as_deref()?.find_in(address, self.payload.digits())
     }

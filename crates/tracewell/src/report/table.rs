@@ -249,8 +249,8 @@ pub(super) fn table<const N: usize>(
     table_with_groups(text, layout, names, &[], rows);
 }
 
-/// Appends a table like [`table`]. The columns of a group have one unit, because a reader compares
-/// them. `groups` contains the indices of these columns.
+/// Appends a table like [`table`]. The columns of a group have one unit, because people compare
+/// these columns. `groups` contains the indices of these columns.
 pub(super) fn table_with_groups<const N: usize>(
     text: &mut String,
     layout: Layout,
@@ -349,7 +349,8 @@ fn limit_long(columns: &mut [Column<'_>], layout: Layout) {
     last.width = last.width.min(room.max(1));
 }
 
-/// Returns the columns of each part of a table: the first column, and those that fit beside it.
+/// Returns the columns of each part of a table: the first column, and the columns that fit beside
+/// it.
 fn parts(columns: &[Column<'_>], layout: Layout) -> Vec<Vec<usize>> {
     let width = |index: usize| columns[index].width + GAP;
     let mut parts = vec![vec![0]];

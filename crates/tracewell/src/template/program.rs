@@ -196,7 +196,7 @@ impl Row {
     }
 }
 
-/// Fields that are printed in one step, and the maximum number of bytes that they print.
+/// Fields that are printed in one step, and the maximum number of bytes that they can print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FieldRow {
     pub(super) fields: Row,
@@ -208,12 +208,12 @@ pub(super) struct FieldRow {
 /// A text followed by a number. Reports consist mostly of such fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Field {
-    /// The space after the number of the previous field, followed by the text.
+    /// The space after the previous field's number, followed by the text.
     pub(super) text: ShortText,
     pub(super) number: Number,
 }
 
-/// A number of a common kind. It is read by a faster function.
+/// A number in a common form. It is read by a faster function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     pub(super) source: Source,
@@ -286,9 +286,9 @@ pub(super) struct Case {
 /// The result of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Then {
-    /// Prints a text, then continues after the switch.
+    /// Prints a string, then continues after the switch.
     Text(u32),
-    /// Jumps to the operations of a block, which end with a jump past the switch.
+    /// Jumps to the operations of a block. The block ends with a jump past the switch.
     Go(u32),
     /// Continues after the switch.
     Nothing,

@@ -13,8 +13,7 @@ pub const SUCCESS: Style = AnsiColor::Green.on_default();
 /// The style of headings of tables.
 pub const HEADING: Style = Style::new().bold();
 
-/// The colours of contexts: those that are readable on black and on white, without the red of
-/// losses.
+/// The colours of contexts: all are readable on black and on white, and none is the red of losses.
 const OF_CONTEXTS: [AnsiColor; 8] = [
     AnsiColor::Green,
     AnsiColor::Yellow,
@@ -38,7 +37,7 @@ pub fn of_context(name: &str) -> Style {
     color.map_or(Style::new(), |color| color.on_default())
 }
 
-/// Returns a text in a style, or unchanged if `color` is false.
+/// Returns a string in a style, or unchanged if `color` is false.
 ///
 /// ```
 /// use tracewell::text::style::{LOSS, styled};

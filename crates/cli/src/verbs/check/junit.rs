@@ -74,7 +74,7 @@ impl Suites {
     /// Adds an erroneous case with this message to the suite of a trace.
     pub(super) fn add_damage(&self, trace: &Path, message: &str) {
         let name = shown_path(trace).to_string();
-        // The suite of this trace was added last, if several traces have the same name.
+        // If several traces have the same name, the suite of this trace was added last.
         let mut suites = self.suites();
         if let Some(suite) = suites.iter_mut().rfind(|suite| suite.name.as_str() == name) {
             suite.add_test_case(junit::error("read the whole trace", message));
@@ -162,8 +162,8 @@ fn is_of(failure: &RuleFailure, result: &RuleResult) -> bool {
     match result.kind {
         // A name in the rules that belongs to no event gets its own case.
         _ if failure.kind == FailureKind::Unknown => false,
-        // The span of a failure is that of one step. The steps of a rule need not be consecutive
-        // lines: other statements may stand between them.
+        // The span of a failure is the span of one step. The steps of a rule need not be
+        // consecutive lines: other statements may stand between them.
         RuleKind::Steps => {
             use FailureKind::{Early, Late, Missing, Unexpected};
             matches!(failure.kind, Early | Late | Missing | Unexpected)

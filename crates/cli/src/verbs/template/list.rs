@@ -44,7 +44,7 @@ fn shipped_files() -> String {
     lines.concat()
 }
 
-/// The form of a line of the list.
+/// The form of the lines in the list.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::verbs) enum Form {
     /// Id, version, column, label.
@@ -53,7 +53,7 @@ pub(in crate::verbs) enum Form {
     Trcrpt,
 }
 
-/// Lists the templates of files, or, if no file is named, those shipped for AIX.
+/// Lists the templates in files or, if no file is named, the templates shipped for AIX.
 pub(in crate::verbs) fn files(paths: &[PathBuf], form: Form) -> Result<Outcome, Failure> {
     let mut sources = sources::read_all(paths)?;
     if sources.is_empty() {

@@ -1,7 +1,7 @@
 //! A target that records without the standard library and without an allocator.
 //!
-//! If the recorder used `std`, there would be two panic handlers. If it used `alloc`, there would
-//! be no allocator. In both cases the build fails.
+//! If the recorder used `std`, there would be two panic handlers. If it used `alloc`, an allocator
+//! would be missing. In both cases the build fails.
 #![no_std]
 
 use tracewell_record::aix::{self, Machine};
@@ -15,7 +15,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// Uses each part of the ThreadX recorder once. Returns the number of the registry slot, or -1.
+/// Uses each part of the ThreadX recorder once. Returns the index of the registry slot, or -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn record(memory: &mut [u8; 512]) -> i32 {
     let mut trace = Trace::new(EventCounter::default());

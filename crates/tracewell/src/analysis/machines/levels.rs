@@ -26,7 +26,8 @@ pub struct Level {
     pub capacity: Option<u64>,
     /// Items added: messages sent, blocks released.
     pub put: u64,
-    /// Items removed: messages received, blocks allocated. Contains no receive that still waits.
+    /// Items removed: messages received, blocks allocated. Receives that are still waiting do not
+    /// count.
     pub taken: u64,
     /// Messages that were refused.
     pub refused: u64,
@@ -34,9 +35,9 @@ pub struct Level {
     pub counts_free: bool,
     /// The last known level.
     pub last: Option<u64>,
-    /// The highest level in an event; `None` if no event shows the level.
+    /// The highest level that an event contains; `None` if no event shows the level.
     pub most: Option<u64>,
-    /// The lowest level in an event; `None` if no event shows the level.
+    /// The lowest level that an event contains; `None` if no event shows the level.
     pub least: Option<u64>,
     /// The low-water mark: the minimum number of free items as counted by the system itself.
     pub least_free: Option<u64>,
@@ -46,8 +47,8 @@ pub struct Level {
     is_owner: bool,
     /// Number of receives that found the queue empty and have not got a message.
     unserved: u64,
-    /// The level before the latest send, if a receive was unserved. The next level shows whether
-    /// the message went to this receive or into the queue.
+    /// The level before the latest send, if a receive was unserved at that time. The next level
+    /// shows whether the message went to this receive or into the queue.
     sent_at: Option<u64>,
 }
 
@@ -99,8 +100,8 @@ enum Change {
 }
 
 impl Effect {
-    /// Returns the effect of an event type, or `None` if its events neither add nor remove items of
-    /// an object, nor contain its level.
+    /// Returns the effect of an event type, or `None` if such events do not affect any object's
+    /// [`Level`].
     pub(super) fn of(schema: &Schema, event: &EventType, means: &Means) -> Option<Self> {
         let object = means.object.and_then(|role| event.args.get(role))?;
         let acts_on_object = matches!(object.kind, ArgumentKind::Object(_));
@@ -156,19 +157,39 @@ impl Levels {
         effect: &Effect,
         moments: &mut impl MachineMoments,
     ) {
-        let Some(key) = arguments.get(row, effect.object.argument) else { return };
-        let object = effect.object.named(trace, key, at.ticks);
+        let Some(argument) = arguments.get(row, effect.object.argument) else { return };
         let numbers = Numbers {
             used: effect.used.and_then(|role| arguments.get(row, role)),
             free: effect.free.and_then(|role| arguments.get(row, role)),
             least_free: effect.least_free.and_then(|role| arguments.get(row, role)),
         };
         let samples = self.share_samples();
-        if let Some(level) = self.row(trace, object)
-            && let Some(now) = level.take(at.ticks, effect, &numbers, samples)
-        {
-            moments.level(object, now, at);
+        let (key, kind, objects) =
+            (effect.object.key(argument), effect.object.kind, &trace.objects);
+        let known = self.rows.known(key, kind, at.ticks, objects, |level| &mut level.object);
+        let level = match known {
+            Some(level) => level,
+            None => match self.new_row(trace, effect, argument, at.ticks) {
+                Some(level) => level,
+                None => return,
+            },
+        };
+        if let Some(now) = level.take(at.ticks, effect, &numbers, samples) {
+            moments.level(effect.object.named(trace, argument, at.ticks), now, at);
         }
+    }
+
+    /// Returns the row of the object of an event if the row is new or the object's name has to be
+    /// looked up.
+    #[inline(never)]
+    fn new_row(
+        &mut self,
+        trace: &Trace,
+        effect: &Effect,
+        argument: u64,
+        ticks: u64,
+    ) -> Option<&mut Level> {
+        self.row(trace, effect.object.named(trace, argument, ticks))
     }
 
     /// Handles an event that can create an object, or whose object can be an owner of queues.
@@ -209,7 +230,6 @@ impl Levels {
         self.samples
     }
 
-    #[inline(always)]
     fn row(&mut self, trace: &Trace, object: Named) -> Option<&mut Level> {
         let new = || Level { capacity: registered(trace, object), ..Level::new(object) };
         self.rows.get(object, &trace.objects, new, |level| &mut level.object)
@@ -261,8 +281,8 @@ fn is_owner(sight: &Sight<'_>, object: Named) -> bool {
     (passes_message(sight.meaning) && sight.value().is_some()) || sight.subject() == Some(object)
 }
 
-/// Returns true if an event with a value is about a message. The value is the signal of the
-/// message.
+/// Returns true if an event with this meaning and with a value is about a message. The value is the
+/// signal of the message.
 fn passes_message(meaning: Meaning) -> bool {
     matches!(meaning, Meaning::Send | Meaning::SendFirst | Meaning::Receive)
 }
@@ -341,7 +361,7 @@ impl Level {
         }
     }
 
-    /// Handles missing events, which may have served the receives.
+    /// Handles missing events: in the meantime, the waiting receives may have been served.
     fn cut(&mut self) {
         (self.unserved, self.sent_at) = (0, None);
     }

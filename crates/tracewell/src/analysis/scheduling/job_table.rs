@@ -62,7 +62,7 @@ struct Open {
 struct Task {
     waiting: VecDeque<Open>,
     done: u64,
-    /// Execution and preemptions at the time when the current job became the oldest.
+    /// The task's execution and preemptions up to the time when the current job became the oldest.
     ran: u64,
     preemptions: u64,
 }
@@ -160,7 +160,7 @@ impl Task {
         self.waiting.push_back(Open { release: now.ticks, released, ..Open::default() });
     }
 
-    /// Makes the next job the oldest.
+    /// Begins the figures of the next job, which is now the oldest.
     fn next(&mut self, now: &Now<'_>) {
         self.ran = now.accounts.ran(now.context);
         self.preemptions = now.preemptions;

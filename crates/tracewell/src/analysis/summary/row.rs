@@ -16,17 +16,17 @@ use super::pool::{Pool, Record};
 use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
 use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 
-/// Number of changes in a block. In tests, blocks and segments are small, so that short rows have
-/// several.
+/// Number of changes in a block. In tests, blocks and segments are small, so that even a short row
+/// has several.
 pub(super) const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
-/// Number of sums that a sum of the next level contains.
+/// Number of sums that are combined into one sum of the next level.
 pub(super) const FAN: usize = 8;
 
 /// Number of blocks in a segment: a power of `FAN`.
 pub(super) const SEGMENT: usize = if cfg!(test) { FAN } else { FAN * FAN * FAN };
 
-/// Number of places in which a row remembers the numbers of states; a power of two.
+/// Number of places for the numbers of recent states; a power of two.
 const PLACES: usize = 64;
 
 /// A state of a row.
@@ -82,7 +82,8 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
-    /// The numbers of recent states by their hints. Most look-ups need no hash table.
+    /// The numbers of recent states, each at the place that the state's hint determines. Most
+    /// look-ups need no hash table.
     recent: [u32; PLACES],
     pub(super) sealed: Vec<Sealed>,
     /// The blocks after the sealed segments.
@@ -102,7 +103,7 @@ pub(super) struct Segment {
     pub(super) sums: Level,
 }
 
-/// A segment in the pool: the record with its sums, and that with its blocks.
+/// A segment in the pool: one record with its sums, and one with its blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sealed {
     pub(super) sums: Record,
@@ -125,7 +126,8 @@ impl Segment {
         self.ends.put(out);
     }
 
-    /// Takes a number of blocks without their sums. Returns `None` if their ends are not valid.
+    /// Reads this number of blocks, without their sums, from the input. Returns `None` if their
+    /// ends are not valid.
     pub(super) fn take_blocks(input: &mut &[u8], blocks: usize) -> Option<Self> {
         let (bytes, ends) = (take_bytes(input)?.to_vec(), Vec::<usize>::take(input)?);
         let is_sound = ends.len() == blocks
@@ -218,7 +220,7 @@ impl<S: RowState> SummaryRow<S> {
         self.sealed.len() * SEGMENT + self.segment.ends.len()
     }
 
-    /// Returns the number of a state.
+    /// Returns the number that identifies a state in this row.
     #[inline]
     pub(super) fn number(&mut self, state: S) -> u32 {
         let recent = &mut self.recent[state.hint() % PLACES];
@@ -266,7 +268,7 @@ impl<S: RowState> SummaryRow<S> {
         }
     }
 
-    /// Adds the sums of groups that the last block has completed to the further levels.
+    /// If the last block completed groups, adds the sums of these groups to the further levels.
     fn raise(&mut self) {
         let Self { classes, segment, levels, .. } = self;
         let mut group = Some(group_of(&segment.sums, classes));
@@ -297,7 +299,7 @@ impl<S: RowState> SummaryRow<S> {
         first.or_else(unsealed).or_else(open).copied().unwrap_or(START)
     }
 
-    /// Returns the position at which a part of a level ends. Level 0 is that of the blocks.
+    /// Returns the position at which a part of a level ends. Level 0 consists of the blocks.
     pub(super) fn end(&self, level: usize, part: usize) -> Position {
         let mut next = part + 1;
         for level in self.levels[..level].iter().rev() {
@@ -310,8 +312,8 @@ impl<S: RowState> SummaryRow<S> {
     }
 }
 
-/// Returns the sum of the last `FAN` parts of a level and its first change, if the last part
-/// completes a group.
+/// If the last part of a level completes a group of `FAN` parts, returns the position of the
+/// group's first change, and the sum of the group.
 fn group_of(level: &Level, classes: &[u32]) -> Option<(Position, Sum)> {
     let parts = level.len();
     if !parts.is_multiple_of(FAN) {

@@ -12,7 +12,7 @@ use crate::model::{ContextId, MaybeContext, Meaning};
 #[derive(Clone, Debug, Default)]
 struct Context {
     row: Row<State>,
-    /// The core on which it runs.
+    /// The core on which it is running.
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
@@ -66,8 +66,8 @@ impl Contexts {
         self.at(id).asked = asked;
     }
 
-    /// Stores the call that a context entered and in which it can wait. `None` means that the call
-    /// has returned.
+    /// Stores the call that a context entered and in which it can wait. `None` means that the
+    /// context has returned from the call.
     pub(super) fn calls(&mut self, id: ContextId, call: Option<Reason>) {
         self.at(id).call = call;
     }

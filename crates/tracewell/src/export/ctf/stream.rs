@@ -1,6 +1,6 @@
 //! The data stream of one core: packets, and the index of a stream file.
 //!
-//! All numbers of a stream are little-endian, all numbers of an index are big-endian.
+//! All numbers in a stream are little-endian, all numbers in an index are big-endian.
 //!
 //! | offset | bytes | content of a packet |
 //! |---|---|---|
@@ -14,10 +14,10 @@
 //! | 72 | 4 | number of the core |
 //! | 76 | | events: id (4), stamp (8), context and arguments |
 //!
-//! A loss of a known number of events is an empty packet with a larger counter of lost events.
-//! Readers report the difference as events that are missing between the end of the previous packet
-//! and the end of this packet. A loss of an unknown number of events is an empty packet whose
-//! sequence number skips one number.
+//! A loss of a known number of events is written as an empty packet in which the counter of lost
+//! events is larger. Readers report the difference as events that are missing between the end of
+//! the previous packet and the end of this packet. A loss of an unknown number of events is written
+//! as an empty packet whose sequence number skips one number.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -63,7 +63,7 @@ pub(super) struct Stream {
     written: u64,
     /// Stamp of the beginning of the open packet.
     begin: u64,
-    /// Stamp of the latest event, or of the end of the latest packet.
+    /// Stamp of the latest event, or of the latest packet's end.
     end: u64,
     /// Sequence number of the next packet.
     number: u64,

@@ -18,7 +18,7 @@ use crate::text::{
     Reservation, TextBuffer, WideText, put_unkept,
 };
 
-/// The kept parts of lines, except those of contexts.
+/// The kept parts of lines, except the parts for contexts.
 #[derive(Debug)]
 pub(super) struct KeptLines {
     keys: LineKeys,
@@ -91,8 +91,8 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of an event id. Returns false if the lines of this id are composed
-    /// differently.
+    /// Prepares the parts of lines for an event id. Returns false if the lines of this id are
+    /// composed differently.
     #[cold]
     fn prepare(
         &mut self,

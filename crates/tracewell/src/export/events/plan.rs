@@ -1,4 +1,4 @@
-//! The constant parts of lines: the texts of contexts, event ids and names of arguments.
+//! The constant parts of lines: contexts, event ids and argument names as text.
 
 use super::EventFormat;
 use super::escape::{is_special, put_text};
@@ -17,7 +17,7 @@ pub(super) struct EventPlan {
     /// True if an argument may contain more than digits, or if its name needs escapes. The cell is
     /// then escaped as a whole.
     pub(super) more_than_digits: bool,
-    /// Maximum length of all parts and numbers in bytes.
+    /// Maximum total length of all parts and numbers, in bytes.
     pub(super) room: usize,
 }
 
@@ -26,8 +26,8 @@ pub(super) struct EventPlan {
 pub(super) struct ContextPlan {
     /// Key and name.
     pub(super) text: Literal,
-    /// Core and priority of the latest event, and the text of core, context and priority for it;
-    /// `None` if the text is too long.
+    /// The core and the priority of the latest event; `kept` is the text of its core, context and
+    /// priority, or `None` if this text is too long.
     pub(super) kept_for: Option<(u16, Priority)>,
     pub(super) kept: Option<WideText>,
 }

@@ -67,16 +67,16 @@ impl ServedBuilder {
         if self.compression == Compression::none() { self.compression } else { Compression::fast() }
     }
 
-    /// Moves the parts of the summary that few views need to a file, if they become many. `opener`
-    /// returns an empty file that can be read and written, or an error if these parts have to stay
-    /// in memory. [`LargePage::store`] completes the file.
+    /// Provides a file, to which the summary moves the parts that few views need, if there are many
+    /// of them. `opener` returns an empty file that can be read and written, or an error if these
+    /// parts have to stay in memory. [`LargePage::store`] completes the file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);
     }
 
     /// Stops the collection of single events, because the page will load views, like the page of a
     /// large trace. Call this as soon as it is probable that the trace has too many events, because
-    /// their texts cost most of the time of reading.
+    /// most of the reading time is spent on the texts of single events.
     pub fn use_views(&mut self) {
         if !self.is_large {
             self.is_large = true;
@@ -259,7 +259,8 @@ impl Facts {
         let range = range.start..range.end.max(range.start);
         let resolution = (range.end - range.start) / (*parts).max(1);
         let tracks = summary.tracks(range.clone(), resolution)?;
-        // The sequence numbers of the shown changes give the approximate number of events.
+        // The approximate number of events is computed from the sequence numbers of the shown
+        // changes.
         let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
         let seqs = shown.filter(|change| range.contains(&change.at.ticks)).map(|c| c.at.seq);
         let seqs = seqs.fold(None, |all: Option<(u64, u64)>, seq| {

@@ -33,7 +33,7 @@ pub(super) struct Names {
     pub(super) severe: u64,
 }
 
-/// Number of the most severe inversions that all views of their time show.
+/// Number of the most severe inversions; every view of their time shows these.
 const SEVERE: usize = 1000;
 
 /// A wait during which a less urgent task ran although it did not hold the mutex.
@@ -169,7 +169,7 @@ fn coded(state: State) -> (u64, u64) {
 }
 
 /// Returns two numbers: the code of a core's activity, and a detail. The detail is the context, or
-/// the number of the interrupt plus 1.
+/// the interrupt number plus 1.
 fn occupant(state: Occupant) -> (u64, u64) {
     match state {
         Occupant::Unknown => (0, 0),

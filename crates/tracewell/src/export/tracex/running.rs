@@ -14,8 +14,9 @@ use super::trace::{Event, Trace};
 
 const THREAD_CREATE: u16 = 100;
 
-/// Ticks between an event and the RUNNING event inserted after it, if the next event is further
-/// away. This is the width of TraceX's icon.
+/// Ticks from an event to the RUNNING event that is inserted after it: the width of TraceX's icon.
+/// If the following event is not further away than that, the RUNNING event gets the time of the
+/// event before it.
 const ICON: u64 = 12;
 
 /// Priority and threshold of a context.
@@ -34,7 +35,7 @@ pub(super) fn inserted(trace: &Trace, up: bool) -> Vec<Event> {
             && event.next != follower.context
         {
             // The thread's last event contains the priority. If the thread has not run yet, its
-            // first event contains it.
+            // first event contains the priority.
             let urgency = latest.get(&event.next).or_else(|| first.get(&event.next));
             list.push(running(trace, event, follower, up, urgency.copied()));
         }

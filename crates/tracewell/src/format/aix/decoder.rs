@@ -23,7 +23,7 @@ use crate::model::{
 #[derive(Debug)]
 struct AixDecoder {
     parts: Vec<usize>,
-    /// The schema, including the system call names from the user.
+    /// The schema, including the names of system calls that the user supplied.
     schema: Arc<Schema>,
     /// Byte order of the file; `None` until its header has been read.
     order: Option<ByteOrder>,
@@ -36,9 +36,9 @@ struct State {
     processes: Processes,
     /// The latest timestamp of each processor, for unwrapping 32-bit timestamps.
     stamps: Vec<u64>,
-    /// Byte order of the copied frames, which is that of the first file.
+    /// Byte order of the copied frames: the byte order of the first file.
     order: ByteOrder,
-    /// The names of system calls from the user.
+    /// The names of system calls that the user supplied.
     calls: Names,
 }
 

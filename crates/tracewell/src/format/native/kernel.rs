@@ -1,5 +1,5 @@
-//! Converts the records of a kernel or an executor to events with the contexts and meanings of the
-//! kernel vocabulary.
+//! Converts the records of a kernel or an executor to events, and gives them contexts and meanings
+//! according to the kernel vocabulary.
 
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ pub(super) struct KernelEvents {
     types: Vec<Option<Known>>,
     /// The tasks and objects that have a name.
     named: Vec<(DefinitionKind, u32)>,
-    /// Maps each thread whose context was added before the kernel's first event type to its new
-    /// context.
+    /// The old and the new context of each thread whose context was added before the kernel's first
+    /// event type.
     replaced: Vec<(ContextId, ContextId)>,
 }
 

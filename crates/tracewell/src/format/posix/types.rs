@@ -24,7 +24,8 @@ pub(super) fn define(trace: &mut Trace, id: u32, name: &[u8], offset: u64) {
     Arc::make_mut(&mut trace.schema).define(event);
 }
 
-/// Defines a user event type with an unknown name. Its arguments are those of all user event types.
+/// Defines a user event type with an unknown name. Its arguments are the same as for all user event
+/// types.
 pub(super) fn define_unnamed(trace: &mut Trace, id: u32) {
     if (FIRST_USER..=LAST_USER).contains(&id) && !trace.schema.defines(id) {
         let name = format!("user_event_{id}");
@@ -48,7 +49,7 @@ pub(super) fn members(set: &EventSet, schema: &Schema) -> String {
         let separator = if text.is_empty() { "" } else { " " };
         let mut last = first;
         let named = schema.defines(first);
-        // A range ends before an id with a name.
+        // Only ids without a name are combined into a range.
         while let Some(next) = ids.next_if(|id| !named && *id == last + 1 && !schema.defines(*id)) {
             last = next;
         }

@@ -82,7 +82,8 @@ fn numbered(kind: u32, key: u64, label: String) -> Object {
 /// the latest one.
 const MAX_LIVES: usize = 256;
 
-/// The names that are valid now, and those that were valid before the latest configuration record.
+/// The names that are valid now, and the names that were valid before the latest configuration
+/// record.
 #[derive(Debug)]
 pub(super) struct Symbols {
     /// The objects that a user's schema file names, by type and key.
@@ -281,8 +282,7 @@ fn key_text(payload: PayloadLayout, key: u64) -> String {
     format!("0x{key:0digits$X}", digits = payload.digits())
 }
 
-/// Returns the name in the form that users see: a leading `&` is removed, and unprintable bytes are
-/// escaped.
+/// Returns the name as users see it: a leading `&` is removed, and unprintable bytes are escaped.
 fn label(recorded: &[u8]) -> String {
     let spoken = Symbol { owner: None, key: 0, name: recorded }.spoken();
     shown(spoken).into_owned()

@@ -53,7 +53,8 @@ pub(super) struct Missing {
 pub(super) struct Areas {
     pub(super) list: Vec<Area>,
     pub(super) missing: Vec<(usize, Missing)>,
-    /// Records of compressed chunks. In areas, offsets are as if these bytes followed the input.
+    /// Records of compressed chunks. Areas refer to these bytes by offsets that continue after the
+    /// end of the input.
     pub(super) unpacked: Vec<u8>,
 }
 
@@ -261,7 +262,7 @@ struct Capture {
 
 #[derive(Debug)]
 struct Packet {
-    /// The number of earlier restarts of the sender, and the number of the packet.
+    /// How often the sender had restarted before this packet, and the packet's sequence number.
     place: (u32, u32),
     bytes: Range<usize>,
 }

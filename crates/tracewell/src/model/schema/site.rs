@@ -40,7 +40,7 @@ impl Level {
         Self::ALL.into_iter().find(|level| level.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// Returns the name in capital letters, as outputs show it.
+    /// Returns the name in capital letters, as shown in outputs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Error => "ERROR",
@@ -97,7 +97,7 @@ pub struct Instrumentation {
     pub site: Option<CallSite>,
     /// The role of the event in a span.
     pub span: Option<SpanRole>,
-    /// The texts of several arguments can be within the bytes of the last of them. These are the
-    /// indices of the first and the last one.
+    /// If several arguments are texts, the bytes of the last one can contain all of these texts.
+    /// These are the indices of the first and the last one.
     pub parts: Option<(usize, usize)>,
 }

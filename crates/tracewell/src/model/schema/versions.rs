@@ -1,7 +1,7 @@
 //! Selects the entries for one version from a schema file that covers several versions of a system.
 //!
-//! The file lists its `versions`, oldest first. Events and ranges have the keys `since` and
-//! `until`, and arguments end with ` since V` or ` until V`. `ids` lists an event's numbers by
+//! The file lists its `versions`, oldest first. Events and ranges can contain the keys `since` and
+//! `until`, and arguments can end with ` since V` or ` until V`. `ids` lists an event's numbers by
 //! version. [`select`] removes the other versions. After that, the file looks like a file without
 //! versions.
 
@@ -39,7 +39,7 @@ pub(super) fn select(file: &mut File, version: Option<&str>) -> Result<Versions,
 pub(super) struct Versions {
     names: Vec<String>,
     chosen: usize,
-    /// The text before the names of all events of this version.
+    /// The prefix of all event names in this version.
     prefix: String,
 }
 
@@ -157,8 +157,8 @@ impl Versions {
             }
         }
         // If the type of an argument changed between versions, the file lists the argument twice,
-        // with the same name. The chosen version contains one of the two, so the name is not
-        // absent.
+        // with the same name. The chosen version contains one of these two arguments, so the name
+        // is not absent.
         kept.iter().for_each(|argument| _ = absent.remove(name(argument.get_ref())));
         *args = kept;
         Ok(absent)

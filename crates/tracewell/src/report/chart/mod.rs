@@ -93,7 +93,7 @@ pub fn chart(
     Ok(Chart::new(trace, tracks, options).text())
 }
 
-/// The words after a name that state which property of the named object a row shows.
+/// The words that follow a name and state which property of the named object a row shows.
 const WAITS: &str = " waits";
 const STATE: &str = " state";
 const STEPS: &str = " steps";
@@ -284,7 +284,7 @@ impl<'a> Chart<'a> {
             let end = self.tracks.span;
             let row = machines::spans(self.trace, track, &self.scale, end, &mut names);
             let Some(Explained { cells, entries }) = row else { continue };
-            // The names of deeper rows would repeat that of the thread.
+            // The names of deeper rows would repeat the name of the thread.
             let name = match track.depth {
                 0 => name(self.trace, track.context),
                 _ => String::new(),

@@ -48,8 +48,8 @@ impl FieldPosition {
     }
 }
 
-/// The recorded number of a field, and the key of the object that it refers to; `None` for strings
-/// and lists.
+/// A field's recorded number, and the key of the object to which the field refers. Both are `None`
+/// for strings and lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Number {
     pub(crate) number: Option<i128>,
@@ -75,8 +75,8 @@ impl Fields {
         Self { messages: has_messages.then(MessageFields::default), ..Self::default() }
     }
 
-    /// Handles the next event before its fields are read. Each event of the trace counts, because
-    /// it may post a message.
+    /// Handles the next event before its fields are read. No event of the trace can be left out,
+    /// because any event can post a message.
     #[inline]
     pub(crate) fn follow(&mut self, event: Event<'_>) {
         if let Some(messages) = &mut self.messages {
@@ -126,7 +126,8 @@ impl Fields {
         text.is_some_and(|text| compares(condition, number, &text))
     }
 
-    /// Returns the text of a field as output shows it, or `None` if the event lacks the field.
+    /// Returns the text of a field as it is shown in outputs, or `None` if the event lacks the
+    /// field.
     pub(crate) fn text<'a>(
         &'a mut self,
         position: FieldPosition,
@@ -176,7 +177,7 @@ impl Fields {
         Some(self.text.as_text())
     }
 
-    /// Returns the number of a field, or `None` if the event lacks the field.
+    /// Returns a field's value as a number, or `None` if the event lacks the field.
     pub(crate) fn number(&self, position: &FieldPosition, event: Event<'_>) -> Option<Number> {
         let plain = |number: u64| Number { number: Some(number.into()), key: None };
         let property = match position {
@@ -210,8 +211,8 @@ fn is_level(condition: &Condition, level: Level) -> bool {
     })
 }
 
-/// Returns the number of an argument. Numbers are compared by the recorded value and objects by
-/// key, so two objects with the same name differ.
+/// Returns an argument's value as a number. Numbers are compared by the recorded value and objects
+/// by key, so two objects with the same name differ.
 fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
     let trace = event.trace;
     let raw = event.argument(index)?;
@@ -274,7 +275,7 @@ fn compares(condition: &Condition, number: Option<i128>, text: &str) -> bool {
     };
     let wanted = &condition.values;
     match condition.comparison {
-        // `!=` with a list requires that the value is none of them.
+        // `!=` with a list requires that the value differs from all elements of the list.
         Comparison::Different => wanted.iter().all(|wanted| is(wanted, Comparison::Different)),
         comparison => wanted.iter().any(|wanted| is(wanted, comparison)),
     }

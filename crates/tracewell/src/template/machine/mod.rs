@@ -39,7 +39,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// Maximum number of running timers.
 const MAX_TIMERS: usize = 1 << 16;
 
-/// The next step of the caller after an event was formatted.
+/// The action of the caller after an event was formatted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outcome {
     /// Show the lines of the event.
@@ -78,7 +78,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Returns the sums of these counts and those of another machine.
+    /// Returns the sums of this machine's counts and another machine's counts.
     #[must_use]
     pub fn sum(self, other: Self) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! States of threads, and the threads that run on each core, as Perfetto's messages for any kernel
-//! (`GenericKernelTaskStateEvent`).
+//! The states of threads, and the thread that is running on each core, in the messages that
+//! Perfetto defines for any kernel (`GenericKernelTaskStateEvent`).
 //!
 //! | state of a context | Perfetto's state | shown as |
 //! |---|---|---|
@@ -37,7 +37,8 @@ const UNINTERRUPTIBLE: u8 = 5;
 const STOPPED: u8 = 6;
 const DEAD: u8 = 7;
 
-/// The number of a context as a thread of Perfetto. The number 0 is reserved for idle threads.
+/// Returns the thread id that Perfetto shows for a context. The number 0 is reserved for idle
+/// threads.
 pub(super) fn thread(context: ContextId) -> u64 {
     u64::from(context.0) + 1
 }
@@ -46,7 +47,7 @@ pub(super) fn thread(context: ContextId) -> u64 {
 struct Thread {
     /// The last written state; `None` if no state was written.
     state: Option<u8>,
-    /// The core on which it runs.
+    /// The core on which it is running.
     core: Option<u16>,
     priority: Option<u16>,
 }
@@ -80,8 +81,8 @@ impl Kernel {
         self.at(context).priority = Some(priority);
     }
 
-    /// Writes a change of a context's state. Changes of contexts precede those of cores at the same
-    /// position.
+    /// Writes a change of a context's state. Changes of contexts precede changes of cores at the
+    /// same position.
     pub(super) fn context(
         &mut self,
         packets: &mut Packets<'_>,
@@ -89,7 +90,8 @@ impl Kernel {
         context: ContextId,
         state: Option<u8>,
     ) -> io::Result<()> {
-        // The state of the core changes, too. That change shows which thread runs, and where.
+        // The state of the core changes, too. That change shows which thread is running on which
+        // core.
         let Some(state) = state else { return Ok(()) };
         let core = self.at(context).core.take();
         if let Some(core) = core {

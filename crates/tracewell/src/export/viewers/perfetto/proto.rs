@@ -10,7 +10,7 @@
 
 use tracewell_wire::number;
 
-/// Maximum number of bytes of a text. A longer text ends with `…`.
+/// Maximum length of a string in bytes. A longer string is cut and ends with `…`.
 const MAX_TEXT: usize = 1 << 16;
 
 /// The bytes of a message.
@@ -92,7 +92,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// The examples are those of the encoding specification.
+    /// The examples come from the encoding specification.
     #[test]
     fn messages_have_the_specified_bytes() {
         let mut message = Message::default();
