@@ -195,6 +195,61 @@ fn threads_of_a_kernel_block_in_their_system_calls() {
     }
 }
 
+/// The layout of a kernel trace with the events around a sleep.
+const SLEEP: &str = "/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+typealias integer { size = 32; align = 8; signed = true; } := i32;
+trace { major = 1; minor = 8; byte_order = le; };
+clock { name = c; freq = 1000000000; };
+typealias integer { size = 32; align = 8; map = clock.c.value; } := stamp;
+stream { event.header := struct { u8 id; stamp timestamp; }; };
+event { name = sched_switch; id = 0; fields := struct {
+    string prev_comm; i32 prev_tid; i32 prev_state; string next_comm; i32 next_tid; }; };
+event { name = syscall_entry_nanosleep; id = 1; fields := struct { i32 rqtp; }; };
+event { name = timer_hrtimer_start; id = 2; fields := struct { i32 hrtimer; i32 expires; }; };
+event { name = syscall_exit_nanosleep; id = 3; fields := struct { i32 ret; }; };
+event { name = sched_waking; id = 4; fields := struct { string comm; i32 tid; }; };
+";
+
+/// Appends an event to a stream of [`SLEEP`]. The fields are numbers, or texts with their NUL.
+fn put(stream: &mut Vec<u8>, id: u8, stamp: u32, fields: &[(&str, i32)]) {
+    stream.push(id);
+    stream.extend(stamp.to_le_bytes());
+    for (text, number) in fields {
+        if !text.is_empty() {
+            stream.extend(text.as_bytes());
+            stream.push(0);
+        }
+        stream.extend(number.to_le_bytes());
+    }
+}
+
+#[test]
+fn a_thread_sleeps_in_nanosleep_even_if_other_events_follow_its_entry() {
+    let (mut stream, blocks) = (Vec::new(), 1);
+    put(&mut stream, 0, 100, &[("idle", 0), ("", 0), ("app", 7)]);
+    put(&mut stream, 1, 200, &[("", 5)]);
+    put(&mut stream, 2, 210, &[("", 1), ("", 900)]);
+    put(&mut stream, 0, 300, &[("app", 7), ("", blocks), ("idle", 0)]);
+    put(&mut stream, 4, 900, &[("app", 7)]);
+    put(&mut stream, 0, 1000, &[("idle", 0), ("", 0), ("app", 7)]);
+    // The call has returned, so it is not the reason for the next block.
+    put(&mut stream, 3, 1100, &[("", 0)]);
+    put(&mut stream, 0, 1200, &[("app", 7), ("", blocks), ("idle", 0)]);
+    put(&mut stream, 4, 1300, &[("app", 7)]);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("metadata"), SLEEP).unwrap();
+    std::fs::write(folder.path().join("channel_0"), stream).unwrap();
+    let (trace, tracks) = read(folder.path());
+    let row = tracks.context(trace.contexts.find(7).unwrap()).unwrap();
+    let spans = row.spans(0..tracks.span + 1, tracks.span);
+    let waits = spans.filter(|span| matches!(span.state, State::Sleeping | State::Blocked(_)));
+    let waits: Vec<_> = waits
+        .map(|span| (span.from.ticks, span.end, tracks.reason(span.state).map(|r| r.request)))
+        .collect();
+    assert_eq!(waits, [(200, 800, None), (1100, 1200, Some(None))]);
+}
+
 /// Compares all states of Zephyr's threads with the states that the simulator recorded. If
 /// `only_running`, compares only the times in which they ran.
 fn compare_zephyr(name: &str, only_running: bool) {

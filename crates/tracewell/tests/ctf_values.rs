@@ -7,8 +7,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use support::ctf::{structure, text};
+use tracewell::export::events::{EventFormat, EventWriter};
+use tracewell::export::{ExportNames, ctf};
+use tracewell::format::Options;
 use tracewell::format::ctf::babeltrace::print;
 use tracewell::input::{Input, Settings};
+use tracewell::select::{Expression, Selection};
+use tracewell::source::Source;
 
 /// Writes a trace of CTF 2 with one stream.
 fn trace(folder: &Path, fragments: &[Value], stream: &[u8]) {
@@ -99,6 +104,47 @@ fn each_kind_of_number_has_its_text() {
     }
     let none = signed(json!({ "mappings": { "below": [[-9, -2]] } }));
     assert_eq!(field(none, &[0xFF]).1, "( <unknown> : container = -1 )");
+}
+
+/// Returns the events that meet an expression as JSON lines.
+fn selected(folder: &Path, expression: &str) -> String {
+    let expressions = vec![Expression::parse(&Source::new("where", expression)).unwrap()];
+    let selection = Selection { expressions, ..Selection::default() };
+    let mut writer = EventWriter::new(Vec::new(), EventFormat::JsonLines, selection);
+    Input::open(folder, Settings::default()).unwrap().read(&mut writer).unwrap();
+    String::from_utf8(writer.into_inner().unwrap()).unwrap()
+}
+
+#[test]
+fn numbers_of_signed_enumerations_keep_their_sign() {
+    let folder = tempfile::tempdir().unwrap();
+    // Equal labels, with and without a sign: each enumeration needs a table of its own.
+    let mappings = json!({ "mappings": { "one": [[1, 1]] } });
+    let below = json!({ "mappings": { "below": [[-9, -2]] } });
+    let members =
+        [("n", unsigned(mappings.clone())), ("f", signed(mappings)), ("g", signed(below))];
+    let fragments = [
+        json!({ "type": "data-stream-class" }),
+        json!({ "type": "event-record-class", "payload-field-class": structure(&members) }),
+    ];
+    trace(folder.path(), &fragments, &[0xFF, 0xFF, 0xFE, 1, 1, 1]);
+    let (events, _) = read(folder.path());
+    assert_eq!(events, ["n=255, f=-1, g=below", "n=one, f=one, g=1"]);
+    let first = selected(folder.path(), "f = -1");
+    assert!(first.contains(r#""args":{"n":255,"f":-1,"g":-2}"#), "{first}");
+    assert_eq!(first.matches("\"seq\"").count(), 1, "{first}");
+    assert_eq!(selected(folder.path(), "f < 0 && g < 0 && n > 0"), first);
+    assert!(!selected(folder.path(), "f > 1").contains("\"seq\""));
+    assert_eq!(selected(folder.path(), "f = \"-1\" && g = below"), first);
+    // Our own writer keeps the sign, too.
+    let copy = tempfile::tempdir().unwrap();
+    let names = ExportNames { input: "trace".to_owned(), output: "copy".to_owned() };
+    let mut input = Input::open(folder.path(), Settings::default()).unwrap();
+    ctf::CTF.write_folder(&mut input, &Options::default(), &names, copy.path()).unwrap();
+    let metadata = fs::read_to_string(copy.path().join("metadata")).unwrap();
+    assert!(metadata.contains("\"below\" = -2,"), "{metadata}");
+    let again = selected(copy.path(), "f = -1");
+    assert!(again.contains(r#""n":255,"f":-1,"g":-2"#), "{again}");
 }
 
 #[test]

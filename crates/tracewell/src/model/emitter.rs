@@ -10,7 +10,8 @@
 //! | [`Emitter::copied`] | appended to [`EventBuffer::copies`] | appended to [`EventBuffer::payloads`] |
 //!
 //! A decoder whose hot loop adds many small events first calls [`Emitter::room`]. It then adds that
-//! many events with [`Emitter::add`], which checks nothing.
+//! many events with [`Emitter::add`], which checks nothing. For events like those of
+//! [`Emitter::copied`], these functions are [`Emitter::room_for_copied`] and [`Emitter::add_copied`].
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
@@ -228,13 +229,29 @@ impl<'a> Emitter<'a> {
     #[inline]
     pub fn copied(&mut self, event: NewEvent, offset: u64) -> Flow {
         self.make_room(Shape::Copied)?;
+        self.add_copied(event, offset);
+        Flow::Continue(())
+    }
+
+    /// Makes room for events like those of [`Emitter::copied`]. Returns the number of events for
+    /// which there is room, at least 1; [`Emitter::add_copied`] adds them. The limit for the bytes
+    /// of payloads and copies is checked only here, so these must be small.
+    #[inline]
+    pub fn room_for_copied(&mut self) -> Flow<usize> {
+        self.make_room(Shape::Copied)?;
+        Flow::Continue(Self::EVENTS - self.buffer.added.len())
+    }
+
+    /// Adds an event, as [`Emitter::copied`] does, for which [`Emitter::room_for_copied`] has made
+    /// room.
+    #[inline]
+    pub fn add_copied(&mut self, event: NewEvent, offset: u64) {
         let (payload, start) = self.buffer.claimed;
         // Copies and payloads are far smaller than 4 GiB: `make_room` limits them, and a record has
         // at most 64 MiB.
         let [start, payload, end] =
             [start, payload, self.buffer.copies.len()].map(|position| position as u32);
         self.push(event, Span { start, payload, end }, offset);
-        Flow::Continue(())
     }
 
     /// Returns the span of a record in the window, after making room for it in the batch.

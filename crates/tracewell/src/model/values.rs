@@ -135,11 +135,34 @@ impl ListItem<'_> {
             Self::Open(nesting) => (9, nesting as u8, 0, &[]),
             Self::Close(nesting) => (10, nesting as u8, 0, &[]),
         };
-        let mut head = [kind, detail, 0, 0, 0, 0, 0, 0, 0, 0];
-        head[2..].copy_from_slice(&value.to_le_bytes());
-        list.extend_from_slice(&head);
-        list.extend_from_slice(bytes);
+        list.extend_from_slice(&head_of_item(kind, detail, value));
+        if !bytes.is_empty() {
+            list.extend_from_slice(bytes);
+        }
     }
+
+    /// Appends several numbers of the same kind as this one.
+    #[inline]
+    pub(crate) fn write_numbers(&self, numbers: impl Iterator<Item = u64>, list: &mut Vec<u8>) {
+        let (kind, detail) = match *self {
+            Self::Signed(_, width) => (0, width),
+            Self::Unsigned(_, width) => (1, width),
+            Self::Hex(_, width) => (2, width),
+            _ => return,
+        };
+        for number in numbers {
+            list.extend_from_slice(&head_of_item(kind, detail, number));
+        }
+    }
+}
+
+/// Returns the first bytes of an item: its kind, a detail, and its value or the length of its
+/// content.
+#[inline(always)]
+fn head_of_item(kind: u8, detail: u8, value: u64) -> [u8; 10] {
+    let mut head = [kind, detail, 0, 0, 0, 0, 0, 0, 0, 0];
+    head[2..].copy_from_slice(&value.to_le_bytes());
+    head
 }
 
 /// Iterates over the items of a list. Stops at bytes that are not an item.

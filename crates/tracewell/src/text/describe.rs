@@ -427,7 +427,10 @@ fn put_enum(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     match trace.schema.enum_name(table, value) {
         Some(name) => out.text(name),
         None => {
-            out.decimal(value);
+            match trace.schema.number_kind(ArgumentKind::Enum(table)) {
+                ArgumentKind::Signed => put_signed(out, trace, value),
+                _ => out.decimal(value),
+            }
             out.text(trace.schema.unit(table));
         }
     }

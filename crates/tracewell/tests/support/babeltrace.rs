@@ -43,7 +43,7 @@ pub(crate) enum Value {
     Float(f64),
     Text(String),
     /// The label and the number.
-    Enum(Option<String>, u64),
+    Enum(Option<String>, Box<Self>),
     /// Names are empty in a variant.
     Fields(Vec<(String, Self)>),
     List(Vec<Self>),
@@ -158,9 +158,9 @@ impl Parser<'_> {
                 let label = if self.rest.starts_with('"') { self.text() } else { None };
                 let (_, rest) = self.rest.split_once(": container = ")?;
                 self.rest = rest;
-                let Value::Number(number) = self.value()? else { return None };
+                let number = self.value()?;
                 self.take(" )")?;
-                Some(Value::Enum(label, number))
+                Some(Value::Enum(label, Box::new(number)))
             }
             '"' => self.text().map(Value::Text),
             _ => {
@@ -291,13 +291,14 @@ impl Value {
         match (self, json) {
             (Self::Enum(label, number), Json::Bool(value)) => {
                 label.as_deref() == Some(if *value { "true" } else { "false" })
-                    && *number == u64::from(*value)
+                    && **number == Self::Number(u64::from(*value))
             }
-            (Self::Number(number) | Self::Enum(_, number), Json::String(text)) => {
+            (Self::Enum(_, number), _) => number.is(json),
+            (Self::Number(number), Json::String(text)) => {
                 let digits = text.strip_prefix("0x");
                 digits.is_some_and(|digits| u64::from_str_radix(digits, 16) == Ok(*number))
             }
-            (Self::Number(number) | Self::Enum(_, number), Json::Number(_)) => {
+            (Self::Number(number), Json::Number(_)) => {
                 // Floats without a fraction are shown like whole numbers.
                 json.as_u64() == Some(*number) || json.as_f64() == Some(*number as f64)
             }

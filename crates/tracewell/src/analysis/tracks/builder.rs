@@ -230,13 +230,19 @@ impl Moments for Builder {
             meaning if asks(meaning) => {
                 let key = facts.object.and_then(|index| event.argument(index));
                 let request = Some(meaning);
-                self.contexts.asks(subject, Some(Reason { request, key, ..Reason::default() }));
+                let asked = Reason { request, key, ..Reason::default() };
+                self.contexts.asks(subject, Some(asked));
+                if event.kind().details.waits_in.is_some() {
+                    self.contexts.calls(subject, Some(asked));
+                }
             }
             Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => {}
             meaning => {
                 let waits_in = event.kind().details.waits_in;
                 if meaning == Meaning::Return || waits_in.is_some() {
-                    self.contexts.calls(subject, waits_in.map(|_| event.id()));
+                    let (request, key) = (Some(Meaning::Call), Some(u64::from(event.id())));
+                    let call = waits_in.map(|_| Reason { request, key, ..Reason::default() });
+                    self.contexts.calls(subject, call);
                 }
                 self.continues(event);
             }

@@ -16,9 +16,8 @@ struct Context {
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
-    /// Id of the event with which the context entered a call that can wait; `None` after the call
-    /// has returned.
-    call: Option<u32>,
+    /// The call in which it can wait, until the call returns.
+    call: Option<Reason>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.
     next: Option<State>,
@@ -67,28 +66,26 @@ impl Contexts {
         self.at(id).asked = asked;
     }
 
-    /// Stores the event with which a context entered a call in which it can wait. `None` means that
-    /// the context has returned from the call.
-    pub(super) fn calls(&mut self, id: ContextId, event: Option<u32>) {
-        self.at(id).call = event;
+    /// Stores the call that a context entered and in which it can wait. `None` means that the
+    /// context has returned from the call.
+    pub(super) fn calls(&mut self, id: ContextId, call: Option<Reason>) {
+        self.at(id).call = call;
     }
 
     /// Handles a report that a context stops being ready. `code` is the state that the kernel
     /// recorded.
     pub(super) fn blocks(&mut self, id: ContextId, at: Position, code: Option<u64>) {
         let context = self.at(id);
-        let (core, asked) = (context.core, context.asked.take());
-        let key = context.call.map(u64::from);
-        let within = key.map(|_| Reason { request: Some(Meaning::Call), key, ..Reason::default() });
+        let (core, asked, call) = (context.core, context.asked.take(), context.call);
         let is_announced = matches!(context.next, Some(State::Blocked(_) | State::Sleeping));
         if core.is_some() && asked.is_none() && code.is_none() && is_announced {
             // Some kernels record two events for a wait. The first event contains the reason, so
             // keep it.
             return;
         }
-        let state = match asked {
+        let state = match asked.or(call) {
             Some(Reason { request: Some(Meaning::Sleeps), .. }) => State::Sleeping,
-            asked => self.blocked(Reason { code, ..asked.or(within).unwrap_or_default() }),
+            reason => self.blocked(Reason { code, ..reason.unwrap_or_default() }),
         };
         self.leaves(id, at, core, state);
     }

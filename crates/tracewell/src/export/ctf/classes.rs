@@ -39,6 +39,17 @@ const MAX_WORDS: usize = 8;
 /// one.
 const FIRST_FREE_ID: u32 = 1 << 31;
 
+/// The numbers of an enumeration.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Word {
+    /// 32 bits.
+    Narrow,
+    /// 64 bits.
+    Wide,
+    /// 64 bits with a sign.
+    Signed,
+}
+
 /// The type of a field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Type {
@@ -49,7 +60,7 @@ pub(super) enum Type {
     /// A number in base 16, with 64 or 32 bits.
     Hex { wide: bool },
     /// A number with names from a table.
-    Enum { table: TableId, wide: bool },
+    Enum { table: TableId, word: Word },
     /// An enumeration of 8 bits.
     Bool,
     /// IEEE 754, 64 bits.
@@ -210,7 +221,15 @@ fn field_type(event: Event<'_>, index: usize, kind: ArgumentKind) -> Type {
         | ArgumentKind::Flags(_)
         | ArgumentKind::Ipv4
         | ArgumentKind::Unnamed => Type::Hex { wide },
-        ArgumentKind::Enum(table) => Type::Enum { table, wide },
+        ArgumentKind::Enum(table) => {
+            let is_signed = event.trace.schema.number_kind(kind) == ArgumentKind::Signed;
+            let word = match (is_signed, wide) {
+                (true, _) => Word::Signed,
+                (false, true) => Word::Wide,
+                (false, false) => Word::Narrow,
+            };
+            Type::Enum { table, word }
+        }
         ArgumentKind::Bool => Type::Bool,
         ArgumentKind::Float => Type::Float,
         ArgumentKind::Text => Type::Text,
@@ -227,10 +246,12 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
     for (index, argument) in args.iter().enumerate() {
         let Some(value) = event.argument(index) else { continue };
         match field_type(event, index, argument.kind) {
-            Type::Unsigned { wide } | Type::Hex { wide } | Type::Enum { wide, .. } => {
-                put_number(out, value, wide);
+            Type::Unsigned { wide } | Type::Hex { wide } => put_number(out, value, wide),
+            Type::Enum { word: Word::Narrow, .. } => put_number(out, value, false),
+            Type::Enum { word: Word::Wide, .. } => put_number(out, value, true),
+            Type::Signed | Type::Enum { word: Word::Signed, .. } => {
+                out.extend(event.trace.payload.signed(value).to_le_bytes())
             }
-            Type::Signed => out.extend(event.trace.payload.signed(value).to_le_bytes()),
             Type::Bool => out.push(u8::from(value != 0)),
             Type::Float => out.extend(value.to_le_bytes()),
             Type::Text => put_text(out, event.bytes(index)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::classes::{Class, Items, OPTIONS, Type};
+use super::classes::{Class, Items, OPTIONS, Type, Word};
 use super::names::{length_of, put_quoted};
 use super::nested::declaration;
 use super::stamps::Stamps;
@@ -117,29 +117,40 @@ fn put_stream(text: &mut String, trace: &Trace) {
 fn put_tables(text: &mut String, trace: &Trace, classes: &[Class]) {
     let mut done = BTreeSet::new();
     for (_, kind) in classes.iter().flat_map(|class| &class.fields) {
-        let Type::Enum { table, wide } = *kind else { continue };
-        let labels = labels(trace, table, wide);
-        if labels.is_empty() || !done.insert((table.number(), wide)) {
+        let Type::Enum { table, word } = *kind else { continue };
+        let labels = labels(trace, table, word);
+        if labels.is_empty() || !done.insert((table.number(), word)) {
             continue;
         }
-        put(text, format_args!("typealias enum : {} {{\n", unsigned(wide)));
+        put(text, format_args!("typealias enum : {} {{\n", word_name(word)));
         for (number, name) in labels {
             text.push('\t');
             put_quoted(text, name);
-            put(text, format_args!(" = {number},\n"));
+            match word {
+                Word::Signed => put(text, format_args!(" = {},\n", number.cast_signed())),
+                Word::Wide | Word::Narrow => put(text, format_args!(" = {number},\n")),
+            }
         }
-        put(text, format_args!("}} := {};\n\n", table_name(table, wide)));
+        put(text, format_args!("}} := {};\n\n", table_name(table, word)));
     }
 }
 
 /// Returns the numbers in a table, each with its label. Several numbers can have the same label.
-fn labels(trace: &Trace, table: TableId, wide: bool) -> Vec<(u64, &str)> {
-    let fits = |number: u64| wide || u32::try_from(number).is_ok();
+fn labels(trace: &Trace, table: TableId, word: Word) -> Vec<(u64, &str)> {
+    let fits = |number: u64| word != Word::Narrow || u32::try_from(number).is_ok();
     trace.schema.flags(table).filter(|(number, _)| fits(*number)).collect()
 }
 
-fn table_name(table: TableId, wide: bool) -> String {
-    format!("table_{}_{}", table.number(), unsigned(wide))
+fn table_name(table: TableId, word: Word) -> String {
+    format!("table_{}_{}", table.number(), word_name(word))
+}
+
+const fn word_name(word: Word) -> &'static str {
+    match word {
+        Word::Narrow => unsigned(false),
+        Word::Wide => unsigned(true),
+        Word::Signed => "i64",
+    }
 }
 
 const fn unsigned(wide: bool) -> &'static str {
@@ -168,10 +179,10 @@ fn put_field(text: &mut String, trace: &Trace, name: &str, kind: &Type) {
         Type::Unsigned { wide } => (unsigned(wide).to_owned(), None),
         Type::Hex { wide } => (if wide { "x64" } else { "x32" }.to_owned(), None),
         Type::Signed => ("i64".to_owned(), None),
-        Type::Enum { table, wide } if labels(trace, table, wide).is_empty() => {
-            (unsigned(wide).to_owned(), None)
+        Type::Enum { table, word } if labels(trace, table, word).is_empty() => {
+            (word_name(word).to_owned(), None)
         }
-        Type::Enum { table, wide } => (table_name(table, wide), None),
+        Type::Enum { table, word } => (table_name(table, word), None),
         Type::Bool => ("truth".to_owned(), None),
         Type::Float => ("f64".to_owned(), None),
         Type::Text => ("string".to_owned(), None),

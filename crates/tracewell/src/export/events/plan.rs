@@ -3,6 +3,7 @@
 use super::EventFormat;
 use super::escape::{is_special, put_text};
 use super::values::{self, Prefix};
+use crate::model::schema::Argument;
 use crate::model::{ContextId, Priority, Trace};
 use crate::text::{Literal, Reservation, TextBuffer, WideText};
 
@@ -81,10 +82,11 @@ pub(super) fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPl
     // The additional byte is for the quote after a key.
     let room = |arg: &Prefix| arg.text.len() + Reservation::NUMBER + 1;
     let room = head.len() + args.iter().map(room).sum::<usize>();
-    let more_than_digits = event
-        .args
-        .iter()
-        .any(|arg| values::is_more_than_digits(arg.kind) || is_special(format, &arg.name));
+    let is_long = |arg: &Argument| {
+        let kind = trace.schema.number_kind(arg.kind);
+        values::is_more_than_digits(kind) || is_special(format, &arg.name)
+    };
+    let more_than_digits = event.args.iter().any(is_long);
     EventPlan { head: Literal::new(head.as_bytes()), args, more_than_digits, room }
 }
 

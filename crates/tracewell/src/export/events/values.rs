@@ -65,7 +65,7 @@ fn put_value(
 ) {
     // `bytes` is empty if the argument is a number.
     let bytes = event.bytes(index);
-    match kind {
+    match event.trace.schema.number_kind(kind) {
         ArgumentKind::Text => quoted(out, format, |out| put_recorded(out, bytes)),
         ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
         ArgumentKind::List => {

@@ -8,11 +8,10 @@ use super::classes::Value;
 use super::clocks::Common;
 use super::events::Maker;
 use super::layout::{EventLayout, Layout, packet_arguments};
-use super::merge::Merge;
 use super::packets::hyphenated;
 use super::position::Bits;
 use super::program::State;
-use super::reader::{Reader, StreamKey};
+use super::reader::{Reader, StreamKey, next_stamp};
 use super::row::{PacketRow, Row};
 use super::stream::{Gap, GapKind, Next, Stream};
 use super::who::Threads;
@@ -130,8 +129,9 @@ impl Rows {
         if let (false, Some(context)) = (event.packet.is_empty(), self.contexts.get_mut(index)) {
             context.put(stream, layout, event, &mut row);
         }
-        let processor = stream.packet.as_ref().and_then(|packet| packet.numbers.cpu);
-        let cpu = known.who.cpu(&row, processor);
+        let packet = stream.packet.as_ref();
+        let processor = packet.filter(|packet| packet.numbers.cpu.is_some());
+        let cpu = known.who.cpu(&row, processor.map(|packet| packet.processor));
         let context = self.threads.context(&known.who, cpu, &row, out.trace);
         row.finish(event.has_rest);
         Some((cpu, context))
@@ -156,9 +156,8 @@ impl<'a> Decoding<'a> {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };
             match stream.next {
                 Next::Event => {
-                    if self.events(index, out)? {
-                        continue;
-                    }
+                    self.events(out)?;
+                    continue;
                 }
                 Next::Gap => {
                     if let Some(gap) = stream.take_gap() {
@@ -173,53 +172,60 @@ impl<'a> Decoding<'a> {
         out.flush()
     }
 
-    /// Delivers the next event of a stream, and further events of the same packet while they are
-    /// the earliest ones. Returns true if it has read the header of the next event.
-    #[inline]
-    fn events(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow<bool> {
-        let Self { reader, rows, .. } = self;
-        let Some((layout, stream, order)) = reader.stream(index) else {
-            return Flow::Continue(false);
-        };
-        let (Some(class), Some(packet)) = (layout.streams.get(stream.class), &stream.packet) else {
-            return Flow::Continue(false);
-        };
-        let processor = packet.numbers.cpu;
-        let processor = processor.map_or(0, |cpu| u16::try_from(cpu).unwrap_or(u16::MAX));
-        let offset = packet.offset;
-        let second = order.second();
-        loop {
-            let Some(event) = class.events.get(stream.event) else {
-                return Flow::Continue(false);
+    /// Delivers events while events are the earliest elements.
+    fn events(&mut self, out: &mut Emitter<'_>) -> Flow {
+        let Self { reader: Reader { layouts, streams, timings, merge, .. }, rows, .. } = self;
+        // The number of events that the batch has room for.
+        let mut room = 0;
+        'streams: while let Some((index, first)) = merge.first() {
+            let Some(stream) = streams.get_mut(index).filter(|stream| stream.next == Next::Event)
+            else {
+                break;
             };
-            let known = &event.known;
-            let (cpu, context) = if let Some(plain) = &event.plain {
-                let payloads = &mut out.buffer.payloads;
-                let start = payloads.len();
-                if let Err(fault) = plain.read(&mut stream.bits, payloads) {
-                    stream.lose_body(fault);
-                    return Flow::Continue(false);
+            let mut stamp = first;
+            let layout = layouts.get(stream.layout);
+            let class = layout.and_then(|layout| layout.streams.get(stream.class));
+            if let (Some(layout), Some(class), Some(packet)) = (layout, class, &stream.packet) {
+                let (processor, offset) = (packet.processor, packet.offset);
+                while let Some(event) = class.events.get(stream.event) {
+                    if room == 0 {
+                        room = out.room_for_copied()?;
+                    }
+                    let known = &event.known;
+                    let (cpu, context) = if let Some(plain) = &event.plain {
+                        let payloads = &mut out.buffer.payloads;
+                        let start = payloads.len();
+                        if let Err(fault) = plain.read(&mut stream.bits, payloads) {
+                            stream.lose_body(fault);
+                            break;
+                        }
+                        room -= 1;
+                        let row = (payloads.as_slice(), start);
+                        (processor, rows.threads.of_recorder(&known.who, processor, row, out.trace))
+                    } else {
+                        let added = rows.add(index, (layout, event), stream, out);
+                        let Some(added) = added else { break };
+                        // The row may be large, so have the number of bytes checked.
+                        room = 0;
+                        added
+                    };
+                    stream.note_interrupt(known.who.is_interrupt);
+                    let ticks = out.ticks(stamp);
+                    let new =
+                        NewEvent { ticks, cpu, context, id: known.id, priority: Priority::NONE };
+                    out.add_copied(new, offset + stream.event_at / 8);
+                    if !stream.advance_quickly(class) {
+                        break;
+                    }
+                    stamp = stream.timing.stamp(stream.time);
+                    if !merge.replace_first(Some(stamp)) {
+                        continue 'streams;
+                    }
                 }
-                let row = payloads.get(start..).unwrap_or_default();
-                (processor, rows.threads.of_recorder(&known.who, processor, row, out.trace))
-            } else {
-                let added = rows.add(index, (layout, event), stream, out);
-                let Some(added) = added else { return Flow::Continue(false) };
-                added
-            };
-            stream.note_interrupt(known.who.is_interrupt);
-            let ticks = out.ticks(stream.stamp());
-            let new = NewEvent { ticks, cpu, context, id: known.id, priority: Priority::NONE };
-            out.copied(new, offset + stream.event_at / 8)?;
-            if !stream.advance_quickly(class) {
-                return Flow::Continue(false);
             }
-            let stamp = stream.stamp();
-            if !Merge::is_first(stamp, index, second) {
-                order.replace_first(Some(stamp));
-                return Flow::Continue(true);
-            }
+            merge.replace_first(next_stamp(stream, layouts, timings));
         }
+        Flow::Continue(())
     }
 
     /// Reports a gap as a loss, a diagnostic, or both.

@@ -26,12 +26,15 @@ const MAX_NAMED: i128 = 1 << 12;
 /// The arguments of an event.
 type Arguments = Vec<Field>;
 
+/// The numbers and names of a table, and true if the numbers have a sign.
+type TableKey = (Vec<(u64, String)>, bool);
+
 /// The event types and tables so far.
 #[derive(Debug, Default)]
 pub(super) struct Maker {
     system: System,
     ids: HashMap<(String, Arguments), u32, RandomState>,
-    tables: HashMap<Vec<(u64, String)>, TableId, RandomState>,
+    tables: HashMap<TableKey, TableId, RandomState>,
     next: u32,
 }
 
@@ -169,11 +172,16 @@ impl Maker {
             (mapping.low..=mapping.high).map(move |value| (value as u64, label.clone()))
         });
         let names: Vec<_> = names.collect();
-        if let Some(table) = self.tables.get(&names) {
+        let key = (names, integer.kind == IntegerKind::Signed);
+        if let Some(table) = self.tables.get(&key) {
             return Some(*table);
         }
-        let table = schema.add_table("enumeration", names.clone())?;
-        self.tables.insert(names, table);
+        let names = key.0.iter().cloned();
+        let table = match key.1 {
+            true => schema.add_signed_table("enumeration", names)?,
+            false => schema.add_table("enumeration", names)?,
+        };
+        self.tables.insert(key, table);
         Some(table)
     }
 }

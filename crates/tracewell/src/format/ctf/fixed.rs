@@ -60,6 +60,11 @@ impl FixedNumber {
         self.order
     }
 
+    /// The bit of the sign, or 0 if the number has none.
+    pub(super) const fn sign(&self) -> u64 {
+        self.sign
+    }
+
     pub(super) const fn is_unsigned(&self) -> bool {
         self.sign == 0
     }
@@ -67,18 +72,12 @@ impl FixedNumber {
     /// Returns the number. Bits beyond the end of `bytes` are 0.
     #[inline]
     pub(super) fn read(&self, bytes: &[u8]) -> u64 {
-        self.read_in(self.order, bytes)
-    }
-
-    /// Returns the number, whose byte order the caller knows.
-    #[inline(always)]
-    pub(super) fn read_in(&self, order: ByteOrder, bytes: &[u8]) -> u64 {
         let from = self.offset as usize;
         let word = match bytes.get(from..from + 8).and_then(|word| word.first_chunk()) {
             Some(word) => *word,
             None => padded(bytes.get(from..).unwrap_or_default()),
         };
-        let word = match order {
+        let word = match self.order {
             ByteOrder::Little => u64::from_le_bytes(word),
             ByteOrder::Big => u64::from_be_bytes(word),
         };

@@ -1,17 +1,23 @@
 //! Finds the stream with the earliest element.
 //!
-//! A binary heap contains the time of the next element of each stream. Unlike in the heap of the
-//! standard library, the first entry can change its time without leaving the heap. This takes two
-//! comparisons if the stream remains the first. An entry is one number, so that a comparison
-//! needs no branch for equal times.
+//! A tournament tree contains the time of the next element of each stream. Each inner node stores
+//! the loser of its match, so that a new time of the winner needs one comparison at each level. A
+//! stream whose next element precedes the runner-up needs only one comparison in all. An entry is
+//! one number, so that a comparison needs no branch for equal times.
 
 /// The streams in order of time. Streams with equal times are in the order of their indices.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    /// The entries of the streams. An entry is never later than its two children. For an entry at
-    /// position `n`, they are at positions `2n + 1` and `2n + 2`.
-    heap: Vec<u128>,
+    /// The winner, then the loser at each inner node. The children of node `n` are `2n` and `2n +
+    /// 1`; with `s` streams, the numbers from `s` on stand for the streams. An entry is
+    /// [`ENDED`] if the stream has ended.
+    entries: Vec<u128>,
+    /// An entry that is not later than the second one; 0 if the second one is not known.
+    second: u128,
 }
+
+/// The entry of a stream without further elements.
+const ENDED: u128 = u128::MAX;
 
 /// Returns an entry: the time in the high half, the index of the stream in the low half.
 #[inline]
@@ -20,72 +26,77 @@ const fn entry(time: u64, index: usize) -> u128 {
 }
 
 impl Merge {
-    /// Adds a stream.
-    pub(super) fn add(&mut self, time: u64, index: usize) {
-        let mut at = self.heap.len();
-        self.heap.push(entry(time, index));
-        while at > 0 && self.heap[at] < self.heap[(at - 1) / 2] {
-            self.heap.swap(at, (at - 1) / 2);
-            at = (at - 1) / 2;
+    /// Creates the tree from the time of each stream's next element; `None` if a stream has none.
+    pub(super) fn new(times: impl ExactSizeIterator<Item = Option<u64>>) -> Self {
+        let streams = times.len();
+        let of = |(index, time): (usize, Option<u64>)| time.map_or(ENDED, |at| entry(at, index));
+        // The winners of all matches. The first two entries exist even without streams.
+        let mut winners = vec![ENDED; streams.max(1)];
+        winners.extend(times.enumerate().map(of));
+        winners.resize(2 * streams.max(1), ENDED);
+        let mut entries = vec![ENDED; streams.max(1)];
+        for node in (1..streams).rev() {
+            let (left, right) = (winners[2 * node], winners[2 * node + 1]);
+            winners[node] = left.min(right);
+            entries[node] = left.max(right);
         }
+        entries[0] = winners[1];
+        Self { entries, second: 0 }
     }
 
-    /// Returns the index of the stream with the earliest element, or `None` if there are no
-    /// streams.
+    /// Returns the index of the stream with the earliest element and the time of this element, or
+    /// `None` if there are no elements.
     #[inline]
-    pub(super) fn first(&self) -> Option<usize> {
-        self.heap.first().map(|entry| *entry as usize)
-    }
-
-    /// Returns true if a stream with an element at this time would still be the first one. `second`
-    /// is the result of [`Merge::second`].
-    #[inline]
-    pub(super) const fn is_first(time: u64, index: usize, second: u128) -> bool {
-        entry(time, index) < second
-    }
-
-    /// Returns the entry that follows the first one.
-    #[inline]
-    pub(super) fn second(&self) -> u128 {
-        let child = |at| self.heap.get(at).copied().unwrap_or(u128::MAX);
-        child(1).min(child(2))
+    pub(super) fn first(&self) -> Option<(usize, u64)> {
+        let first = self.entries.first().copied().filter(|first| *first != ENDED)?;
+        Some((first as usize, (first >> 64) as u64))
     }
 
     /// Sets the time of the first stream's next element, or removes the stream if it has ended.
-    #[inline]
-    pub(super) fn replace_first(&mut self, time: Option<u64>) {
-        match time {
-            Some(time) => {
-                if let Some(first) = self.heap.first_mut() {
-                    *first = entry(time, *first as usize);
-                }
-            }
-            None if self.heap.is_empty() => {}
-            None => {
-                self.heap.swap_remove(0);
-            }
+    /// Returns true if the stream is still the first one.
+    #[inline(always)]
+    pub(super) fn replace_first(&mut self, time: Option<u64>) -> bool {
+        let Some(first) = self.entries.first_mut() else { return false };
+        let index = *first as usize;
+        let new = time.map_or(ENDED, |time| entry(time, index));
+        if new < self.second {
+            *first = new;
+            return true;
         }
-        self.sink_first();
+        self.play(index, new)
     }
 
-    /// Moves the first entry to its place. Earlier children move up, until neither child is
-    /// earlier.
+    /// Plays the matches of a stream again.
     #[inline]
-    fn sink_first(&mut self) {
-        let heap = &mut *self.heap;
-        let Some(moved) = heap.first().copied() else { return };
-        let mut at = 0;
-        while let Some(left) = heap.get(2 * at + 1) {
-            let right = heap.get(2 * at + 2).copied().unwrap_or(u128::MAX);
-            let next = 2 * at + 1 + usize::from(right < *left);
-            let earliest = right.min(*left);
-            if moved < earliest {
-                break;
-            }
-            heap[at] = earliest;
-            at = next;
+    fn play(&mut self, index: usize, new: u128) -> bool {
+        let entries = &mut *self.entries;
+        let (mut winner, mut node) = (new, (entries.len() + index) / 2);
+        while node > 0
+            && let Some(place) = entries.get_mut(node)
+        {
+            // The outcome cannot be predicted, so this must not become a branch.
+            let other = *place;
+            let is_later = other < winner;
+            *place = if is_later { winner } else { other };
+            winner = if is_later { other } else { winner };
+            node /= 2;
         }
-        heap[at] = moved;
+        if let Some(first) = entries.first_mut() {
+            *first = winner;
+        }
+        let is_first = winner as usize == index;
+        self.second = if is_first { self.second(index) } else { 0 };
+        is_first
+    }
+
+    /// Returns the entry that follows that of the first stream.
+    fn second(&self, first: usize) -> u128 {
+        let (mut second, mut node) = (ENDED, (self.entries.len() + first) / 2);
+        while node > 0 {
+            second = second.min(self.entries.get(node).copied().unwrap_or(ENDED));
+            node /= 2;
+        }
+        second
     }
 }
 
@@ -111,22 +122,16 @@ mod tests {
             .flat_map(|(index, times)| times.iter().map(move |time| (*time, index)))
             .collect();
         expected.sort_unstable();
-        let (mut merge, mut positions) = (Merge::default(), vec![0; streams.len()]);
-        for (index, times) in streams.iter().enumerate() {
-            if let Some(time) = times.first() {
-                merge.add(*time, index);
-            }
-        }
+        let first = streams.iter().map(|times| times.first().copied());
+        let (mut merge, mut positions) = (Merge::new(first), vec![0; streams.len()]);
         let mut found = Vec::new();
-        while let Some(index) = merge.first() {
-            found.push((streams[index][positions[index]], index));
+        while let Some((index, time)) = merge.first() {
+            assert_eq!(time, streams[index][positions[index]]);
+            found.push((time, index));
             positions[index] += 1;
-            let next = streams[index].get(positions[index]).copied();
-            let second = merge.second();
-            merge.replace_first(next);
-            if let Some(next) = next {
-                assert_eq!(Merge::is_first(next, index, second), merge.first() == Some(index));
-            }
+            let is_first = merge.replace_first(streams[index].get(positions[index]).copied());
+            let first = merge.first().map(|(index, _)| index);
+            assert_eq!(is_first, first == Some(index));
         }
         assert_eq!(found, expected);
     }

@@ -4,6 +4,7 @@ use super::classes::{Class, Role};
 use super::layout::Layout;
 use super::position::{Bits, Fault, FaultKind};
 use super::program::{Nothing, PacketNumbers, State};
+use super::who::processor;
 
 /// The magic number of packets.
 const MAGIC: u64 = 0xC1FC_1FC1;
@@ -27,6 +28,8 @@ pub(super) struct Packet<'a> {
     pub(super) body: u64,
     /// End of the events, in bits.
     pub(super) end: u64,
+    /// The processor; 0 if it is not known.
+    pub(super) processor: u16,
     pub(super) numbers: PacketNumbers,
 }
 
@@ -129,8 +132,18 @@ pub(super) fn read<'a>(
         );
         return Err(PacketFault::incomplete(message));
     };
-    let (body, size) = (bits.at, bytes.len());
-    Ok(Packet { bytes, size, offset, class, other_trace, context, body, end: content, numbers })
+    Ok(Packet {
+        bytes,
+        size: bytes.len(),
+        offset,
+        class,
+        other_trace,
+        context,
+        body: bits.at,
+        end: content,
+        processor: processor(numbers.cpu),
+        numbers,
+    })
 }
 
 /// Returns the identifier of the trace and the identifier's offset in a packet, if the identifier

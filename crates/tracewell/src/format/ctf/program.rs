@@ -67,12 +67,10 @@ pub(super) trait Output {
     fn open(&mut self, field: &Field, shape: Shape);
     /// Ends a field that contains fields.
     fn close(&mut self, shape: Shape);
-    /// Receives the elements of an array of numbers. Each has `step` bytes.
+    /// Receives the elements of an array of numbers.
     #[inline]
-    fn numbers(&mut self, field: &Field, number: FixedNumber, bytes: &[u8], step: u8) {
-        for bytes in bytes.chunks_exact(usize::from(step.max(1))) {
-            self.number(field, number.read(bytes));
-        }
+    fn numbers(&mut self, field: &Field, elements: Elements<'_>) {
+        elements.for_each(|value| self.number(field, value));
     }
     /// Receives a run of numbers; the run begins at the start of `bytes`. `fields` contains the
     /// fields of these numbers, and `present` has a bit for each of their slots.
@@ -84,6 +82,30 @@ pub(super) trait Output {
                 self.number(field, number.number.read(bytes));
             }
         }
+    }
+}
+
+/// The elements of an array of numbers at equal distances.
+#[derive(Clone, Debug)]
+pub(super) struct Elements<'b> {
+    number: FixedNumber,
+    /// The bytes from the next element on. They extend beyond the array if the packet does.
+    bytes: &'b [u8],
+    /// Number of bytes of an element.
+    step: usize,
+    /// Number of elements that follow.
+    rest: u64,
+}
+
+impl Iterator for Elements<'_> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        self.rest = self.rest.checked_sub(1)?;
+        let value = self.number.read(self.bytes);
+        self.bytes = self.bytes.get(self.step..).unwrap_or_default();
+        Some(value)
     }
 }
 
@@ -418,8 +440,10 @@ impl Program {
                 Op::Numbers { field, length, mask, number, step } => {
                     bits.align(mask)?;
                     let length = count(length, state, bits)?;
-                    let bytes = bits.take(length.saturating_mul(u64::from(step)))?;
-                    self.put(field, |field| out.numbers(field, number, bytes, step));
+                    let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+                    bits.take(length.saturating_mul(u64::from(step)))?;
+                    let elements = Elements { number, bytes, step: step.into(), rest: length };
+                    self.put(field, |field| out.numbers(field, elements));
                 }
                 Op::Bytes { field, bits: length, order, is_signed } => {
                     last = bits.bytes(length, order)?;

@@ -23,8 +23,8 @@ pub(super) struct Reader<'a> {
     pub(super) layouts: Vec<Layout>,
     pub(super) streams: Vec<Stream<'a>>,
     pub(super) common: Common,
-    timings: Vec<Vec<Timing>>,
-    merge: Merge,
+    pub(super) timings: Vec<Vec<Timing>>,
+    pub(super) merge: Merge,
     /// Warnings about the metadata, each with the index of the file and the message.
     pub(super) warnings: Vec<(usize, String)>,
 }
@@ -71,52 +71,38 @@ impl<'a> Reader<'a> {
         let timings = timings(&layouts, &common);
         let merge = Merge::default();
         let mut reader = Self { layouts, streams, common, timings, merge, warnings };
-        for index in 0..reader.streams.len() {
-            let stamp = match reader.streams.get(index).map(|stream| (stream.next, stream.stamp()))
-            {
-                Some((Next::Event | Next::Gap, stamp)) => Some(stamp),
-                _ => reader.read(index),
-            };
-            if let Some(stamp) = stamp {
-                reader.merge.add(stamp, index);
-            }
-        }
+        let Self { layouts, streams, timings, .. } = &mut reader;
+        let stamps = streams.iter_mut().map(|stream| match stream.next {
+            Next::Event | Next::Gap => Some(stream.stamp()),
+            Next::Wait | Next::End => next_stamp(stream, layouts, timings),
+        });
+        reader.merge = Merge::new(stamps);
         reader
     }
 
     /// Returns the index of the stream with the earliest element. The caller takes the element,
     /// then calls [`Reader::advance`].
-    #[inline]
     pub(super) fn earliest(&self) -> Option<usize> {
-        self.merge.first()
-    }
-
-    /// Returns the layout of a stream's current packet, the stream, and the order of all streams.
-    #[inline]
-    pub(super) fn stream(
-        &mut self,
-        index: usize,
-    ) -> Option<(&Layout, &mut Stream<'a>, &mut Merge)> {
-        let stream = self.streams.get_mut(index)?;
-        Some((self.layouts.get(stream.layout)?, stream, &mut self.merge))
+        self.merge.first().map(|(index, _)| index)
     }
 
     /// Reads the next element of the stream with the earliest element.
-    #[inline]
     pub(super) fn advance(&mut self) {
-        if let Some(index) = self.merge.first() {
-            let stamp = self.read(index);
-            self.merge.replace_first(stamp);
-        }
+        let Self { layouts, streams, timings, merge, .. } = self;
+        let first = merge.first().and_then(|(index, _)| streams.get_mut(index));
+        let Some(stream) = first else { return };
+        merge.replace_first(next_stamp(stream, layouts, timings));
     }
+}
 
-    #[inline]
-    fn read(&mut self, index: usize) -> Option<u64> {
-        let Self { layouts, streams, timings, .. } = self;
-        let stream = streams.get_mut(index)?;
-        stream.advance(layouts, |layout, class| timing(timings, layout, class));
-        (stream.next != Next::End).then(|| stream.stamp())
-    }
+/// Reads the next element of a stream. Returns its stamp, or `None` if the stream has ended.
+pub(super) fn next_stamp(
+    stream: &mut Stream<'_>,
+    layouts: &[Layout],
+    timings: &[Vec<Timing>],
+) -> Option<u64> {
+    stream.advance(layouts, |layout, class| timing(timings, layout, class));
+    (stream.next != Next::End).then(|| stream.stamp())
 }
 
 /// Returns the state before the first packet of a stream.

@@ -6,9 +6,12 @@
 use std::sync::Arc;
 
 use super::classes::{Encoding, Integer, IntegerKind};
-use super::fixed::{FixedNumber, SlotNumber};
-use super::program::{Field, Output, Place, Shape};
+use super::fixed::SlotNumber;
+use super::program::{Elements, Field, Output, Place, Shape};
 use crate::model::values::{self, HEAD, ListItem, Nesting};
+
+/// Number of bytes of the slots and the head of a short row.
+const SHORT: usize = 64;
 
 /// The row of the current event, at the end of the payloads of a batch.
 #[derive(Debug)]
@@ -40,7 +43,10 @@ impl<'o> Row<'o> {
     #[inline]
     pub(super) fn begin(out: &'o mut Vec<u8>, slots: u8, rest: &'o mut Vec<u8>) -> Self {
         let start = out.len();
-        out.resize(start + HEAD + 8 * usize::from(slots), 0);
+        let end = start + HEAD + 8 * usize::from(slots);
+        // Most rows are short. Their zeros need no call.
+        out.extend_from_slice(&[0; SHORT]);
+        out.resize(end, 0);
         rest.clear();
         let nested = Nested { rest, depth: 0, in_rest: false, is_absent: false };
         Self { out, start, present: 0, slots, nested, open: None }
@@ -61,8 +67,8 @@ impl<'o> Row<'o> {
             place.copy_from_slice(&head);
         }
         let length = self.out.len() - self.start;
-        let padded = self.start + length.next_multiple_of(8);
-        self.out.resize(padded, 0);
+        self.out.extend_from_slice(&[0; 8]);
+        self.out.truncate(self.start + length.next_multiple_of(8));
     }
 
     /// Removes the row from the payloads.
@@ -142,15 +148,14 @@ impl Output for Row<'_> {
     }
 
     #[inline]
-    fn numbers(&mut self, field: &Field, number: FixedNumber, bytes: &[u8], step: u8) {
+    fn numbers(&mut self, field: &Field, elements: Elements<'_>) {
         if field.place != Place::Element {
             return;
         }
         let out = if self.nested.in_rest { &mut *self.nested.rest } else { &mut *self.out };
-        for bytes in bytes.chunks_exact(usize::from(step.max(1))) {
-            item(field.integer.as_ref(), number.read(bytes)).write(out);
-        }
-        self.nested.is_absent &= bytes.is_empty();
+        let before = out.len();
+        item(field.integer.as_ref(), 0).write_numbers(elements, out);
+        self.nested.is_absent &= out.len() == before;
     }
 
     #[inline]

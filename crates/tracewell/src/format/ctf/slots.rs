@@ -10,7 +10,13 @@ use tracewell_wire::ByteOrder;
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
-use crate::model::values::{self, HEAD};
+use crate::model::values;
+
+/// Number of bytes in which the numbers of a quick event begin.
+const REACH: usize = 64;
+
+/// Number of bytes that a quick event is read from. They can extend beyond the event.
+const WINDOW: usize = REACH + 8;
 
 /// The usual event: its program is one run, which fills all slots of the row.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,10 +27,38 @@ pub(super) struct PlainEvent {
     bits: u64,
     /// The numbers in the order of their slots.
     numbers: Vec<FixedNumber>,
-    /// True if all numbers are little-endian.
-    is_little: bool,
+    /// The same numbers, if a window contains all of them and they are little-endian; otherwise
+    /// empty.
+    near: Vec<NearNumber>,
     /// The first word of the row.
     head: u64,
+}
+
+/// A little-endian number in the window of a quick event. See [`FixedNumber`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct NearNumber {
+    mask: u64,
+    sign: u64,
+    offset: u8,
+    shift: u8,
+}
+
+impl NearNumber {
+    /// Returns the number in this form, or `None` if it has another form.
+    fn new(number: &FixedNumber) -> Option<Self> {
+        let offset = u8::try_from(number.offset()).ok().filter(|at| usize::from(*at) < REACH)?;
+        let (mask, sign, shift) = (number.mask(), number.sign(), number.shift());
+        (number.order() == ByteOrder::Little).then_some(Self { mask, sign, offset, shift })
+    }
+
+    #[inline(always)]
+    fn read(self, window: &[u8; WINDOW]) -> u64 {
+        // The offset is less than `REACH`. The remainder makes this known to the compiler.
+        let at = usize::from(self.offset) % REACH;
+        let word = window.get(at..at + 8).and_then(|word| word.first_chunk()).unwrap_or(&[0; 8]);
+        let value = u64::from_le_bytes(*word) >> (self.shift & 63) & self.mask;
+        (value ^ self.sign).wrapping_sub(self.sign)
+    }
 }
 
 impl PlainEvent {
@@ -36,9 +70,10 @@ impl PlainEvent {
         numbers.sort_by_key(|number| number.slot);
         let is_whole = numbers.iter().map(|number| number.slot).eq(0..slots);
         let numbers: Vec<_> = numbers.into_iter().map(|number| number.number).collect();
-        let is_little = numbers.iter().all(|number| number.order() == ByteOrder::Little);
+        let near: Option<_> = numbers.iter().map(NearNumber::new).collect();
+        let near = near.unwrap_or_default();
         let head = values::head(((1_u64 << slots) - 1) as u32, u32::from(slots));
-        is_whole.then_some(Self { mask, bits: u64::from(bits), numbers, is_little, head })
+        is_whole.then_some(Self { mask, bits: u64::from(bits), numbers, near, head })
     }
 
     /// Appends the row of an event to `out`, exactly as the program would.
@@ -46,42 +81,54 @@ impl PlainEvent {
     /// # Errors
     /// Returns an error if the event extends beyond the content of the packet. In this case, `out`
     /// does not change.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&self, bits: &mut Bits<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
         bits.align(self.mask)?;
         let after = bits.after(self.bits)?;
         let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
         bits.at = after;
-        match (self.is_little, self.numbers.len()) {
-            (true, 1) => self.put::<1>(bytes, out),
-            (true, 2) => self.put::<2>(bytes, out),
-            (true, 3) => self.put::<3>(bytes, out),
-            (true, 4) => self.put::<4>(bytes, out),
-            (true, 5) => self.put::<5>(bytes, out),
-            (true, 6) => self.put::<6>(bytes, out),
-            (true, 7) => self.put::<7>(bytes, out),
-            (true, 8) => self.put::<8>(bytes, out),
-            _ => {
-                out.extend_from_slice(&self.head.to_le_bytes());
-                for number in &self.numbers {
-                    out.extend_from_slice(&number.read(bytes).to_le_bytes());
-                }
-            }
+        let Some(window) = bytes.first_chunk() else {
+            self.put_any(bytes, out);
+            return Ok(());
+        };
+        match self.near.len() {
+            1 => self.put::<1, 2>(window, out),
+            2 => self.put::<2, 3>(window, out),
+            3 => self.put::<3, 4>(window, out),
+            4 => self.put::<4, 5>(window, out),
+            5 => self.put::<5, 6>(window, out),
+            6 => self.put::<6, 7>(window, out),
+            7 => self.put::<7, 8>(window, out),
+            8 => self.put::<8, 9>(window, out),
+            _ => self.put_any(bytes, out),
         }
         Ok(())
     }
 
-    /// Appends a row of `SLOTS` little-endian numbers. The number of slots is known to the
+    /// Appends a row of any numbers.
+    #[inline(never)]
+    fn put_any(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.head.to_le_bytes());
+        for number in &self.numbers {
+            out.extend_from_slice(&number.read(bytes).to_le_bytes());
+        }
+    }
+
+    /// Appends a row of `SLOTS` numbers, which has `WORDS` words. Both numbers are known to the
     /// compiler, so that the row needs no loop.
     #[inline(always)]
-    fn put<const SLOTS: usize>(&self, bytes: &[u8], out: &mut Vec<u8>) {
-        let Some(numbers) = self.numbers.first_chunk::<SLOTS>() else { return };
-        let slots = std::array::from_fn::<_, SLOTS, _>(|slot| {
-            numbers[slot].read_in(ByteOrder::Little, bytes).to_le_bytes()
-        });
-        out.reserve(HEAD + 8 * SLOTS);
-        out.extend_from_slice(&self.head.to_le_bytes());
-        out.extend_from_slice(slots.as_flattened());
+    fn put<const SLOTS: usize, const WORDS: usize>(
+        &self,
+        window: &[u8; WINDOW],
+        out: &mut Vec<u8>,
+    ) {
+        let Some(numbers) = self.near.first_chunk::<SLOTS>() else { return };
+        let mut row = [self.head.to_le_bytes(); WORDS];
+        let slots = row.split_first_mut().map(|(_, slots)| slots).unwrap_or_default();
+        for (slot, number) in slots.iter_mut().zip(numbers) {
+            *slot = number.read(window).to_le_bytes();
+        }
+        out.extend_from_slice(row.as_flattened());
     }
 }
 

@@ -156,10 +156,14 @@ impl Who {
     /// Returns the processor of an event whose row was written: the processor of its packet, or the
     /// one that the event specifies.
     #[inline]
-    pub(super) fn cpu(&self, row: &Row<'_>, packet: Option<u64>) -> u16 {
-        let own = self.cpu.and_then(|slot| row.number_in(slot));
-        packet.or(own).map_or(0, |cpu| u16::try_from(cpu).unwrap_or(u16::MAX))
+    pub(super) fn cpu(&self, row: &Row<'_>, packet: Option<u16>) -> u16 {
+        packet.unwrap_or_else(|| processor(self.cpu.and_then(|slot| row.number_in(slot))))
     }
+}
+
+/// Returns the processor with this number, or processor 0 if the number is not known.
+pub(super) fn processor(number: Option<u64>) -> u16 {
+    number.map_or(0, |number| u16::try_from(number).unwrap_or(u16::MAX))
 }
 
 /// The contexts that are running on a processor.
@@ -212,19 +216,18 @@ impl Threads {
         context
     }
 
-    /// Returns the context of an event with this row. The caller has checked that [`Who::is_plain`]
+    /// Returns the context of an event with the row that begins at `start`. The caller has checked that [`Who::is_plain`]
     /// returns true for the event.
     #[inline]
     pub(super) fn of_recorder(
         &mut self,
         who: &Who,
         cpu: u16,
-        row: &[u8],
+        (rows, start): (&[u8], usize),
         trace: &mut Trace,
     ) -> ContextId {
         let recorder = who.recorder.and_then(|(slot, _)| {
-            let at = HEAD + 8 * usize::from(slot);
-            let number = row.get(at..at + 8)?.first_chunk()?;
+            let number = rows.get(start + HEAD + 8 * usize::from(slot)..)?.first_chunk()?;
             Some(self.numbered(
                 u64::from_le_bytes(*number),
                 cpu,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::Schema;
 use super::file::Names;
+use super::{ArgumentKind, Schema};
 
 /// A table of names for numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -22,6 +22,8 @@ impl TableId {
 pub(super) struct Table {
     pub(super) name: String,
     pub(super) is_flags: bool,
+    /// True if the numbers have a sign.
+    is_signed: bool,
     /// Numbers and names in the order of their definitions.
     names: Vec<(u64, String)>,
     /// Positions in `names`, by number.
@@ -34,7 +36,8 @@ impl Table {
         // If a number has several names, the first one is valid.
         let numbers = table.names.iter().enumerate().rev();
         let positions = numbers.map(|(position, (number, _))| (*number, position)).collect();
-        Self { name, is_flags, names: table.names, positions, unit: table.unit }
+        let Names { names, unit } = table;
+        Self { name, is_flags, is_signed: false, names, positions, unit }
     }
 
     pub(super) fn add_names(&mut self, names: impl Iterator<Item = (u64, String)>) {
@@ -97,6 +100,38 @@ impl Schema {
         let names = Names { names: names.into_iter().collect(), unit: String::new() };
         self.tables.push(Table::new(name.to_owned(), false, names));
         Some(id)
+    }
+
+    /// Adds a table like [`Schema::add_table`], for numbers in two's complement of 64 bits.
+    ///
+    /// ```
+    /// use tracewell::model::schema::{ArgumentKind, Schema};
+    ///
+    /// let mut schema = Schema::parse("", "mine.toml").unwrap();
+    /// let names = [(-1_i64 as u64, "none".to_owned())];
+    /// let table = schema.add_signed_table("index", names).unwrap();
+    /// assert_eq!(schema.number_kind(ArgumentKind::Enum(table)), ArgumentKind::Signed);
+    /// ```
+    pub fn add_signed_table(
+        &mut self,
+        name: &str,
+        names: impl IntoIterator<Item = (u64, String)>,
+    ) -> Option<TableId> {
+        let id = self.add_table(name, names)?;
+        if let Some(table) = self.tables.last_mut() {
+            table.is_signed = true;
+        }
+        Some(id)
+    }
+
+    /// Returns the type of an argument's number without its name: `Signed` or `Unsigned` for an
+    /// enumeration, and the type itself for any other argument.
+    pub fn number_kind(&self, kind: ArgumentKind) -> ArgumentKind {
+        let ArgumentKind::Enum(table) = kind else { return kind };
+        match self.tables.get(usize::from(table.0)) {
+            Some(table) if table.is_signed => ArgumentKind::Signed,
+            _ => ArgumentKind::Unsigned,
+        }
     }
 
     /// For a number that has no name in the table, returns the text to print after it, such as `

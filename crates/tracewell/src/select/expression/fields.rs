@@ -217,7 +217,8 @@ fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
     let trace = event.trace;
     let raw = event.argument(index)?;
     let kind = event.kind().args.get(index).map(|argument| argument.kind);
-    let (number, key) = match kind.unwrap_or(ArgumentKind::Unnamed) {
+    let kind = trace.schema.number_kind(kind.unwrap_or(ArgumentKind::Unnamed));
+    let (number, key) = match kind {
         ArgumentKind::Text
         | ArgumentKind::Bytes
         | ArgumentKind::List

@@ -137,7 +137,8 @@ fn put_label(event: &mut Message, names: &mut Names, label: &Label<'_>) {
 
 /// Returns the counter value for a number in an event's argument.
 pub(super) fn count(event: Event<'_>, index: usize, value: u64) -> Change<'static> {
-    match event.kind().args.get(index).map(|argument| argument.kind) {
+    let kind = event.kind().args.get(index).map(|argument| argument.kind);
+    match kind.map(|kind| event.trace.schema.number_kind(kind)) {
         Some(ArgumentKind::Float) => Change::RealCount(f64::from_bits(value)),
         Some(ArgumentKind::Signed) => Change::Count(event.trace.payload.signed(value)),
         _ => unsigned(value),

@@ -122,7 +122,8 @@ impl Dump<'_, '_> {
         let means = event.kind().means.filter(|means| means.meaning == Meaning::Value);
         let Some(index) = means.and_then(|means| means.value) else { return Ok(()) };
         let Some(value) = event.argument(index) else { return Ok(()) };
-        let real = match event.kind().args.get(index).map(|argument| argument.kind) {
+        let kind = event.kind().args.get(index).map(|argument| argument.kind);
+        let real = match kind.map(|kind| event.trace.schema.number_kind(kind)) {
             Some(ArgumentKind::Float) => f64::from_bits(value),
             Some(ArgumentKind::Signed) => event.trace.payload.signed(value) as f64,
             _ => value as f64,
