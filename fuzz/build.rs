@@ -37,7 +37,8 @@ fn main() {
             .std("c99")
             .files([firmware.join("tracewell_target.c"), harness.join("harness.c")])
             .includes([&firmware, &harness])
-            // The library of the targets does not need it: only one of them links it.
+            // The library of the targets does not need these link options: only one target links
+            // the C recorder.
             .cargo_metadata(false)
             .out_dir(&folder);
         for (name, value) in geometry.macros() {

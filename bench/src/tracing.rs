@@ -63,7 +63,8 @@ pub fn events_of_four(subscriber: &Dispatch) -> f64 {
     of_four(&|| events(subscriber))
 }
 
-/// Returns the mean time of an event of a stream over four threads that record at the same time.
+/// Records events of a stream on four threads at the same time, and returns the mean time per
+/// event.
 pub fn stream_events_of_four(stream: &Stream) -> f64 {
     of_four(&|| crate::stream::events(stream))
 }

@@ -70,7 +70,7 @@ struct Counts {
     came: BTreeSet<u32>,
     /// Number of packets that were missing before the last restart.
     missing_before: u64,
-    /// The last packet with each of the first 64 numbers since the last restart.
+    /// For each of the first 64 numbers: the last packet with this number since the last restart.
     first: BTreeMap<u32, Vec<u8>>,
 }
 

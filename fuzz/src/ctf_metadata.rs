@@ -7,7 +7,7 @@ use tracewell::format::ctf::classes::{
 };
 use tracewell::format::ctf::metadata::{self, MAX_ALIGNMENT, MAX_WARNINGS};
 
-/// The structures of the scopes of an event, in the order of reading.
+/// The structures of an event's scopes, in the order in which they are read.
 type Scopes<'a> = [Option<&'a Structure>; 6];
 
 /// Reads any bytes as metadata of either language. Checks that positions are in the text, that ids

@@ -140,7 +140,7 @@ pub fn shark(data: &[u8]) {
     }
 }
 
-/// Reads an arrival file with a valid header and any entries, whole and in parts.
+/// Reads an arrival file with a valid header and arbitrary entries, whole and in parts.
 pub fn arrivals(data: &[u8]) {
     let file = [&tracewell_wire::arrivals::HEADER, data].concat();
     let settings = Settings::default();

@@ -28,8 +28,8 @@ fn trace_and_text(data: &[u8]) -> Option<(&'static str, &'static [u8], String)> 
 }
 
 /// Reads a small trace with any options. The first byte selects the trace, and each line after it
-/// is an option `key=value` or the columns of AIX's report. Checks that an error names a typed
-/// option, and that a report contains all events.
+/// is an option `key=value` or the columns of AIX's report. Checks that each error names an option
+/// from the input, and that a report contains all events.
 pub fn settings(data: &[u8]) {
     let Some((format, bytes, text)) = trace_and_text(data) else { return };
     let mut settings = Settings { format: Some(format.to_owned()), ..Settings::default() };

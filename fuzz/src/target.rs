@@ -22,8 +22,8 @@ fn tally(data: &[u8], piece: usize) -> Tally {
     tally
 }
 
-/// Reads packets with valid checksums and any content. Each packet takes five bytes of its header,
-/// the length of its payload (one byte), and its payload.
+/// Reads packets with valid checksums and arbitrary content. For each packet, `data` contains four
+/// bytes for the fields of the header, a byte for the length of the payload, and the payload.
 pub fn target_packets(data: &[u8]) {
     let (mut stream, mut rest) = (Vec::new(), data);
     let mut number = 0;

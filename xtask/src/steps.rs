@@ -23,7 +23,8 @@ impl Version {
     }
 }
 
-/// Copies a file, creates its folder, and sets its permissions.
+/// Copies a file into a folder, which is created if necessary, and sets the permissions of the
+/// copy.
 pub(crate) fn copy(from: &Path, to: &Path, mode: u32) -> Result<(), String> {
     make_folder_of(to)?;
     // Remove the old file instead of overwriting it, because running programs may still use its
@@ -33,7 +34,7 @@ pub(crate) fn copy(from: &Path, to: &Path, mode: u32) -> Result<(), String> {
     fs::set_permissions(to, fs::Permissions::from_mode(mode)).map_err(|error| fault(to, &error))
 }
 
-/// Writes a file that everybody may read, and creates its folder.
+/// Writes a file that every user can read, and creates its folder.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     make_folder_of(path)?;
     fs::write(path, bytes).map_err(|error| fault(path, &error))?;

@@ -11,7 +11,7 @@ use crate::rust::{self, Line};
 /// log.
 const EXEMPT: &[&str] = &["CHANGELOG.md", "CONTRIBUTING.md"];
 
-/// Columns of a Rust line. Lines with strings, and rows of tables, may be wider.
+/// Maximum width of a Rust line in columns. Lines with strings, and rows of tables, may be wider.
 const MAX_COLUMNS: usize = 100;
 
 /// A pattern and its replacement.

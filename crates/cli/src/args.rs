@@ -349,7 +349,8 @@ impl SelectionArgs {
         self.selection_showing(false)
     }
 
-    /// Does the same; `dates` states that the command's output contains dates.
+    /// Does the same as [`Self::selection`]; `dates` states that the command's output contains
+    /// dates.
     pub(crate) fn selection_showing(&self, dates: bool) -> Result<Selection, Failure> {
         if let Some(Export { name, .. }) = self.format() {
             let message =

@@ -220,7 +220,8 @@ pub(crate) fn report_diagnostics(path: &Path, diagnostics: &Diagnostics, verbose
 /// Prints a diagnostic with the prefix for its severity. Damage is an error.
 fn print_diagnostic(path: &Path, diagnostic: &Diagnostic) {
     let Diagnostic { severity, file, message, .. } = diagnostic;
-    // Another file than the trace takes the place of its path.
+    // If the diagnostic names a file other than the trace, the message begins with that file
+    // instead of the trace's path.
     let (path, damaged) = match file {
         Some(_) => (String::new(), ""),
         None => (format!("{}: ", shown_path(path)), "damaged: "),

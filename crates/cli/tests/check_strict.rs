@@ -37,7 +37,7 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
         "my.rules:1:1: {WHY}\nNOTHING DECIDED: 0 of 1 rule held in 1096 events, 1 rule not decided, 0 events answered\n"
     );
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (Some(1), expected, "".into()));
-    // A rule that the trace decides makes the difference.
+    // The status is 0 if the trace decides another rule.
     let output = check(folder.path(), &format!("{MISSPELT}lost == 0\n"), &[]);
     assert_eq!(status(&output), Some(0), "{output:?}");
     assert!(stdout(&output).contains("\npassed: 1 of 2 rules held in 1096 events"), "{output:?}");

@@ -696,8 +696,8 @@ fn verbs_of_other_programs_say_how_to_get_them() {
         );
         assert_eq!((status(&output), stderr(&output)), (Some(4), expected));
 
-        // If there is a program for a verb in the folder of `tracewell`, `tracewell` passes all
-        // arguments to it and returns its status.
+        // If the folder of `tracewell` contains a program for a verb, `tracewell` passes all
+        // arguments to this program and returns its exit status.
         let script = folder.path().join("script");
         std::fs::write(&script, "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 7\n").unwrap();
         install(&script, &folder.path().join(format!("tracewell-{verb}")));

@@ -158,7 +158,7 @@ fn rules_and_templates_of_the_configuration_replace_arguments() {
     let lines = folder.run(&["report", "--layout", "lines", "runs/a.trx"]);
     assert_eq!(stderr(&lines), "");
     assert!(String::from_utf8(lines.stdout).unwrap().contains("tx_mutex_get"));
-    // If two traces belong to projects with different rules, there are no rules for both.
+    // If two traces belong to projects with different rules, no rules apply to both.
     folder.write("runs/tracewell.toml", "");
     let mixed = folder.run(&["check", "runs/a.trx", "b.trx"]);
     assert_eq!(mixed.status.code(), Some(2));

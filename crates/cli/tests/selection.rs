@@ -44,7 +44,7 @@ impl Folder {
     }
 }
 
-/// A trace, with an object to which some of its events refer.
+/// A trace and one of its objects, to which some events refer.
 struct Dialect {
     trace: PathBuf,
     object: &'static str,

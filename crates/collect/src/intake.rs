@@ -124,7 +124,7 @@ impl<'a> Intake<'a> {
         (self.tell)(&Notice::Closed { error, again });
     }
 
-    /// Counts, marks and reports that the source starts again from its beginning.
+    /// Handles a restart of the source from its beginning: counts it, marks it and reports it.
     pub(crate) fn restarted(&mut self) {
         self.counts.restarts += 1;
         self.mark(ArrivalKind::Restarted);

@@ -142,7 +142,7 @@ impl<'a, 't> Live<'a, 't> {
         }
     }
 
-    /// Lets a decoder that has not delivered any event decide with the bytes so far.
+    /// If the decoder has not delivered any event yet, lets it decide from the bytes so far.
     fn pause(&mut self) -> Result<(), SinkError> {
         self.fresh_since = None;
         let Stage::Decoded(decoding) = &mut self.stage else { return Ok(()) };

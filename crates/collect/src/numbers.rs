@@ -38,7 +38,7 @@ pub enum Arrival {
 pub struct Numbers {
     /// First and last number of each range.
     ranges: BTreeMap<u32, u32>,
-    /// Packets in gaps that were closed to save memory.
+    /// Number of missing packets in gaps that are no longer stored, to save memory.
     forgotten: u64,
 }
 
@@ -53,7 +53,7 @@ impl Numbers {
         }
         // Compare before the insertion, because after it, no number exceeds the highest.
         let highest = self.bounds().is_none_or(|(_, last)| number > last);
-        // Join the range that ends just below and the range that begins just above.
+        // Join the range that ends just below the number with the range that begins just above it.
         let joined = below.filter(|(_, last)| last.checked_add(1) == Some(number));
         let first = joined.map_or(number, |(first, _)| first);
         let above = number.checked_add(1).and_then(|above| self.ranges.remove(&above));

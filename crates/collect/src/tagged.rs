@@ -67,7 +67,7 @@ impl<W: Write> SharedOutput<W> {
 pub struct TaggedWriter<'a, W> {
     output: &'a SharedOutput<W>,
     tag: Option<Tag>,
-    /// The heading of the tag; `None` after the first line.
+    /// The heading for the first line; `None` after that line.
     heading: Option<String>,
 }
 

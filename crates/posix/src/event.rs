@@ -4,8 +4,8 @@
 //! may record events, even while their thread is recording one. If no stream is running, a call
 //! costs only a few loads.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use tracewell_record::posix::{Cursor, Event, Pool};
 use tracewell_wire::posix::object::{State, at};
@@ -141,12 +141,7 @@ impl AttachedStream {
         if !cursor.append(self.words(), event, data) {
             self.store_elsewhere(cursor, writer.owner, event, data);
         }
-        if self.word(at::FENCES).load(Relaxed) != 0 || self.fences {
-            // The reader's memory barrier does not reach this process, so the recorder needs its
-            // own fence.
-            fence(Ordering::SeqCst);
-        }
-        if self.word(at::WAITERS).load(Relaxed) != 0 {
+        if self.pool().may_have_waiter(self.fences) {
             self.wake();
         }
     }
@@ -198,7 +193,7 @@ impl AttachedStream {
 
     #[cold]
     fn wake(&self) {
-        if self.word(at::WAITERS).swap(0, Ordering::SeqCst) != 0 {
+        if self.pool().withdraw_readers() {
             sys::wake(self.word(at::WAKE));
         }
     }

@@ -74,9 +74,9 @@ impl HeldProcess {
 
 /// Runs in the new process before it executes the program: reports its id and waits.
 fn wait(mut report: &PipeWriter, mut waits: &PipeReader, unused: RawFd) -> io::Result<()> {
-    // With its copy of the write end, this process would not notice that its controller exited.
-    // SAFETY: nothing else uses this process's descriptors between fork and exec, and the object
-    // that owns this descriptor belongs to the parent.
+    // If this process kept its copy of the write end, it would not notice that its controller
+    // exited. SAFETY: nothing else uses this process's descriptors between fork and exec, and the
+    // object that owns this descriptor belongs to the parent.
     unsafe { libc::close(unused) };
     report.write_all(&std::process::id().to_ne_bytes())?;
     waits.read_exact(&mut [0])

@@ -165,7 +165,7 @@ fn namespace() -> u32 {
     found
 }
 
-/// Resets state in the child of a fork, which may have the same id as its parent, in another
+/// Resets state in the child of a fork. The child can have the same id as its parent, in another
 /// namespace.
 pub(crate) fn after_fork() {
     NAMESPACE.store(0, Relaxed);

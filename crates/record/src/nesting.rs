@@ -74,10 +74,10 @@ impl<const DEPTHS: usize> Nesting<DEPTHS> {
         }
         let frame = self.frames.get(depth)?;
         // A handler can run before the count is incremented or after it is decremented. In both
-        // cases the handler uses the same depth as this record, and overwrites its frame address.
-        // The handler must restore this address on return. Otherwise a later handler would see the
-        // first handler's address, which is deeper on the stack, and would treat this record as
-        // abandoned.
+        // cases the handler uses the same depth as this record, and overwrites the frame address of
+        // this record. The handler must restore this address on return. Otherwise a later handler
+        // would see the first handler's address, which is deeper on the stack, and would treat this
+        // record as abandoned.
         let outer = frame.load(Ordering::Relaxed);
         frame.store(here, Ordering::Relaxed);
         self.in_use.store(depth as u32 + 1, Ordering::Relaxed);

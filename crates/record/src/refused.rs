@@ -1,4 +1,4 @@
-//! The error of calls that take memory from the caller.
+//! Error for calls that take memory from the caller.
 
 use core::error::Error;
 use core::fmt;

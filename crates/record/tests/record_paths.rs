@@ -1,6 +1,6 @@
 //! Tests that recording makes no system calls and allocates nothing. Every recorder records 100,000
-//! events on each of its paths, in a process that the kernel kills at the first system call, with a
-//! counting allocator.
+//! events on each of its paths. The process has a counting allocator, and the kernel kills it at
+//! the first system call.
 //!
 //! Waiting for a lock makes a system call (futex). Many allocations make no system call, so the
 //! allocator counts all of them. Reading the time makes no system call, because an instruction

@@ -297,7 +297,7 @@ fn a_flusher_writes_all_stored_events() {
     flusher.stop().unwrap();
     let lost = stream.image().status().lost;
     let size = std::fs::metadata(&path).unwrap().len();
-    // Sixteen bytes per event, and headers.
+    // Each event takes 16 bytes; headers take additional space.
     assert!(size >= (200_000 - lost) * 16, "{size} bytes, {lost} lost");
     assert_eq!(count(&stream), 0);
 }

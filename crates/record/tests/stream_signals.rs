@@ -1,5 +1,4 @@
-//! Tests threads that record while signal handlers, which also record, interrupt them, and while
-//! readers read.
+//! Tests recording threads that are interrupted by recording signal handlers, while readers read.
 //!
 //! This file uses unsafe code to install signal handlers.
 #![allow(unsafe_code)]

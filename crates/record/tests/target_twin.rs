@@ -45,7 +45,7 @@ fn compile(compiler: &str, geometry: Geometry, folder: &Path) -> PathBuf {
     let macros = geometry.macros().map(|(name, value)| format!("-D{name}={value}"));
     let output = Command::new(compiler)
         .args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
-        // Not every installation of clang has the libraries of the sanitizers.
+        // Not every installation of clang includes the sanitizer libraries.
         .args(if compiler == "gcc" { SANITIZED } else { &[] })
         .args(macros)
         .args(["-DHARNESS_PROGRAM", "-I"])
@@ -62,7 +62,7 @@ fn compile(compiler: &str, geometry: Geometry, folder: &Path) -> PathBuf {
     program
 }
 
-/// Checks that both recorders have the same output for a script.
+/// Checks that both recorders produce the same output for a script.
 fn compare(program: &Path, script: &Script) {
     let mut child =
         Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -79,7 +79,7 @@ fn is_installed(compiler: &str) -> bool {
     Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Returns the installed compilers of these for the host.
+/// Returns those C compilers for the host that are installed.
 fn compilers() -> Vec<&'static str> {
     ["gcc", "clang"].into_iter().filter(|compiler| is_installed(compiler)).collect()
 }

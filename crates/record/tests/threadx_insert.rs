@@ -1,4 +1,4 @@
-//! Tests the words of an event, and later patches of them.
+//! Tests the words of an event, and patching them later.
 
 mod support;
 

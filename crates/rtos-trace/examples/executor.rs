@@ -46,7 +46,7 @@ async fn sampler(stream: Arc<Stream>, path: String) {
     });
 }
 
-/// Works in the background, and delays the sampler.
+/// Does work in the background, which delays the sampler.
 #[embassy_executor::task]
 async fn logger() {
     loop {

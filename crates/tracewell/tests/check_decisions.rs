@@ -93,7 +93,8 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
             "whenever tx_semaphore_create(initial_count > 99) then tx_mutex_delete",
             "rule not decided: 12 'tx_semaphore_create' events, none with initial_count>99",
         ),
-        // All events fail the first condition, or some of them the second one.
+        // Either all events fail the first condition, or some events pass it and fail the second
+        // one.
         (
             "whenever tx_mutex_create(inheritance = non, @ticks < 0) then tx_mutex_delete",
             "rule not decided: 6 'tx_mutex_create' events, none with inheritance=non; did you mean \
@@ -147,7 +148,7 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
     }
 }
 
-/// A threshold on a figure that is 40 ticks or 40 ns, or has the values 40, 10 and 30.
+/// Decides a threshold on a figure that is 40 ticks or 40 ns, or that has the values 40, 10 and 30.
 fn decided(rule: &str, values: &[u64], baseline: Option<(u64, u64)>) -> (Option<bool>, String) {
     let value = |ticks: &u64| Value {
         subject: Some(format!("task {ticks}")),
@@ -290,7 +291,8 @@ fn missing_events_break_an_upper_limit_at_the_gap_that_exceeds_it() {
     for rule in ["lost = 54", "lost < 55", "lost <= 54", "lost > 53", "lost >= 54", "lost != 5"] {
         assert_eq!(lost(DAMAGED, rule), (Some(true), String::new()), "{rule}");
     }
-    // The sums after the gaps are 5, 16, 44 and 54. Only the end decides a lower limit.
+    // The sums after the gaps are 5, 16, 44 and 54. A lower limit is decided only at the end of the
+    // trace.
     let broken = [
         ("lost = 0", "5, expected = 0"),
         ("lost < 5", "5, expected < 5"),
@@ -307,7 +309,7 @@ fn missing_events_break_an_upper_limit_at_the_gap_that_exceeds_it() {
     }
 }
 
-/// At least one event was overwritten before the first one of this trace.
+/// At least one event was overwritten before the first event of this trace.
 #[test]
 fn losses_of_unknown_size_decide_only_what_they_can() {
     let trace = ("shark/b_cyclic.dat", &[][..]);

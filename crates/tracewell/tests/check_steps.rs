@@ -329,7 +329,7 @@ fn events_without_an_answer_in_time_are_counted() {
     // Events of `whenever` with the same answer count once.
     let expected = (0, 2, first("no answer within 15 us (2 times in all)"));
     assert_eq!(counts("whenever A then B within 15 us", "A A X B A X X B"), expected);
-    // Late events whose answers never come are bounded, and all of them are counted.
+    // The memory for late events without an answer is bounded, but all of these events are counted.
     let many = "A X ".repeat(10_000);
     assert_eq!(counts("each A then B within 15 us", &many).1, 10_000);
     let many = "A ".repeat(10_000);

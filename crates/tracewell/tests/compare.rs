@@ -1,4 +1,4 @@
-//! Compares runs of the simulated system: the comparison finds an intended change, but no noise.
+//! Compares runs of the simulated system: the comparison reports an intended change, but no noise.
 
 use std::path::Path;
 

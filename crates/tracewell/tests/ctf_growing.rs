@@ -40,7 +40,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Writes the part of each file that exists in a step. Files grow at different speeds.
+/// Writes each file up to the length that it has in this step. Files grow at different speeds.
 fn write(from: &Path, to: &Path, step: usize) {
     for (index, file) in files(from).iter().enumerate() {
         let bytes = fs::read(from.join(file)).unwrap();
@@ -60,7 +60,7 @@ fn write(from: &Path, to: &Path, step: usize) {
     }
 }
 
-/// Reads a copy of a trace that grows. Returns the lines after each step.
+/// Reads a growing copy of a trace. Returns the lines after each step.
 fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut current = folder.path().join("trace");

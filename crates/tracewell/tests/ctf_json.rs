@@ -19,7 +19,7 @@ fn byte(more: Value) -> Value {
     class
 }
 
-/// Returns the text lines of the types in a payload with these members.
+/// Returns the lines of text that declare the payload types of an event with these members.
 fn fields(members: &[(&str, Value)]) -> Result<Vec<String>, String> {
     let parsed = read(&[
         json!({ "type": "data-stream-class" }),

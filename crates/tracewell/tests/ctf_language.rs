@@ -280,7 +280,7 @@ fn the_tag_of_a_variant_is_found_where_it_is_written() {
     assert!(lines[position + 3].ends_with("path [Event payload: 1, 0]):"), "{lines:?}");
     assert!(lines[position + 4].trim().starts_with("A: [1]: "));
 
-    // A named variant without a tag gets its tag at the place of its use.
+    // A named variant without a tag gets its tag where the variant is used.
     let named = format!("variant choice {options};");
     let lines = declared(&named, "enum : u8 { A, B } t; variant choice <t> v;").unwrap();
     assert_eq!(lines[3], selected("[Event payload: 0]"));

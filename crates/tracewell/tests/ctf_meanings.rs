@@ -137,8 +137,8 @@ fn interrupts_of_kernels_are_those_of_their_texts() {
     }
 }
 
-/// The system calls that threads have entered and not left, and the number of times that threads
-/// blocked in each.
+/// The system calls that threads have entered but not left, and how often threads blocked in each
+/// call.
 #[derive(Default)]
 struct Calls {
     open: HashMap<ContextId, String>,

@@ -1,5 +1,5 @@
-//! Tests that metadata of CTF is read or refused, with the cases of the test suites of Babeltrace
-//! and yactfr.
+//! Tests which metadata of CTF is read and which is refused, with the cases of the test suites of
+//! Babeltrace and yactfr.
 
 mod support;
 

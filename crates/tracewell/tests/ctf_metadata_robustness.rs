@@ -33,7 +33,7 @@ fn every_truncation_is_read_or_refused() {
     }
 }
 
-/// A change of a text.
+/// A change to a text.
 #[derive(Clone, Debug)]
 enum Edit {
     /// Replaces a byte.

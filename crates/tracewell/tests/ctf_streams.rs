@@ -11,7 +11,7 @@ use tracewell::input::Input;
 use tracewell::model::values::ListItem;
 use tracewell::model::{ArgumentValue, Event, LossCause};
 
-/// A value of a field without fields of its own.
+/// The value of a field that contains no other fields.
 #[derive(Clone, PartialEq, Debug)]
 enum Leaf {
     /// The 64 bits of a number.
@@ -120,7 +120,7 @@ fn elements(text: &str, is_wide: bool) -> (Vec<Found>, Option<String>) {
     (events, None)
 }
 
-/// Returns bytes in which a dollar sign and two digits stand for a byte.
+/// Returns the bytes of a text in which a dollar sign and two digits stand for one byte.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut parts = text.split('$');
     let mut bytes = parts.next().unwrap().as_bytes().to_vec();
@@ -176,8 +176,8 @@ fn read(folder: &Path) -> (Vec<Found>, Option<String>) {
     (events, damage)
 }
 
-/// Returns true if the values are equal. yactfr's elements have six digits of a number with a
-/// fraction.
+/// Returns true if the values are equal. Numbers with a fraction have only six digits in yactfr's
+/// elements.
 fn are_equal(found: &[Leaf], expected: &[Leaf]) -> bool {
     found.len() == expected.len()
         && found.iter().zip(expected).all(|pair| match pair {

@@ -41,8 +41,8 @@ fn read(folder: &Path) -> (Vec<String>, String) {
     (events, String::from_utf8(text).unwrap())
 }
 
-/// Returns the argument and Babeltrace's text of a field after a byte, because each event needs at
-/// least one bit.
+/// Returns the argument and Babeltrace's text for a field that follows a byte, because each event
+/// needs at least one bit.
 fn field(class: Value, bytes: &[u8]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let fragments = [
@@ -224,7 +224,7 @@ fn an_optional_field_has_a_text_if_it_is_absent() {
     assert_eq!(text, ": { s = 1, o = 7 }\n: { s = 0, o = <none> }\n");
 }
 
-/// Values before the events of a packet: a structure, a float, a text and bytes.
+/// Values before the events of a packet: a structure, a float, a string and bytes.
 #[test]
 fn the_context_of_a_packet_has_values_of_each_kind() {
     let folder = tempfile::tempdir().unwrap();

@@ -302,7 +302,7 @@ fn the_steps_of_a_picture_go_down_in_the_order_of_time() {
         .map(|node| (place(&node, "y").unwrap(), node.text().unwrap().to_owned()))
         .collect();
     assert!(times.len() > 40 && times.is_sorted_by_key(|(y, _)| *y), "{times:?}");
-    // An arrow goes from its sender's line to its receiver's line.
+    // The arrow of a message goes from the sender's line to the receiver's line.
     let hint = "REQ: posted 4.29 s, taken 4.5 s";
     let title = document.descendants().find(|node| node.text() == Some(hint)).unwrap();
     let arrow = title.next_sibling().unwrap().attribute("d").unwrap().to_owned();

@@ -120,14 +120,14 @@ fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
             let is = args.get(name).is_some_and(|ours| is_same(value, ours));
             assert!(is, "{place}: {name}: {value:?}");
         }
-        // A field of the event can have the name of a field of its context.
+        // A field of the event can have the same name as a field of its context.
         let context = |name: &str| args.get(&format!("context_{name}")).or(args.get(name));
         let number = |name: &str| context(name).and_then(Json::as_i64);
         assert_eq!(number("priority"), found.context.signed("priority"), "{place}");
     }
 }
 
-/// Returns true if Babeltrace's value of a field is Tracewell's value of the same field.
+/// Returns true if Babeltrace's value of a field equals Tracewell's value of the same field.
 fn is_same(value: &Value, ours: &Json) -> bool {
     match (value, ours) {
         (Value::Fields(fields), _) => fields.iter().all(|(name, value)| match name.as_str() {
@@ -388,7 +388,7 @@ fn wrong_options_are_refused() {
     }
 }
 
-/// Returns the time that each thread of an imitated kernel ran, and the time in interrupts.
+/// Returns the time for which each thread of an imitated kernel ran, and the time in interrupts.
 fn kernel_times(read: &Read) -> (BTreeMap<u64, u64>, u64) {
     let (mut ran, mut in_interrupts) = (BTreeMap::new(), 0);
     // For each core: the running thread, the number of nested interrupts, the time of the last

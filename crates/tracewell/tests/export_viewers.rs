@@ -120,7 +120,7 @@ fn threads_of_perfetto_run_as_long_as_the_figures_say() {
         let mut ran = HashMap::<u64, u64>::new();
         for ((core, thread), spans) in &runs {
             let interrupts = slices.iter().filter(|s| s.0 == format!("Interrupts/core {core}"));
-            // Nested interrupts are within others.
+            // Nested interrupts lie within other interrupts, so count only the outermost ones.
             let mut outer: Intervals = interrupts.map(|slice| (slice.2, slice.3)).collect();
             outer.sort_by_key(|(from, until)| (*from, std::cmp::Reverse(*until)));
             outer.dedup_by(|inner, outer| inner.1 <= outer.1);

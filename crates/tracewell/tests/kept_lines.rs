@@ -1,5 +1,6 @@
-//! Compares two ways to write lines: with kept texts, and part by part. A selection of all events
-//! makes the writer use the second way, so the same input must result in the same bytes.
+//! Compares two ways to write lines: with cached texts, and part by part. If all events are
+//! selected, the writer uses the second way, but the same input must still result in the same
+//! bytes.
 
 #[path = "support/dump.rs"]
 mod dump;
@@ -77,7 +78,7 @@ fn shark_files_have_the_same_lines() {
     }
 }
 
-/// Names with characters that need escapes, and names that are too long for a kept text.
+/// Names with characters that need escapes, and names that are too long for a cached text.
 const NAMES: [&str; 8] = [
     "plain",
     "",

@@ -263,7 +263,7 @@ fn tail(tail: usize, lines: &[String]) -> String {
 #[test]
 fn marks_of_losses_without_events_do_not_fill_the_last_lines() {
     let marks: Vec<_> = (0..100).map(|n| format!("!{n}")).collect();
-    // 16 marks for each event, and for the one that is about to come.
+    // 16 marks for each event, and 16 for the next event.
     for (events, kept) in [(1, 32), (2, 48), (5, 96)] {
         let expected: String = (100 - kept..100).map(|n| format!("!{n}\n")).collect();
         assert_eq!(tail(events, &marks), expected, "{events}");

@@ -15,7 +15,7 @@ use tracewell_wire::shark::ids::{self, flag};
 use tracewell_wire::shark::{ChunkHeader, Frame, PackedBlock, Packer, Record};
 
 /// A logged event: its code, its two parameters, the cycles since the previous event, and true if
-/// the recorder takes the fast path.
+/// the recorder takes its fast path for it.
 type Event = (u8, u16, u32, u64, bool);
 
 fn event() -> impl Strategy<Value = Event> {

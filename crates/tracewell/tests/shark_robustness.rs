@@ -251,7 +251,7 @@ fn nothing_is_reckoned_across_a_gap() {
     let trace = open(capture, &[]).unwrap().read(&mut sink).unwrap();
     let figures = sink.figures(&trace);
     // From 76 to 1000 the task is unknown. From 1000 to 1001, the trace does not show yet that a
-    // task runs.
+    // task is running.
     assert_eq!((figures.gaps, figures.gap_ticks, figures.charged_ticks), (1, 924, Some(76 + 19)));
     let jobs = figures.tasks[1].jobs.unwrap();
     assert_eq!((jobs.activations, jobs.across_gaps, jobs.orphan_completions), (2, 1, 1));

@@ -27,7 +27,8 @@ fn a_chart_has_a_row_for_each_level_of_each_thread() {
     let tracks = builder.finish(&trace);
     let options = ChartOptions { width: 63, ascii: true, ..ChartOptions::default() };
     let text = chart(&trace, &tracks, &options).unwrap();
-    // 50 columns of 20 us: the name of a row has 12 characters and a blank.
+    // 50 columns of 20 us each; the name of a row occupies 12 characters and is followed by a
+    // blank.
     let begin = text.lines().position(|line| line.starts_with("first spans")).expect(&text);
     let rows: Vec<_> = text.lines().skip(begin).take(3).collect();
     let row = |name: &str, parts: &[(char, usize)]| {

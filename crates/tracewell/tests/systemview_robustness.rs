@@ -86,7 +86,7 @@ fn each_overflow_counts_the_events_since_the_one_before() {
 
 #[test]
 fn lives_of_tasks_have_ticks_since_the_first_event() {
-    // The first packet, a start, is at 100 ticks. The task 5 is created after 7 ticks, ends after 9
+    // The first packet, a start, is at 100 ticks. Task 5 is created after 7 ticks, ends after 9
     // more, and is created again after 4 more.
     let packets = [&[0; 10][..], &[10, 100], &[8, 5, 7], &[29, 1, 5, 9], &[8, 5, 4]].concat();
     let (trace, kept) = whole(&packets);

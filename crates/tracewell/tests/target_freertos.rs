@@ -1,8 +1,8 @@
 //! Runs the example of FreeRTOS with the real kernel on a Cortex-M3 in QEMU, and compares its trace
 //! with the program's own log of switches.
 //!
-//! If the kernel's sources, the cross compiler or QEMU are missing, the test is skipped; in CI it
-//! fails.
+//! The test needs the kernel's sources, the cross compiler and QEMU. If one of them is missing, the
+//! test is skipped; in CI it fails.
 
 mod support;
 
@@ -83,7 +83,8 @@ fn mutex(trace: &Trace, key: u64) -> &str {
     &trace.objects.at(key, u64::MAX, Some(kind)).unwrap().1.label
 }
 
-/// The stream's limits: on average 5 bytes for a switch, 8 for an event with two arguments.
+/// Checks the limits for the stream's size: on average 5 bytes for a switch, and 8 for an event
+/// with two arguments.
 fn bytes_per_event(path: &Path) {
     let (trace, events) = read(path, &[]);
     let mean = |chosen: &dyn Fn(u32) -> bool| {

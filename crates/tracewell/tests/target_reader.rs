@@ -425,7 +425,7 @@ fn the_load_of_interrupts_is_a_part_of_the_time_of_all_cores() {
         now.set(time);
         recorder.event(core, id, [15, 0]);
     };
-    // Core 0 serves an interrupt for three quarters of the time, core 1 for a half.
+    // Core 0 serves an interrupt for three quarters of the time, core 1 for half of the time.
     for core in [0, 1] {
         event(0, core, ids::INTERRUPT_ENTER);
     }

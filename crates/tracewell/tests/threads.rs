@@ -1,4 +1,4 @@
-//! Tests that several threads make the same text as one thread, byte for byte.
+//! Tests that several threads produce the same text as one thread, byte for byte.
 
 #[path = "support/dump.rs"]
 mod dump;
@@ -29,7 +29,7 @@ fn read(bytes: &[u8], options: &[&str], threads: usize, sink: &mut dyn Sink) -> 
     Input::from_bytes("dump", bytes.to_vec(), settings).unwrap().read(sink).unwrap()
 }
 
-/// Returns all texts that are made on several threads, each with its name.
+/// Returns all outputs that are produced by several threads, each with its name.
 fn texts(bytes: &[u8], options: &[&str], threads: usize) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     let formats = [EventFormat::JsonLines, EventFormat::Tsv, EventFormat::Csv];

@@ -329,7 +329,7 @@ fn a_table_names_the_signals_of_rkh() {
             |args: &str| args.split_once("sig=").unwrap().1.split(',').next().map(str::to_owned);
         sent.filter_map(|(_, args)| signal(&args)).collect::<Vec<_>>()
     };
-    // The trace names signal 1 and 2 itself. The file has precedence.
+    // The trace itself names the signals 1 and 2. The file has precedence.
     let own = names(&[]);
     assert!(own.contains(&"ONE".to_owned()) && own.contains(&"TWO".to_owned()), "{own:?}");
     let text = "format = \"rkh\"\n[enum.signal]\nnames = [[1, \"GO\"]]\n";

@@ -166,7 +166,7 @@ pub(crate) struct Text<'a> {
 
 impl<'a> Text<'a> {
     /// Builds the string of `fields`. `words` contains the numbers. The first `before` of them are
-    /// fields that the layer adds. Adds the length of each text except the last to `words`.
+    /// fields that the layer adds. Appends to `words` the length of each text except the last.
     pub(crate) fn of(fields: &impl Fields, words: &'a mut Words, before: usize) -> Self {
         let free = MAX_WORDS - before;
         let mut text = Self { text: [0; MAX_TEXT], length: 0, words, free, last: None };

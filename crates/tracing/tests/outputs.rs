@@ -207,7 +207,7 @@ fn names_that_select_nothing_are_reported_with_what_there_is() {
 }
 
 /// Returns the log of a program in which two threads work in spans of the same name, one after the
-/// other. `tracing` gives spans of the second thread ids above 2^32.
+/// other. The ids that `tracing` gives to spans of the second thread are above 2^32.
 fn of_two_threads() -> Vec<u8> {
     recorded(|| {
         let work = || info_span!("request").in_scope(|| info!(name: "inside", target: "app", ""));

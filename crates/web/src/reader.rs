@@ -62,8 +62,8 @@ impl Reader {
         *self = Self { bytes, ..Self::default() };
     }
 
-    /// Answers a request. If it is `open`, calls `watch` after each batch of events that this and
-    /// later requests read.
+    /// Answers a request. If it is `open`, calls `watch` after each batch of events that this
+    /// request and later requests read.
     ///
     /// # Errors
     /// Returns a message for the user if the request is not valid or the trace cannot be read.

@@ -30,7 +30,7 @@ pub fn read(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// The bytes of a number, which dereference to a slice.
+/// The encoded bytes of a number; dereferences to a slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoded {
     bytes: [u8; MAX_NUMBER],

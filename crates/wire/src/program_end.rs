@@ -3,7 +3,7 @@
 
 use crate::native::{WORD, join, split, word};
 
-/// How a program ended, for which a log was written.
+/// How the traced program ended, as stored in a log.
 ///
 /// ```
 /// use tracewell_wire::ProgramEnd;

@@ -101,7 +101,8 @@ impl From<DataFusionError> for Failure {
     }
 }
 
-/// Returns the message of an error of the engine without the engine's words for its kind.
+/// Returns the message of an engine error, without the words with which the engine names the kind
+/// of the error.
 fn message(error: &DataFusionError) -> String {
     if let DataFusionError::SQL(error, _) = error
         && let ParserError::ParserError(message) | ParserError::TokenizerError(message) = &**error
@@ -128,8 +129,8 @@ fn message(error: &DataFusionError) -> String {
     }
 }
 
-/// Maximum number of column names that the message about an unknown column lists. `events` can have
-/// hundreds.
+/// Maximum number of column names that are listed in the message about an unknown column. `events`
+/// can have hundreds.
 const MAX_COLUMNS: usize = 24;
 
 /// Returns the message for a table that does not exist.

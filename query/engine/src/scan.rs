@@ -126,7 +126,7 @@ struct Columns {
 
 /// The origin of a wanted column.
 enum From {
-    /// This position among the columns that the source makes.
+    /// A column that the source makes: its position among these columns.
     Own(usize),
     /// The same value in all rows.
     Constant(String),

@@ -228,7 +228,7 @@ impl Traces {
     }
 }
 
-/// The function `read(pattern, option => value, …)`, or one with the name of a table.
+/// The function `read(pattern, option => value, …)`, or a function with the name of a table.
 #[derive(Debug)]
 struct Read {
     table: Table,

@@ -133,8 +133,8 @@ impl ArgumentReader {
         self.wanted.is_empty()
     }
 
-    /// Appends the arguments of the event in row `row` of the values. Rows of events without an
-    /// argument become null later, with the next value of the column.
+    /// Appends the arguments of the event in row `row` of the values. If an event lacks the
+    /// argument of a column, its row becomes null later, when the column gets its next value.
     pub(crate) fn push(&mut self, event: Event<'_>, values: &mut [Filled<'_>], row: usize) {
         let known = &self.wanted;
         let wanted = self.events.get(event.id(), || wanted(event.kind(), known));
@@ -175,7 +175,7 @@ fn wanted(event: &EventType, columns: &HashMap<String, (usize, Kind)>) -> Vec<Wa
     wanted.collect()
 }
 
-/// The values of a column, which may lack values for its last rows.
+/// The values of a column; values of its last rows may still be missing.
 pub(crate) struct Filled<'a> {
     pub(crate) values: &'a mut Values,
     /// Number of rows that have a value or a null.

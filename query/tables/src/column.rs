@@ -19,7 +19,8 @@ pub enum Kind {
     U64,
     /// A number of 64 bits with a sign.
     I64,
-    /// A number of 20 decimal digits with a sign, for arguments that have a sign in some events.
+    /// A signed number of up to 20 decimal digits, for arguments that are signed only in some
+    /// events.
     Decimal,
     /// A number with a fraction, of 64 bits.
     F64,

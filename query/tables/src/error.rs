@@ -15,7 +15,8 @@ pub enum Error {
     /// diagnostics of the trace list it.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// The trace is a stream, such as a pipe, and a table may need several readings.
+    /// The trace is a stream, such as a pipe: it can be read only once, but a table may need
+    /// several readings.
     #[error("{}: expected a file or a folder, found a stream; save it first", shown_path(.0))]
     Stream(PathBuf),
     /// The request has a column that the table does not have.

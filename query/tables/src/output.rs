@@ -39,7 +39,7 @@ impl<'a> Output<'a> {
         Self { schema, values, rows: 0, summary, emit, limit, stopped: false }
     }
 
-    /// Returns the number of rows up to the limit.
+    /// Returns the number of rows that can be added before the limit is reached.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_sub(self.summary.rows + self.rows as u64)
     }
@@ -132,7 +132,7 @@ impl<'a> Rows<'a> {
         self.output.advance()
     }
 
-    /// Counts rows that the table lacks.
+    /// Counts rows that were left out of the table.
     pub(crate) fn leave_out(&mut self, rows: u64) {
         self.output.summary.left_out += rows;
     }

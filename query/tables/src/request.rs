@@ -57,7 +57,7 @@ impl Request {
     }
 }
 
-/// The result of a reading.
+/// Counts of the rows that a reading returned and left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Number of rows in all batches.

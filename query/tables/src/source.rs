@@ -112,8 +112,8 @@ impl Source {
         self.known.ordered
     }
 
-    /// Returns the number of columns of arguments that the table `events` lacks, because there are
-    /// too many names.
+    /// Returns the number of argument columns that were left out of the table `events`, because
+    /// there are too many names.
     pub fn arguments_left_out(&self) -> u64 {
         self.known.arguments.left_out
     }
@@ -166,7 +166,7 @@ impl Source {
             return self.read_events(request, columns, output);
         }
         let mut rows = Rows::new(table, columns, request, &self.known.trace.clock, output);
-        // A small table breaks the reading only if the receiver needs no more rows.
+        // For a small table, reading breaks off only if the receiver needs no more rows.
         match table {
             Table::Events => {}
             Table::Spans | Table::Marks | Table::Counters | Table::Arrows => {

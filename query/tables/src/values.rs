@@ -56,7 +56,7 @@ impl Values {
     /// Creates the values of a column without rows.
     ///
     /// # Errors
-    /// Returns an error if the type is not valid, which is a fault of this crate.
+    /// Returns an error if the type is not valid; only a bug in this crate can cause this.
     pub(crate) fn new(kind: Kind) -> Result<Self, ArrowError> {
         Ok(match kind {
             Kind::U16 => Self::U16(UInt16Builder::new()),
@@ -117,7 +117,8 @@ impl Values {
     /// Returns the values as an array. The next values begin a new array.
     ///
     /// # Errors
-    /// Returns an error if the values do not form an array, which is a fault of this crate.
+    /// Returns an error if the values do not form an array; only a bug in this crate can cause
+    /// this.
     pub(crate) fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
         Ok(match self {
             Self::U16(from) => Arc::new(from.finish()),
@@ -135,8 +136,8 @@ impl Values {
     }
 }
 
-/// Indices in a dictionary of different words. The dictionary grows from batch to batch, so equal
-/// words have equal indices in all batches of a table.
+/// Words as indices in a dictionary that contains each word once. The dictionary grows from batch
+/// to batch, so equal words have equal indices in all batches of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     keys: Int32Builder,

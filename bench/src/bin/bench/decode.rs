@@ -28,7 +28,7 @@ pub(crate) fn decode_shark(plan: &Plan, folder: &Path) -> Result<()> {
 }
 
 /// Compares a program in C with a decoder on the same file. Both report the number of events, the
-/// sum of the differences of the timestamps, and the number of events with an id.
+/// sum of the differences of the timestamps, and the number of events with the given id.
 fn race(plan: &Plan, work: &str, program: &Path, file: &Path, id: u32) -> Result<()> {
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..plan.rounds {

@@ -1,4 +1,4 @@
-//! Compares the trace functions of POSIX with an event of a stream.
+//! Compares the cost of the POSIX trace functions with that of an event in a stream.
 
 use tracewell_bench::{median, posix, stream};
 

@@ -19,7 +19,7 @@ const MIN_SIZE: u64 = 72 << 20;
 /// Number of parts of a view: one for each pixel of a wide screen.
 const PARTS: u64 = 2000;
 
-/// Parts of the trace that views show: the whole trace, a tenth, and so on.
+/// Number of zoom levels that are measured: the whole trace, a tenth of it, and so on.
 const ZOOMS: u32 = 7;
 
 /// Prints the figures of the timeline.

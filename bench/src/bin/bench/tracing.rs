@@ -1,4 +1,4 @@
-//! Compares events of the crate `tracing` with an event of a stream.
+//! Compares the cost of events of the crate `tracing` with that of an event in a stream.
 
 use tracewell_bench::{median, stream, tracing};
 

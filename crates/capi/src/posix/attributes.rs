@@ -1,4 +1,4 @@
-//! The attributes of streams, in objects of the caller.
+//! The attributes of streams; the caller provides the objects that store them.
 //!
 //! Unsafe: exported symbols and C strings.
 #![allow(unsafe_code)]

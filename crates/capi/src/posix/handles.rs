@@ -11,7 +11,7 @@ use tracewell_posix::{Controller, RecordedLog, process_token};
 
 use super::{INVALID, Number};
 
-/// The stream of an identifier.
+/// The stream to which an identifier refers.
 #[derive(Clone)]
 pub(super) enum Handle {
     Active(Arc<Controller>),

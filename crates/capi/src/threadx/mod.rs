@@ -109,7 +109,7 @@ fn with(
     guard(|| work(unsafe { Placed::<Block>::get(non_null(trace)?)? }.recorder()))
 }
 
-/// The same with a context.
+/// Does the same as [`with`], and passes the context of the caller to `work`.
 #[inline]
 fn with_context(
     trace: Option<&mut tw_threadx>,

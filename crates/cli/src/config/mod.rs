@@ -160,8 +160,8 @@ impl Project {
     }
 }
 
-/// Returns the folder of a trace, without symbolic links. Standard input counts as a file in the
-/// current folder.
+/// Returns the folder of a trace, with symbolic links resolved. Standard input counts as a file in
+/// the current folder.
 fn folder_of(trace: &Path) -> Option<PathBuf> {
     if trace == Path::new("-") {
         return std::env::current_dir().ok();

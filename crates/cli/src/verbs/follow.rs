@@ -150,7 +150,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// If the files grow this many times without a new event, a note says why.
 const MAX_HELD: u32 = 10;
 
-/// If the trace at a path consists of several files in a folder, returns this trace.
+/// If the path is a folder with a trace of several files, opens this trace.
 pub(super) fn folder(file: &Path, settings: &Settings) -> Result<Option<Growing>, Failure> {
     match is_stdin(file) || !file.exists() {
         true => Ok(None),

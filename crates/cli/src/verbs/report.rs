@@ -222,7 +222,7 @@ impl Report {
         ]);
     }
 
-    /// Warns of options that have no effect in the layout.
+    /// Warns of options that have no effect in the chosen layout.
     fn warn_ineffective_in(&self, templated: bool, request: &Request) {
         let args = &self.templated;
         let colored = screen::demands_color();

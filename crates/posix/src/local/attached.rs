@@ -1,4 +1,5 @@
-//! Maps the streams that trace this process: a private page followed by the stream's memory.
+//! Maps the streams that trace this process. Each mapping is a private page followed by the
+//! stream's memory.
 //!
 //! Unsafe: mapped pages become references.
 #![allow(unsafe_code)]
@@ -28,8 +29,8 @@ pub(crate) struct AttachedStream {
     pub(crate) fences: bool,
     /// A key that differs from those of all other attachments in this process and its parents.
     pub(crate) key: u64,
-    /// 0 until the stream is added to the list [`RETIRED`], then the number that the next check of
-    /// threads had at that time. The stream is added only once.
+    /// 0 until the stream is added to the list [`RETIRED`]; then the number of the first check of
+    /// threads after that. The stream is added only once.
     retired: AtomicU64,
     /// The next stream in that list.
     next: AtomicPtr<Self>,

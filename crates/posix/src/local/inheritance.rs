@@ -72,8 +72,8 @@ static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 pub(super) enum Found {
     /// The process's own area and its name space.
     Own(Words, Option<Words>),
-    /// The page that all processes share if they have no area, and the page's generation before the
-    /// search for the area.
+    /// The page that all processes share if they have no area, and the page's generation at the
+    /// time before the search for the area.
     All(Words, u64),
     /// The registry does not exist.
     Nothing,
@@ -214,7 +214,8 @@ fn complete_names(registry: &Registry, area: &OwnedFd) {
 }
 
 pub(super) extern "C" fn before_fork() {
-    // If a stream has begun to trace this process since the last call, the child inherits it, too.
+    // If a stream has begun to trace this process since the last call, the child inherits this
+    // stream, too.
     let _ = TracedProcess::current();
     // A child process without its own area passes on the streams and names that it inherited.
     if LAST_PROCESS.load(Acquire) == u64::from(sys::process()) {

@@ -14,8 +14,9 @@
 //! Threads and handlers may attach concurrently. Each maps the stream. An atomic exchange decides
 //! which mapping is used, and the other mappings are removed. So no thread waits.
 //!
-//! `attached` maps streams. `slots` is the set of slots with a stream. `inheritance` finds or creates the area, including the area of a
-//! process that was forked or started by a traced process.
+//! `attached` maps streams. `slots` is the set of slots with a stream. `inheritance` finds or
+//! creates the area, including the area of a process that was forked or started by a traced
+//! process.
 //!
 //! Unsafe: mapped pages become references.
 #![allow(unsafe_code)]

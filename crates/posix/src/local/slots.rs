@@ -6,7 +6,7 @@
 //! So each word of the set also counts the insertions. An insertion between the decision and the
 //! removal changes the count, and the thread decides again.
 //!
-//! The pointers to the streams are not here.
+//! The set does not contain the pointers to the streams.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -15,7 +15,7 @@ use tracewell_wire::posix::area::SLOTS;
 
 /// Number of slots in a word; its other bits count insertions.
 const SLOTS_IN_WORD: usize = 32;
-/// One insertion, as added to a word.
+/// The value that an insertion adds to its word.
 const INSERTION: u64 = 1 << SLOTS_IN_WORD;
 
 /// A set of slots. All-zero memory is a valid value: the empty set.

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU64, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use tracewell_record::posix::{Cursor, Pool, Reader, Record};
 use tracewell_wire::posix::FLAG_SYSTEM;
@@ -142,7 +142,7 @@ impl Stream {
     }
 
     pub(crate) fn wake_readers(&self) {
-        if self.word(at::WAITERS).swap(0, SeqCst) != 0 {
+        if self.pool().withdraw_readers() {
             sys::wake(self.word(at::WAKE));
         }
     }
@@ -177,13 +177,7 @@ impl Stream {
     /// low half equals the returned value.
     pub fn prepare_to_wait(&self) -> u32 {
         let seen = self.word(at::WAKE).load(SeqCst) as u32;
-        self.word(at::WAITERS).store(1, SeqCst);
-        if !sys::order_recorders() && self.word(at::FENCES).swap(1, SeqCst) == 0 {
-            // From now on, recorders execute a fence. Before it sees the flag, a recorder may have
-            // stored words without a fence. They become visible after a short delay.
-            sys::outwait_stores();
-        }
-        fence(SeqCst);
+        self.pool().announce_reader(sys::order_recorders, sys::outwait_stores);
         seen
     }
 

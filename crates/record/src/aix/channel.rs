@@ -31,7 +31,7 @@ impl Store {
         }
     }
 
-    /// Returns the length of one buffer in bytes if the memory is `length` bytes long.
+    /// Returns the length of one buffer in bytes, for memory of `length` bytes.
     pub(super) fn capacity(mode: Mode, length: usize) -> usize {
         match mode {
             Mode::Alternate => (length / 2) & !7,

@@ -32,8 +32,8 @@ use super::{Chunk, Trace};
 impl<'m, C> Trace<'m, C> {
     /// Returns the header of a channel's log, or `None` if the channel is not started.
     ///
-    /// The header does not change until the channel is finished, so the caller can write it at any
-    /// time.
+    /// The header does not change until the channel is finished, so the caller can write it to the
+    /// log at any time.
     pub fn header(&self, channel: u32) -> Option<FileHeader<'m>> {
         let started = self.channel(channel)?;
         Some(self.header_of(&started.options, channel, started.start_tick))

@@ -95,7 +95,7 @@ impl Ring {
         [mark, self.older.clone(), FIRST..self.next]
     }
 
-    /// Returns the next part of a stopped channel to be drained.
+    /// Returns the part of a stopped channel that must be drained next.
     pub(super) fn waiting(&self) -> Option<Range<usize>> {
         self.parts().into_iter().skip(self.drained).find(|part| !part.is_empty())
     }

@@ -80,7 +80,7 @@ pub struct Cursor {
     /// The packet that was shared last, with the order number that it got when it was opened; 0 if
     /// the last record went into an exclusive packet.
     pub(super) shared: Cell<(u32, u64)>,
-    /// The packet that this writer owns or may own, plus 1; 0 if there is none.
+    /// Index, plus 1, of the packet that this writer owns or may own; 0 if there is none.
     held: Cell<u32>,
     /// Order number that the exclusive packet got when it was opened; 0 if there is none.
     pub(super) exclusive: Cell<u64>,
@@ -129,7 +129,8 @@ impl Cursor {
         (self.packet.get() as usize, self.opened.get())
     }
 
-    /// Enters a packet after its first `used` words. `last` is the timestamp of its last record.
+    /// Enters a packet; the next record follows its first `used` words. `last` is the timestamp of
+    /// its last record.
     pub(super) fn enter(
         &self,
         geometry: &Geometry,

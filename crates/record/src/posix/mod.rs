@@ -25,6 +25,7 @@
 //! | `claim` | how writers get and close packets: exclusive, shared, displaced, inherited |
 //! | `writer` | stores a record, in a new packet if necessary |
 //! | `reader` | removes records in timestamp order |
+//! | `waiting` | how a writer learns that a reader waits |
 //! | `model` | checks the protocol with a model checker |
 //!
 //! Each file uses only the files above it. The caller owns the memory; `tracewell-posix` shares it
@@ -37,6 +38,7 @@ mod model;
 mod pool;
 #[cfg(feature = "std")]
 mod reader;
+mod waiting;
 mod writer;
 
 pub use crate::stream::Full;

@@ -323,3 +323,27 @@ fn a_packet_is_freed_or_displaced() {
         assert!(displaced == 1 || found == [0, 1, 2], "{found:?}");
     });
 }
+
+/// The kernel has rejected memory barriers, so that writers execute fences.
+#[test]
+fn a_reader_that_waits_is_woken_or_finds_the_record() {
+    check(|| {
+        let words = memory(1);
+        let writing = pool(&words, 1, 1, StreamPolicy::UntilFull);
+        let cursor = Cursor::new();
+        push(&cursor, &writing, 1, 0).unwrap();
+        let mut reader = Reader::new(&writing);
+        assert_eq!(read(&mut reader, &writing, 2), [0]);
+        writing.word(at::FENCES).store(1, Ordering::Relaxed);
+        let reading = Arc::clone(&words);
+        let thread = thread::spawn(move || {
+            let pool = pool(&reading, 1, 1, StreamPolicy::UntilFull);
+            pool.announce_reader(|| false, || panic!("the flag was set before"));
+            !reader.is_empty(&pool)
+        });
+        push(&cursor, &writing, 1, 1).unwrap();
+        let woken = writing.may_have_waiter(false) && writing.withdraw_readers();
+        let found = thread.join().unwrap();
+        assert!(found || woken);
+    });
+}

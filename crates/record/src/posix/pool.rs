@@ -12,6 +12,7 @@
 //! | header: state, to free | reader | release exchange, after its copy | writers, acquire |
 //! | order | a writer that opens or closes | acquire-release (4) | reader, acquire |
 //! | cutoff | reader | relaxed, then a fence, then its pass (5); release to 0 | writers (5) |
+//! | waiters, fences | reader | 1, sequentially consistent (7) | writers, relaxed (7) |
 //! | latest closed timestamp | a writer that closes | relaxed (6) | a writer that opens |
 //!
 //! 1. The new owner sees what the previous owner stored.
@@ -23,9 +24,10 @@
 //! 5. The fence is sequentially consistent. A writer that moves to another packet executes such a
 //!    fence before it loads the cutoff.
 //! 6. The value is only as accurate as the clocks.
+//! 7. `waiting` explains the barriers.
 //!
-//! Only its owner changes the state of a packet, except that the reader frees closed packets. So
-//! two writers never have the same packet, even if its previous owner died.
+//! Only the owner of a packet changes the packet's state, with one exception: the reader frees
+//! closed packets. So two writers never have the same packet, even if its previous owner died.
 
 use tracewell_wire::posix::StreamPolicy;
 use tracewell_wire::posix::object::{Geometry, at, head};
@@ -94,6 +96,8 @@ impl<'a> Pool<'a> {
         #[cfg(all(loom, test))]
         let index = match index {
             at::CUTOFF => 0,
+            at::FENCES => 1,
+            at::WAITERS => 2,
             at::HEADS.. => index - at::HEADS + 16,
             _ => index - at::ORDER + 8,
         };
@@ -143,7 +147,7 @@ impl<'a> Pool<'a> {
         used.min(u64::from(self.geometry.packets)) as usize
     }
 
-    /// Returns true if at least half of the packets that may be closed are closed.
+    /// Returns true if at least half of the allowed number of packets are closed.
     pub fn is_half_full(&self) -> bool {
         2 * self.survey().closed >= self.geometry.closed
     }

@@ -52,7 +52,7 @@ pub struct Record {
 /// Maximum number of double passes without a result; these happen only while packets keep changing.
 const MAX_PASSES: usize = 8;
 
-/// The reading progress in a packet. Positions are in words from the packet's start.
+/// The state of reading one packet. Positions are in words from the packet's start.
 #[derive(Clone, Copy, Default, Debug)]
 struct Source {
     /// Order number that the packet got when it was opened.
@@ -266,7 +266,7 @@ impl Reader {
             }
             let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
             let (words, order) = split(committed);
-            // Ignore a count that was stored after an earlier opening.
+            // Ignore the count if it was stored before the packet was opened this time.
             if order == opened as u32 {
                 source.end = words.min(pool.geometry().packet_words) as usize;
             }

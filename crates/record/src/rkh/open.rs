@@ -1,4 +1,4 @@
-//! The state of an open record, which its trace keeps.
+//! State that the trace keeps while a record is open.
 
 use tracewell_wire::rkh::{Field, FieldType};
 

@@ -56,15 +56,15 @@ pub(super) enum Stored {
     AtEnd,
 }
 
-/// The previous content of a slot, and its fate.
+/// The previous content of a slot, and what became of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,
-    /// A record, which is lost.
+    /// A record; it is lost.
     Lost,
-    /// An essential record, which is now in the emergency area.
+    /// An essential record; it is now in the emergency area.
     Saved,
-    /// An essential record, which is lost.
+    /// An essential record; it is lost.
     EssentialLost,
 }
 

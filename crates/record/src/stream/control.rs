@@ -80,8 +80,8 @@ impl Image<'_> {
         let (running, full) = (State::Running.code(), State::Full.code());
         let _ = self.word(at::STATE).compare_exchange(running, full, SeqCst, SeqCst);
         if self.state() == State::Full {
-            // A controller that computes the gate at this moment may open the gate again; the next
-            // event then closes the gate again.
+            // A controller that is computing the gate at this moment can open it again; the next
+            // event then closes it again.
             self.word(at::GATE).store(u64::MAX, SeqCst);
         }
     }

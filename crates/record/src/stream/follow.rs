@@ -13,9 +13,9 @@ use super::stream::Stream;
 use super::sync::Ordering;
 use super::sys;
 
-/// Maximum sleep of a waiting reader. A recording thread may load the gate just before a reader
-/// begins to wait, and commit just after that reader checked again. In that case the thread does
-/// not wake the reader. To prevent this, every event would need a full memory barrier.
+/// Maximum sleep of a waiting reader. A recording thread can load the gate just before a reader
+/// begins to wait, and commit just after that reader has checked again. In that case the thread
+/// does not wake the reader. To prevent this, every event would need a full memory barrier.
 const MAX_SLEEP: Duration = Duration::from_millis(50);
 
 /// Delay before a flusher tries again after its sink failed.
@@ -136,8 +136,8 @@ fn flush<W: Write>(
     mut log: Log<W>,
     stop: &OnceLock<Option<ProgramEnd>>,
 ) -> Result<W, CloseError> {
-    // The thread that stops this one sets the value after its last record, and `get` synchronises
-    // with it, so all earlier records are flushed.
+    // The thread that stops this one stores the value after its own last record. Because `get`
+    // synchronises with this store, all earlier records are flushed.
     while stop.get().is_none() {
         match log.drain_or_wait(stream, MAX_SLEEP) {
             Ok(_) => {

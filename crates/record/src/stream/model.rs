@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The models are as small as possible: two packets of two events. Before the threads start, each
-//! model records events in order, up to the step under test. These steps do not add to the orders
-//! that the model checker must try.
+//! model records events in order, up to the step under test. These steps do not increase the
+//! number of orders that the model checker must try.
 
 use std::sync::Arc;
 use std::vec::Vec;

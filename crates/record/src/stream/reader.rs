@@ -153,9 +153,9 @@ impl LaneReader {
         self.packet = None;
     }
 
-    /// Copies the records before `end` and checks them. Returns the part's header, its number of
-    /// events, the timestamp of the first, and the index in the copy at which it begins. Returns
-    /// `None` if the words were overwritten or are damaged.
+    /// Copies the records before `end` and checks them. Returns the header of the part, the number
+    /// of its events, the timestamp of the first event, and the index in the copy at which the part
+    /// begins. Returns `None` if the words were overwritten or are damaged.
     fn copy(&mut self, image: &Image<'_>, end: u64) -> Option<(PacketHeader, u64, u64, usize)> {
         let words = image.packet_words();
         let packet = self.position / words * words;
@@ -235,11 +235,11 @@ fn overwritten(image: &Image<'_>, lane: usize, position: u64) -> bool {
 struct Walk {
     /// Timestamp that the next record's delta is relative to.
     base: u64,
-    /// Number of events passed so far.
+    /// Number of events that the reader has passed so far.
     events: u64,
-    /// Timestamp of the first event passed.
+    /// Timestamp of the first event that it passed.
     first: Option<u64>,
-    /// Timestamp of the last event passed.
+    /// Timestamp of the last event that it passed.
     last: u64,
 }
 

@@ -296,7 +296,7 @@ impl Writer {
         image.word(word).store(join(used, lane as u32), Ordering::Relaxed);
     }
 
-    /// Discards the packet whose words the packet at `position` will use, if there is one.
+    /// Discards the older packet whose words the packet at `position` will reuse, if there is one.
     ///
     /// # Errors
     /// Returns an error if the policy is not *loop* and some records of the packet have not been

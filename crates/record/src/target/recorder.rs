@@ -33,8 +33,9 @@ pub struct Options<'a> {
     pub kernel: &'a str,
     /// True if a larger priority is more urgent.
     pub larger_is_urgent: bool,
-    /// True to keep the packets of an earlier run in memory that survives a reset. The memory must
-    /// contain a ring with the same cores, slots and entries; otherwise the recorder clears it.
+    /// True to keep the packets that an earlier run left in memory that survives a reset. The
+    /// memory must contain a ring with the same cores, slots and entries; otherwise the recorder
+    /// clears it.
     pub keep: bool,
 }
 

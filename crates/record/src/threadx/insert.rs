@@ -67,7 +67,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     ///
     /// If the result of a service is not known yet, the service records the event and patches it
     /// later. For example, a block or byte allocation records address 0 in information 2, and
-    /// patches it if it succeeds immediately.
+    /// patches this address if the allocation succeeds immediately.
     pub fn patch(&mut self, entry: Entry, info: Info, value: u64) -> bool {
         Ring::patch::<T>(self.memory, entry, info, value).is_some()
     }

@@ -12,8 +12,8 @@ pub struct Object<'a> {
     pub kind: u8,
     /// Address of the control block. Events refer to the object by this address.
     pub pointer: u64,
-    /// Name in any encoding; empty for none. Stored up to the first NUL, and at most one byte less
-    /// than the size of the name field.
+    /// Name in any encoding; empty for none. Stored up to the first NUL; the last byte of the name
+    /// field is reserved for the NUL.
     pub name: &'a [u8],
     /// First parameter; its meaning depends on the type.
     pub parameter1: u64,

@@ -11,7 +11,7 @@ pub struct Options {
     /// including the final NUL. Default 32; TraceX rejects 64 and more.
     pub name_size: u16,
     /// Address of the image's first byte, which the header contains. Default `None`: the actual
-    /// address of the memory. Readers subtract it from all other addresses, with wrapping.
+    /// address of the memory. Readers subtract it from all other addresses; the subtraction wraps.
     pub base_address: Option<u64>,
 }
 

@@ -10,7 +10,7 @@ use super::options::{Sections, layout_of};
 
 /// A recorded event, for patching it later.
 ///
-/// Holds the offset of the slot and the timestamp. If the slot has been overwritten, the timestamps
+/// Holds the timestamp and the offset of the slot. If the slot has been overwritten, the timestamps
 /// differ and patching does nothing. Two events with the same timestamp in the same slot cannot be
 /// distinguished; the kernel has the same limitation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

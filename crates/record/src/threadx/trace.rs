@@ -74,7 +74,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// is called twice. A registry without slots is allowed here, but TraceX rejects it.
     ///
     /// # Errors
-    /// In this order: [`Status::SizeError`] if `memory` is too small for the header,
+    /// Checked in this order: [`Status::SizeError`] if `memory` is too small for the header,
     /// `registry_slots` slots and one event; [`Status::NotDone`] if tracing is already on. After an
     /// error, the trace is unchanged.
     pub fn enable<'o, I>(

@@ -53,7 +53,7 @@ impl Sample {
         self.count
     }
 
-    /// Returns the mean, or 0 if there are no values. Each value counts as the middle of its
+    /// Returns the mean, or 0 if there are no values. Each value is treated as the middle of its
     /// bucket.
     pub fn mean(&self) -> f64 {
         let sum = self.buckets.iter().map(|bucket| {
@@ -90,7 +90,8 @@ pub struct Difference {
     /// Cliff's delta, from -1 to 1: the probability that a new value is larger than an old one,
     /// minus the probability that it is smaller.
     pub delta: f64,
-    /// The probability of at least this distance if both sides are samples of one distribution.
+    /// The probability that the distance is at least this large if both sides are samples of one
+    /// distribution.
     pub probability: f64,
 }
 

@@ -1,7 +1,7 @@
 //! Distributions of durations: quantiles, mean, standard deviation, buckets for a histogram, and
 //! the positions of the longest durations.
 //!
-//! [`Range`](super::Range) is smaller and has only count, minimum, mean and maximum.
+//! [`Range`](super::Range) is smaller and contains only count, minimum, mean and maximum.
 //!
 //! A distribution with at most [`MAX_EXACT`] values stores each value, and is exact. When one more
 //! value is added, the distribution moves all values into buckets, whose limits are the same for
@@ -283,7 +283,7 @@ fn limits(index: usize) -> (u64, u64) {
     (from, from + ((1 << shift) - 1))
 }
 
-/// A quantile, as a fraction of all values in millionths. For example, 500,000 is the median.
+/// A quantile: a fraction of all values, stored in millionths. For example, 500,000 is the median.
 ///
 /// ```
 /// use tracewell::analysis::Quantile;

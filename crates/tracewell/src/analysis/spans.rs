@@ -30,7 +30,7 @@ const MAX_OPEN: usize = 1 << 16;
 pub struct SpanFigures {
     /// The name of the spans.
     pub name: String,
-    /// The part of the program that begins them.
+    /// The part of the program that begins these spans.
     pub target: String,
     /// Number of spans that began.
     pub begun: u64,
@@ -58,8 +58,8 @@ impl SpanFigures {
 pub struct AllSpans {
     /// The spans of each call site, the longest total duration first.
     pub names: Vec<SpanFigures>,
-    /// Number of ends of spans whose beginning is not in the trace. This number does not include
-    /// the ends of spans that `more` counts. While such spans are open, each end without a known
+    /// Number of span ends whose beginnings are not in the trace. This number does not include the
+    /// ends of spans that `more` counts. While such spans are open, each end without a known
     /// beginning counts as the end of one of them.
     pub unknown: u64,
     /// Number of spans beyond a limit. They have no row because there were too many names, or no
@@ -73,7 +73,7 @@ struct Open {
     row: usize,
     from: u64,
     /// Number of entries into the span that have not been followed by an exit, and the tick of the
-    /// first one.
+    /// first of these entries.
     entered: u64,
     since: u64,
     busy: u64,
@@ -297,7 +297,7 @@ mod tests {
             self.take_at(span, role, id, span);
         }
 
-        /// Takes an event of a span whose id in the program is `span`.
+        /// Handles an event of a span whose id in the program is `span`.
         fn take_at(&mut self, ticks: u64, role: SpanRole, id: u32, span: u64) {
             let spans = &mut self.trace.program_spans;
             let number = match role {

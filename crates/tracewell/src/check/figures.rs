@@ -35,7 +35,7 @@ pub enum Measure {
     Wait,
     /// Time from lock to unlock of a mutex.
     Held,
-    /// Duration of an interrupt without nested interrupts.
+    /// Duration of an interrupt, excluding nested interrupts.
     Interrupt,
     /// Time from the post of a message until it is taken or dispatched.
     Message,
@@ -144,7 +144,7 @@ impl Measure {
         }
     }
 
-    /// Returns the statistics that a threshold can name; empty if it names none.
+    /// Returns the statistics that a threshold for this measure can name, or an empty list.
     pub(super) const fn statistics(self) -> &'static [Statistic] {
         match self {
             Self::Queue => &[Statistic::Most, Statistic::Least],
@@ -241,7 +241,7 @@ impl Name {
     }
 }
 
-/// A figure as a threshold names it.
+/// A figure, as specified in a threshold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Figure {
     /// The kind of figure.
@@ -265,7 +265,7 @@ impl Figure {
     }
 }
 
-/// Writes the figure in the form of a rule. Equal figures have equal texts, so baselines use the
+/// Writes the figure in the form of a rule. Equal figures have the same text, so baselines use the
 /// text as the key.
 impl Display for Figure {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {

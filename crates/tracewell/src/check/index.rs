@@ -44,7 +44,7 @@ pub(super) struct Index<'r> {
     parts: Vec<Vec<Part>>,
     by_id: HashMap<u32, Arc<[Part]>, RandomState>,
     remembered: usize,
-    /// Steps that process every event, in order.
+    /// The steps that process every event, in the order of the rules.
     awake: Vec<Part>,
     /// Times at which statements must process the next event, whatever its id.
     alarms: BinaryHeap<Reverse<(u64, Part)>>,

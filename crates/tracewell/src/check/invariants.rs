@@ -27,13 +27,13 @@ pub(super) struct Watch<'r> {
     bindings: Vec<Option<Value>>,
     /// Triggers that wait for an answer, oldest first.
     waiting: VecDeque<Waiting>,
-    /// Number of triggers at the start of `waiting` that are late. Only `each` keeps them, because
+    /// Number of late triggers; they are at the start of `waiting`. Only `each` keeps them, because
     /// the next answer belongs to the oldest trigger even if it is late.
     expired: usize,
     /// True after the statement was broken and reported. Of broken statements, only `whenever` and
     /// `each` continue, to count the triggers without an answer in time.
     pub(super) is_broken: bool,
-    /// True if too many triggers wait, so that the statement cannot count further ones.
+    /// True if too many triggers are waiting, so that the statement cannot count further ones.
     is_full: bool,
     /// Tick of the most recently requested alarm.
     alarm: Option<u64>,
@@ -42,8 +42,8 @@ pub(super) struct Watch<'r> {
     held: u64,
     /// Number of triggers of `whenever` and `each`.
     triggers: u64,
-    /// Number of triggers without an answer in time. A trigger of `whenever` does not count if an
-    /// earlier trigger with the same values waited.
+    /// Number of triggers that got no answer in time. A trigger of `whenever` does not count if an
+    /// earlier trigger with the same values was waiting.
     late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     open: u64,
@@ -98,7 +98,8 @@ impl<'r> Watch<'r> {
         }
     }
 
-    /// Returns the result after the end of the trace. `rule` is the name of its rule.
+    /// Returns the result after the end of the trace. `rule` is the name of the rule that contains
+    /// the statement.
     pub(super) fn result(&self, rule: Option<&String>, matcher: &Matcher<'_>) -> RuleResult {
         RuleResult {
             rule: rule.cloned(),
@@ -141,7 +142,7 @@ impl<'r> Watch<'r> {
 
     /// Returns the first tick at which a trigger may have waited too long. The statement must
     /// process the first event at or after this tick, whatever its name. Returns `None` if no
-    /// trigger with a limit waits, or if an earlier alarm has already been requested.
+    /// trigger with a limit is waiting, or if an earlier alarm has already been requested.
     pub(super) fn new_alarm(&mut self, clock: &Clock, now: u64) -> Option<u64> {
         let InvariantKind::Whenever { within: Some(limit), .. } = self.invariant.kind else {
             return None;
@@ -218,7 +219,7 @@ impl<'r> Watch<'r> {
                 let late = self.expire(event, *within, *pairs);
                 self.answer(matcher, event, answer, *pairs);
                 let asked = self.ask(matcher, event, trigger, *pairs);
-                // The late trigger is the earlier failure.
+                // If there are both failures, the late trigger failed first.
                 late.and(asked)
             }
         }
@@ -230,7 +231,8 @@ impl<'r> Watch<'r> {
         self.is_broken && (!counts || self.is_full)
     }
 
-    /// Returns the number of triggers without an answer in time in words, if there are several.
+    /// Returns a phrase with the number of triggers that got no answer in time, if there are
+    /// several.
     pub(super) fn in_all(&self) -> Option<String> {
         let pairs = matches!(self.invariant.kind, InvariantKind::Whenever { pairs: true, .. });
         (self.late > 1).then(|| match pairs {
@@ -246,8 +248,8 @@ impl<'r> Watch<'r> {
     }
 
     /// Counts the triggers that have waited too long for their answers. Returns a failure if there
-    /// is one. Call this before the event is an answer, because an answer after the limit does not
-    /// count.
+    /// is one. Call this before the event is handled as an answer, because an answer after the
+    /// limit does not count.
     fn expire(
         &mut self,
         event: Event<'_>,

@@ -19,7 +19,8 @@ const MAX_COMPARED: u64 = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Missed {
     count: u64,
-    /// The label of the events. `None` before the first event, and if they have several labels.
+    /// The label of the events. `None` before the first event, and if the events have several
+    /// labels.
     label: Option<String>,
     /// The indices of the alternative and of the condition that the events did not meet.
     condition: Option<(usize, usize)>,

@@ -26,8 +26,8 @@
 //! A trace is read once. Each event is offered to the steps that may come next, in the order of the
 //! text. The first step that accepts the event gets it. This decision is final. So an event costs
 //! at most one test for each step that refers to the event, and the use of memory does not depend
-//! on the length of the trace. Rules name events, contexts and arguments as output shows them, so
-//! this module knows no dialect. The guide describes the language.
+//! on the length of the trace. Rules use the names of events, contexts and arguments that appear in
+//! output, so this module knows no dialect. The guide describes the language.
 //!
 //! ```
 //! use tracewell::check::{Check, Rules};

@@ -34,7 +34,7 @@ pub struct Check<'r> {
     runs: Vec<RuleRun<'r>>,
     /// The rate of the clock from which the alarms were computed.
     clock: (Option<Rate>, usize),
-    /// The context of failures before this index is complete.
+    /// Number of failures at the start of the list whose context is complete.
     whole: usize,
     /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
     recent: Vec<EventCopy>,
@@ -132,12 +132,12 @@ impl<'r> Check<'r> {
             failure.more -= 1;
             failure.context.push(Line::of(event));
         }
-        // Failures become complete in order. Later events skip the complete failures at the start
-        // of the list.
+        // Failures become complete in the order of the list. Later events skip the complete
+        // failures at the start of the list.
         let growing = |failure: &Failure| failure.more > 0;
         self.whole +=
             self.verdict.failures[self.whole..].iter().take_while(|f| !growing(f)).count();
-        // Alarms are ticks that were computed with the old rate, so correct them before parts are
+        // Alarms are ticks that were computed at the old rate, so correct them before parts are
         // selected.
         self.heed_clock(trace, row.ticks);
         let before = self.verdict.failures.len();
@@ -260,7 +260,7 @@ impl<'r> RuleRun<'r> {
         self.step(matcher, event)
     }
 
-    /// Returns true if an event can have an effect although no step names it. Such an event may
+    /// Returns true if an event can have an effect even if no step names it. Such an event may
     /// serve as context after the last accepted event, or may make a step impossible.
     fn is_awake(&self) -> bool {
         !self.over && (!self.shared.gap || self.later.len() < BEFORE || self.rule.steps.risks.time)

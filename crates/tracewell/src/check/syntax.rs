@@ -172,13 +172,13 @@ pub(super) enum InvariantKind {
         most: u64,
         pattern: Pattern,
     },
-    /// A second event must follow each first event.
+    /// Each trigger must be followed by an answer.
     Whenever {
         trigger: Pattern,
         answer: Pattern,
         within: Option<Limit>,
-        /// True for `each`: a second event answers only the oldest first event that waits for it.
-        /// False for `whenever`: it answers all of them.
+        /// True for `each`: an event answers only the oldest waiting trigger that it matches. False
+        /// for `whenever`: it answers all waiting triggers that it matches.
         pairs: bool,
     },
 }

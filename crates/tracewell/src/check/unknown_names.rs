@@ -51,8 +51,9 @@ impl Rules {
     }
 
     /// Returns a warning for each name in a condition if no context, object or event of this trace
-    /// has this name. Examines only statements whose effect such a name silently changes. They
-    /// specify events that must not occur, events to ignore, or the only events that count.
+    /// has this name. Examines only statements whose effect changes silently if they contain such a
+    /// name. They specify events that must not occur, events to ignore, or the only events that
+    /// count.
     pub(super) fn unknown_values(&self, trace: &Trace) -> Vec<Finding> {
         let mut patterns = Vec::new();
         for rule in &self.rules {

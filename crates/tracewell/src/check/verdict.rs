@@ -31,7 +31,7 @@ pub struct Verdict {
     pub gaps: u64,
     /// Number of missing events, if known.
     pub lost: Option<u64>,
-    /// Warnings about names in the rules that no event of the trace's format has.
+    /// Warnings about names in the rules that do not exist in the trace's format.
     pub warnings: Vec<Finding>,
     /// Warnings about names in conditions if no context, object or event of the trace has these
     /// names. [`Verdict::strict`] does not turn them into failures, because a run need not contain
@@ -107,8 +107,8 @@ pub struct RuleResult {
     pub held: u64,
     /// 1 if it failed. Only `whenever` and `each` continue after a failure.
     pub failed: u64,
-    /// For `whenever` and `each`: number of events without an answer, or without an answer in time.
-    /// Events of `whenever` that have the same answer count once.
+    /// For `whenever` and `each`: number of events that got no answer, or no answer in time. Events
+    /// of `whenever` that share an answer count as one.
     pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,
@@ -179,9 +179,9 @@ pub enum RuleKind {
     Never,
     /// An event occurs a number of times.
     Count,
-    /// Each event is followed by another, which may follow several of them.
+    /// Each trigger is followed by an answer; one answer can follow several triggers.
     Whenever,
-    /// Each event is followed by another of its own.
+    /// Each trigger is followed by an answer of its own.
     Each,
     /// No event is missing.
     Complete,
@@ -334,7 +334,7 @@ pub struct Line {
     pub time_ns: Option<u64>,
     /// Name of the context.
     pub context: String,
-    /// The name that reports show.
+    /// The name used in reports.
     pub label: String,
     /// The decoded arguments, as in reports.
     pub text: String,

@@ -44,8 +44,8 @@ impl Members {
         Ok(true)
     }
 
-    /// Decompresses into `into`, which is not empty. Returns the number of bytes, or 0 at the end
-    /// of the member.
+    /// Decompresses into `into`, which must not be empty. Returns the number of bytes, or 0 at the
+    /// end of the member.
     pub(super) fn read(
         &mut self,
         source: &mut Source<impl BufRead>,

@@ -57,8 +57,8 @@ const OTHERS: [(&[u8], &str, &str); 6] = [
     (b"LZIP", "lzip", "lzip -dc"),
 ];
 
-/// Returns the name of a compression that is not read, and the command that decompresses a file to
-/// standard output.
+/// Returns the name of a compression that Tracewell cannot read, and the command that decompresses
+/// a file to standard output.
 ///
 /// ```
 /// assert_eq!(tracewell::compressed::other(b"BZh91AY"), Some(("bzip2", "bzip2 -dc")));

@@ -24,8 +24,8 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// A reader that counts the consumed bytes. It also stores its error, and notes when it reaches the
-/// end.
+/// A reader that counts the consumed bytes. It also stores the error of the inner reader, and
+/// whether the end was reached.
 #[derive(Debug)]
 pub(super) struct Source<R> {
     from: R,

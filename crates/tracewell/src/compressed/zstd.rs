@@ -47,8 +47,8 @@ impl Frames {
         }
     }
 
-    /// Decompresses into `into`, which is not empty. Returns the number of bytes, or 0 at the end
-    /// of the frame.
+    /// Decompresses into `into`, which must not be empty. Returns the number of bytes, or 0 at the
+    /// end of the frame.
     pub(super) fn read(
         &mut self,
         source: &mut Source<impl BufRead>,

@@ -36,7 +36,7 @@ pub struct ReadFormat {
     pub name: &'static str,
     /// Description in one line.
     pub description: &'static str,
-    /// How its files are recognised.
+    /// The way in which files of this format are recognised.
     pub recognised_by: &'static str,
     /// The options of `-O`.
     pub options: Vec<FormatOption>,

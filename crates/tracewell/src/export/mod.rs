@@ -98,7 +98,7 @@ impl Export {
     ) -> Result<Trace, ExportError> {
         match self.output {
             Output::Folder(write) => {
-                // A format may remove all files to write them again.
+                // A format can remove all files of the folder in order to write them again.
                 if std::fs::read_dir(folder).map_err(ExportError::Write)?.next().is_some() {
                     let message = "expected an empty folder, found a folder with content";
                     return Err(ExportError::NotPossible(message.to_owned()));

@@ -46,8 +46,8 @@ impl BlockPlace {
 }
 
 /// Reports that a log has no end block. The writer had records in memory that it did not write to
-/// the log, so the size of the loss is unknown. A truncated block at the end is the same loss. If
-/// the log is growing, nothing has been lost yet.
+/// the log, so the size of the loss is unknown. A truncated block at the end is part of this loss.
+/// If the log is growing, nothing has been lost yet.
 pub(super) fn not_closed(end: u64, is_growing: bool, out: &mut Emitter<'_>) -> Flow {
     if is_growing {
         out.trace.diagnostics.add(Severity::Note, end, "the log is still being written");

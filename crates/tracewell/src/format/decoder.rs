@@ -61,8 +61,8 @@ impl std::error::Error for ReadError {}
 ///
 /// The caller passes a window of the source. New bytes are appended at the end of the window, and
 /// consumed bytes are dropped at its start; see [`Input`]. A decoder of a framed stream consumes
-/// frame by frame. A decoder of a ring consumes bytes only when the whole ring has arrived.
-/// Decoders do not buffer bytes, and batches borrow from the window.
+/// one whole frame after another. A decoder of a ring consumes bytes only when the whole ring has
+/// arrived. Decoders do not buffer bytes, and batches borrow from the window.
 ///
 /// Decoders never panic, whatever the input. Allocated memory is proportional to the size of the
 /// window.
@@ -84,15 +84,15 @@ pub trait Decoder: Send {
 
     /// Replaces the files of a trace in a folder ([`Settings::files`]), because the files have
     /// grown or there are further files. The next call of [`Decoder::decode_to`] decodes the new
-    /// parts of these files. Only decoders of such traces have this function; by default, it does
-    /// nothing.
+    /// parts of these files. Only decoders of such traces implement this function; by default, it
+    /// does nothing.
     ///
     /// [`Settings::files`]: super::Settings::files
     fn grow(&mut self, _files: Arc<[TraceFile]>) {}
 
-    /// Reports that no bytes have arrived for a while. A decoder that infers settings from the
-    /// first bytes may then decide with fewer bytes at the next call of [`Decoder::decode_to`], if
-    /// these determine the settings. By default, does nothing.
+    /// Reports that no bytes have arrived for a while. Some decoders infer settings from the first
+    /// bytes. At the next call of [`Decoder::decode_to`], such a decoder infers them from the bytes
+    /// that have arrived, if these suffice. By default, does nothing.
     fn pause(&mut self) {}
 
     /// Decodes as much of `input` as possible into `sink`, and updates `trace`, like

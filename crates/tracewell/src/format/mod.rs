@@ -88,8 +88,8 @@ pub struct Note {
     pub fact: Option<Fact>,
 }
 
-/// A readable format, with all dialect-specific data and functions that the rest of the program
-/// uses.
+/// A format that can be read, with all dialect-specific data and functions that the rest of the
+/// program uses.
 ///
 /// A dialect sets the fields that it needs, and takes the other fields from [`Format::new`].
 #[derive(Debug)]
@@ -104,7 +104,7 @@ pub struct Format {
     /// Returns the event types. If the format has several versions, these are the event types of
     /// the newest version.
     pub schema: fn() -> Arc<Schema>,
-    /// The rules for schema files of users.
+    /// The rules for users' schema files.
     pub rules: Rules,
     /// Content of the shipped template file, `templates/NAME.fmt`.
     pub template: Option<&'static str>,
@@ -117,7 +117,8 @@ pub struct Format {
     pub is_whole: fn(&[u8]) -> bool,
     /// Options for facts that the bytes do not contain.
     pub options: &'static [OptionHelp],
-    /// Names of arguments that reports on a screen leave out, because most users do not need them.
+    /// Names of arguments that are left out of reports on a screen, because most users do not need
+    /// them.
     pub details: &'static [&'static str],
     /// True if several files of one run can be read as one trace ([`Settings::parts`]).
     pub joins: bool,

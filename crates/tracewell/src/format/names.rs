@@ -18,7 +18,8 @@ use crate::text::{counted, shown};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     by_number: HashMap<u64, String, RandomState>,
-    /// True if a number with a name occurred in the trace, or if no such number needs to occur.
+    /// True if the trace contained one of the numbers, or if no warning is needed when it contains
+    /// none.
     used: Cell<bool>,
 }
 

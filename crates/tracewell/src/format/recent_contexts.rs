@@ -6,7 +6,7 @@
 
 use crate::model::ContextId;
 
-/// Number of entries, as a power of two.
+/// The cache has `1 << BITS` entries.
 const BITS: u32 = 8;
 
 /// The key of an entry without a context. Lookups of this key never find a context.

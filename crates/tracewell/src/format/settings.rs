@@ -29,7 +29,7 @@ pub struct Settings {
     pub format: Option<String>,
     /// Options of the form `-O key=value`.
     pub options: Options,
-    /// Files with names for numbers that are in the trace.
+    /// Files that assign names to numbers in the trace.
     pub names: Vec<NamesFile>,
     /// Schema files of the user, which add to the schema of the format and override it. A later
     /// file overrides earlier ones.
@@ -47,8 +47,8 @@ pub struct Settings {
     /// Number of threads that may decode and format events; 0 for one per processor. Outputs do not
     /// depend on it.
     pub threads: usize,
-    /// True if another process was writing the source when it was opened. A log without an end is
-    /// then complete so far. [`Input`](crate::input::Input) sets this.
+    /// True if another process was writing the source when it was opened. In this case, a log
+    /// without an end is complete so far. [`Input`](crate::input::Input) sets this.
     pub is_growing: bool,
     /// Number of events after which the sink will stop; `None` if it wants all events. Some decoders
     /// read a whole trace before its first event, because later events give names to earlier ones.
@@ -119,8 +119,8 @@ pub struct DefaultNames {
 /// A file with names, read into memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamesFile {
-    /// The flag before the file: `--names` or `--custom-events`. Each format reads only the name
-    /// files of one flag ([`Format::names`](super::Format::names)).
+    /// The flag before the file: `--names` or `--custom-events`. Each format reads only the files
+    /// of names that one of the flags specifies ([`Format::names`](super::Format::names)).
     pub flag: &'static str,
     /// Path of the file, for messages.
     pub path: String,
@@ -163,7 +163,7 @@ impl Settings {
     }
 
     /// Returns the schema files for a format: first the defaults, and then all others, which
-    /// override the defaults. The defaults are only those for this format; the others may be for
+    /// override the defaults. Only the defaults are chosen by their format; the others may be for
     /// any format.
     pub(crate) fn all_schemas(&self, format: &str) -> Vec<Arc<Extension>> {
         self.default_schemas(format).chain(&self.schemas).cloned().collect()

@@ -133,8 +133,8 @@ fn definitions<Elf: FileHeader<Endian = Endianness>>(
     let mut symbols = Vec::new();
     for entry in entries.iter().filter(|entry| has_address(*entry, endian)) {
         let name = entry.name(endian, entries.strings()).ok()?;
-        // Names that do not become symbols count too, because the search for their ends also takes
-        // time.
+        // The limit also covers names that do not become symbols, because searching for their ends
+        // takes time, too.
         limit = limit.checked_sub(name.len())?;
         let is_local_label =
             entry.st_type() == elf::STT_NOTYPE && entry.st_bind() == elf::STB_LOCAL;

@@ -48,7 +48,7 @@ impl Bytes {
             // An empty mapping is an error on most systems.
             return Ok(Self::Owned(Vec::new()));
         }
-        // SAFETY: the mapping is private to this process and read-only. The bytes are only read as
+        // SAFETY: the mapping is private to this process and read-only. The bytes are read only as
         // `u8`, for which every value is valid. Readers copy a value before they check and use it,
         // and read no length twice. So bytes that change in the meantime can cause wrong figures,
         // but no undefined behaviour.

@@ -1,7 +1,7 @@
 //! Delivers events and losses from a decoder to a sink, and keeps the trace's counts.
 //!
 //! A decoder creates an [`Emitter`] in each call of `decode` and adds single events with one of
-//! three functions. The functions differ in where the bytes of a record and of its payload are:
+//! three functions. The functions differ in where the bytes of the record and of the payload are:
 //!
 //! | function | record | payload |
 //! |---|---|---|

@@ -188,8 +188,8 @@ impl<'a> Event<'a> {
         site.map(|site| site.name.as_str())
     }
 
-    /// Returns the names and values of the arguments. `Display` prints the arguments as reports
-    /// show them.
+    /// Returns the names and values of the arguments. `Display` prints the arguments as they are
+    /// shown in reports.
     ///
     /// ```
     /// use std::ops::ControlFlow::Continue;

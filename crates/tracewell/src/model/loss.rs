@@ -73,7 +73,7 @@ pub struct Losses {
     by_cause: BTreeMap<LossCause, LossCount>,
     /// Number of places.
     places: u64,
-    /// Number of the event that follows the last place.
+    /// Number of the event that follows the most recent place.
     last: Option<u64>,
 }
 

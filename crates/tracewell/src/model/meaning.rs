@@ -151,7 +151,7 @@ pub enum Meaning {
     Mark,
     /// The application recorded a number (the value).
     Value,
-    /// A filter was set. If the value is 0, events of some kind are recorded again; otherwise they
+    /// A filter was set. If the value is 0, the filtered events are recorded again; otherwise they
     /// are no longer recorded.
     Hides,
     /// Events are missing from here on.

@@ -1,4 +1,4 @@
-//! Goes through a list whose indices are the numbers of its elements, from a given element on.
+//! Iterates over a list from a given element on; the number of an element is its index.
 
 /// Returns the elements of a list from index `first` on, each with its number. Skipping the first
 /// ones takes no time.

@@ -206,7 +206,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Adds an object. Its key refers to it after its creation. If this is the first object with
+    /// Adds an object. From its creation on, its key refers to it. If this is the first object with
     /// its key and kind, the key also refers to it before the creation, because earlier events can
     /// only refer to this object. An object with an unknown creation time does not take over the
     /// key of another object.
@@ -326,7 +326,7 @@ impl Objects {
     }
 
     /// Lets kinds of objects share names: if a key refers to an object of another kind but to no
-    /// object of the wanted kind, lookups return that object.
+    /// object of the requested kind, lookups return that object.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;
     }

@@ -75,7 +75,7 @@ impl Choice for MaybeContext {
 /// unless the first one holds a resource for which the second one waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OnBehalf {
-    /// The context that runs.
+    /// The context that is running.
     pub runs: MaybeContext,
     /// The context on whose behalf it runs; the same context if it runs on its own behalf.
     pub of: MaybeContext,
@@ -100,8 +100,8 @@ pub struct Running<C> {
     pub(crate) now: C,
     /// The last choice within the interrupt that is being served.
     pub(crate) chosen: C,
-    /// Number of interrupts that are being served. Any event can begin an interrupt, so this number
-    /// needs as many bits as the number of events.
+    /// Number of interrupts that are being served. Any event can begin another interrupt, so this
+    /// number can be as large as the number of events.
     pub(crate) depth: u64,
     /// True if the trace records the scheduler's choices.
     pub(crate) choices_recorded: bool,
@@ -138,7 +138,7 @@ impl<C: Choice> Running<C> {
         self.depth > 0
     }
 
-    /// Handles the start of the trace while this task runs.
+    /// Handles the start of the trace while this task is running.
     pub fn start(&mut self, task: ContextId) {
         if self.task().is_none() {
             self.now = C::of(task.into());

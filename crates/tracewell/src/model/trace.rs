@@ -158,8 +158,7 @@ pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
     /// Appends the bytes of a record's arguments. `record` contains the bytes of the source.
     fn append(&self, record: &[u8], out: &mut Vec<u8>);
 
-    /// Returns true if the arguments are packed. The bytes of packed arguments do not consist of
-    /// words.
+    /// Returns true if the arguments are packed. Packed arguments are not stored as whole words.
     fn are_packed(&self) -> bool;
 }
 

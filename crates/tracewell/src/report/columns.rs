@@ -100,7 +100,7 @@ impl Columns {
         before != *self
     }
 
-    /// Returns the text of an unknown priority.
+    /// Returns the text that is shown for an unknown priority.
     #[inline(always)]
     pub(super) fn no_priority(&self) -> &'static [u8] {
         if self.priority > 0 { b"    -" } else { b"" }

@@ -1,9 +1,10 @@
 //! JSON documents for programs: one per command, whatever the number of traces.
 //!
 //! A document is an object with `schema`, the version of its kind of document, and `traces`, with
-//! one object per trace. `file` is the first key of each; the others are the figures of
+//! one object per trace. `file` is the first key of each; the other keys are the figures of
 //! [`super::info`], [`super::analyses`] or [`super::check`], in the order in which their types
-//! declare them. docs/schemas/ has the JSON Schema of each kind. It is generated from these types.
+//! declare them. docs/schemas/ contains the JSON Schema of each kind. It is generated from these
+//! types.
 //!
 //! A version changes if a key is removed or renamed, or changes its meaning. New keys may appear
 //! without a new version.
@@ -69,7 +70,7 @@ impl<W: Write> DocumentWriter<W> {
         Self { out, schema, traces: 0 }
     }
 
-    /// Writes the findings in the next trace.
+    /// Writes the next trace: the name of its file, and its content.
     ///
     /// # Errors
     /// Returns an error if writing fails.

@@ -1,6 +1,6 @@
 //! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
 //! each context its name and priority, for each event id its label, and for each argument its name
-//! and value. [`Report::line`] can write the same lines without kept texts, and writes all other
+//! and value. [`Report::line`] can write the same lines without cached texts, and writes all other
 //! lines.
 
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::text::{
     IncrementalRight, LineDescriber, MAX_LINE, PerEvent, Reservation, TextBuffer, WideText,
 };
 
-/// The kept parts of lines, except those of contexts.
+/// The cached parts of lines, except those of contexts.
 #[derive(Debug)]
 pub(super) struct KeptLines {
     seq: IncrementalRight<2>,

@@ -186,7 +186,7 @@ impl<W: Write> Report<W> {
             None => Columns::of(trace),
         };
         columns.show_times(&self.options.times);
-        // The names of addresses are worth their space.
+        // If there are symbols, show the details too: the names of addresses are worth the space.
         let is_short = !self.options.shows_details && trace.symbols.is_none();
         if self.options.layout.width.is_some() && is_short {
             let format = format::by_name(trace.format);
@@ -395,7 +395,7 @@ impl Shown {
         self.running[cpu].replace(context) != Some(context)
     }
 
-    /// Returns true if the context of the next event takes over its core.
+    /// Returns true if the context of the next event takes over the core.
     #[inline]
     fn takes_over(&self, context: ContextId, cpu: u16) -> bool {
         self.running.get(usize::from(cpu)) != Some(&Some(context))
@@ -428,8 +428,8 @@ impl Shown {
     }
 }
 
-/// Returns the key of an object as events and reports spell it: in hexadecimal, with the digits of
-/// an address of the target.
+/// Returns the key of an object as it is written in events and reports: in hexadecimal, with the
+/// digits of an address of the target.
 pub(super) fn key_text(trace: &Trace, key: u64) -> String {
     format!("0x{key:0digits$X}", digits = trace.payload.digits())
 }

@@ -86,7 +86,7 @@ impl Section {
         Self::ALL.into_iter().find(|section| section.name() == name)
     }
 
-    /// Returns what a trace must contain for figures of the section, in words.
+    /// Returns, in words, what a trace must contain for figures of the section.
     pub(super) const fn needs(self) -> &'static str {
         match self {
             Self::Tasks => "events of tasks",

@@ -49,11 +49,11 @@ pub struct SpanRow {
     pub cut: u64,
     /// Durations from beginning to end.
     pub duration: Durations,
-    /// Ticks from beginning to end, over all spans.
+    /// Ticks from beginning to end, summed over all spans.
     pub total_ticks: u64,
-    /// Ticks in which at least one thread was in a span, over all spans.
+    /// Ticks in which at least one thread was in the span, summed over all spans.
     pub busy_ticks: u64,
-    /// Ticks in which no thread was in a span, over all spans.
+    /// Ticks in which no thread was in the span, summed over all spans.
     pub idle_ticks: u64,
 }
 

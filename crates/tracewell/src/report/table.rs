@@ -249,8 +249,8 @@ pub(super) fn table<const N: usize>(
     table_with_groups(text, layout, names, &[], rows);
 }
 
-/// Appends a table like [`table`]. The columns of a group have one unit, because a reader compares
-/// them. `groups` contains the indices of these columns.
+/// Appends a table like [`table`]. The columns of a group have one unit, because people compare
+/// these columns. `groups` contains the indices of these columns.
 pub(super) fn table_with_groups<const N: usize>(
     text: &mut String,
     layout: Layout,

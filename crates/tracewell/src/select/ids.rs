@@ -131,7 +131,7 @@ impl From<&str> for IdOrName {
 pub struct Group {
     /// Name of the group.
     pub name: String,
-    /// Description of the group, as lists show it.
+    /// Description of the group, as shown in lists.
     pub description: String,
     /// Ids of the group.
     pub ids: Vec<IdPattern>,

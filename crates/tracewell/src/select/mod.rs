@@ -265,7 +265,7 @@ impl Selector {
         if wanted.is_empty() {
             return true;
         }
-        // Objects are only added, so each object is compared once.
+        // Objects are never removed, so each object is compared once.
         for (_, object) in trace.objects.iter_from(self.objects_seen) {
             if wanted.iter().any(|wanted| is_object(wanted, object)) {
                 self.objects.insert(object.key);

@@ -116,7 +116,7 @@ pub(crate) fn is_argument(wanted: &str, argument: &Argument) -> bool {
     [argument.name.as_str(), spoken(argument)].into_iter().any(|name| equal(wanted, name))
 }
 
-/// Returns the name of an argument as reports show it.
+/// Returns the name of an argument as it is shown in reports.
 pub(crate) fn spoken(argument: &Argument) -> &str {
     let name = argument.name.as_str();
     match argument.kind {

@@ -7,7 +7,7 @@ use super::{IdOrName, IdPattern, Selection};
 use crate::model::schema::Schema;
 use crate::model::{Severity, Trace, did_you_mean, nearest};
 
-/// Maximum number of ids in a warning. A group may have many.
+/// Maximum number of ids in a warning. A group may contain many ids.
 const MAX_IDS: usize = 8;
 
 /// Maximum number of contexts in a warning.

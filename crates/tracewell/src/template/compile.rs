@@ -107,7 +107,7 @@ impl Compiler {
         if let Some(label) = &stanza.label
             && !label.value.starts_with('@')
         {
-            // A label with `@` is only shown in lists.
+            // A label with `@` is shown only in lists.
             self.pending = format!("{} ", shown_lines(&label.value));
         }
         // Templates that call this one begin here, after the label.

@@ -196,7 +196,7 @@ impl Row {
     }
 }
 
-/// Fields that are printed in one step, and the maximum number of bytes that they print.
+/// Fields that are printed in one step, and the maximum number of bytes that they can print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FieldRow {
     pub(super) fields: Row,
@@ -286,9 +286,9 @@ pub(super) struct Case {
 /// The result of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Then {
-    /// Prints a text, then continues after the switch.
+    /// Prints a string, then continues after the switch.
     Text(u32),
-    /// Jumps to the operations of a block, which end with a jump past the switch.
+    /// Jumps to the operations of a block. The block ends with a jump past the switch.
     Go(u32),
     /// Continues after the switch.
     Nothing,

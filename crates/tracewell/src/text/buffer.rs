@@ -65,7 +65,8 @@ impl TextBuffer {
         String::from_utf8_lossy(self.as_bytes())
     }
 
-    /// Returns the first bytes of the buffer, at most 1024. Bytes after the text have any value.
+    /// Returns the first bytes of the buffer, at most 1024. Bytes after the text can have any
+    /// value.
     #[inline(always)]
     pub(super) fn first_block<const N: usize>(&self) -> &[u8; N] {
         const { assert!(N <= MIN_CAPACITY) };

@@ -146,8 +146,8 @@ impl Zone {
     }
 }
 
-/// Returns a difference from UTC, such as `+02:00`. Seconds, which only a few zones had before
-/// 1973, are rounded to minutes.
+/// Returns a difference from UTC, such as `+02:00`. The seconds of a difference are rounded to
+/// minutes; only a few zones had such seconds before 1973.
 fn difference(offset: jiff::tz::Offset) -> String {
     let seconds = offset.seconds();
     let sign = if seconds < 0 { '-' } else { '+' };
@@ -200,7 +200,8 @@ pub enum DateError {
     },
 }
 
-/// Writes dates. Consecutive dates usually have the same second, so its text is kept.
+/// Writes dates. Consecutive dates usually have the same second, so the text of the second is
+/// cached.
 #[derive(Debug)]
 pub(crate) struct Dates {
     zone: Zone,
@@ -234,7 +235,7 @@ impl Dates {
 }
 
 /// Returns nanoseconds since 1970 of a date and time in UTC, or `None` if there is no such date or
-/// if it is before 1970. The second 60, which is a leap second, is the first second of the next
+/// if it is before 1970. Second 60, which is a leap second, counts as the first second of the next
 /// minute.
 ///
 /// ```
@@ -317,7 +318,8 @@ mod tests {
     #[test]
     fn a_date_is_written_to_the_nanosecond_and_parsed_back() {
         let ends = [0, 1, 999_999_999, 1_772_442_000_123_456_789, u64::MAX];
-        // One second before and after clocks are put forward and back.
+        // One nanosecond before the clocks change, the change itself, and one hour later. The
+        // clocks are put forward at the first change and back at the second.
         let changes = [1_774_746_000, 1_792_890_000].map(|second| second * 1_000_000_000_u64);
         let around = changes.into_iter().flat_map(|ns| [ns - 1, ns, ns + 3_600_000_000_000]);
         for zone in [Zone::utc(), berlin(), Zone::named("-03:30").unwrap()] {

@@ -23,7 +23,7 @@ const LENGTHS: [u64; 32] = {
     let mut bit = 0;
     while bit < 32 {
         // The smallest number with this highest bit has `digits` digits. Numbers of at least
-        // 10^`digits` have one digit more.
+        // 10^`digits` have one more digit.
         let digits = (1_u64 << bit).ilog10() as u64 + 1;
         lengths[bit] = ((digits + 1) << 32) - 10_u64.pow(digits as u32);
         bit += 1;

@@ -64,7 +64,7 @@ struct Value {
     has_zero: bool,
 }
 
-/// The forms of most values.
+/// The forms in which most values are shown.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Decimal,
@@ -182,7 +182,7 @@ impl Describer {
     }
 
     /// Returns the indices of the arguments that [`Describer::put`] appends, or `None` if one of
-    /// them is more than a number.
+    /// them is not a plain number.
     pub(super) fn numbers(&mut self, event: Event<'_>) -> Option<Vec<usize>> {
         use ArgumentKind::{Bytes, List, Nested, Span, Text};
         let plans = self.plans.get(event.row.id, || plan(event.kind(), self.left_out));

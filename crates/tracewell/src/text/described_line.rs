@@ -13,7 +13,7 @@ use crate::model::{ContextDetail, Event, MAX_NUMBERS, NumberRow, NumberRows};
 pub(crate) struct LineDescriber {
     ids: KeptIds,
     details: [KeptDetail; 2],
-    /// State of the trace's objects and schema when the texts were made.
+    /// State of the trace's objects and schema when the cached texts were formatted.
     objects: u64,
     schema: Option<Arc<Schema>>,
     digits: usize,
@@ -22,28 +22,29 @@ pub(crate) struct LineDescriber {
     escape: fn(&mut TextBuffer),
 }
 
-/// The kept texts of each event id.
+/// The cached texts of each event id.
 #[derive(Debug, Default)]
 struct KeptIds {
     /// The arguments of each event id; `None` if they are not all numbers.
     arguments: PerEvent<Option<KeptArguments>>,
-    /// Number of ids with kept texts.
+    /// Number of ids with cached texts.
     kept: usize,
     /// Number of times that labels of objects or the schema changed.
     epoch: u64,
 }
 
-/// The kept texts of an event id's arguments, with the index of each argument.
+/// The cached texts of an event id's arguments, with the index of each argument.
 #[derive(Debug)]
 struct KeptArguments {
     epoch: u64,
     texts: Vec<(usize, KeptTexts)>,
 }
 
-/// The kept texts of a detail, as the first text of a line and after arguments.
+/// The cached texts of a detail: for a detail at the start of a line, and for one that follows
+/// arguments.
 type KeptDetail = [KeptTexts; 2];
 
-/// Maximum number of event ids with kept texts, so that a trace with many ids cannot fill memory.
+/// Maximum number of event ids with cached texts, so that a trace with many ids cannot fill memory.
 /// The texts of an argument occupy 4 KiB.
 pub(crate) const MAX_KEPT_IDS: usize = 256;
 

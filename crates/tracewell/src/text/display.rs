@@ -22,7 +22,7 @@ pub fn display_width(line: &str) -> usize {
     if line.contains('\x1b') { cells(line).map(|(_, _, width)| width).sum() } else { line.width() }
 }
 
-/// Returns a text, padded with blanks at its end to at least `width` cells.
+/// Returns a string, padded with blanks at its end to at least `width` cells.
 ///
 /// ```
 /// use tracewell::text::padded;
@@ -34,7 +34,7 @@ pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{:blanks$}", "")
 }
 
-/// Returns a text that fills at most `width` cells. `…` marks the place where a text was cut. A
+/// Returns a string that fills at most `width` cells. `…` marks the place where a text was cut. A
 /// number at the end of the text remains, because it often distinguishes names.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Makes texts on several threads and writes them in order.
+//! Builds strings on several threads and writes them in order.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,7 +7,7 @@ use std::thread::{self, Builder};
 
 use super::TextBuffer;
 
-/// Maximum number of texts per thread that are being made or wait to be written.
+/// Maximum number of strings per thread that are being built or waiting to be written.
 const TEXTS_PER_THREAD: usize = 4;
 
 /// Maximum number of threads. No machine benefits from more threads.
@@ -24,11 +24,11 @@ pub fn thread_count(chosen: usize) -> usize {
     if chosen == 0 { processors() } else { chosen }.min(MAX_THREADS)
 }
 
-/// Builds `count` texts and writes them in order. Each maker belongs to one thread: `make` appends
-/// the text that has the given number to an empty buffer. The caller's thread uses the first maker,
-/// and calls `write`. At most four texts per thread are in memory.
+/// Builds `count` strings and writes them in order. Each maker belongs to one thread. `make`
+/// appends the string with the given number to an empty buffer. The caller's thread uses the first
+/// maker, and calls `write`. At most four strings per thread are in memory.
 ///
-/// If the system cannot create enough threads, the existing threads make all texts.
+/// If the system cannot create enough threads, the existing threads build all strings.
 ///
 /// ```
 /// use tracewell::text::write_in_order;
@@ -45,7 +45,7 @@ pub fn thread_count(chosen: usize) -> usize {
 /// ```
 ///
 /// # Errors
-/// Returns the first error of `write`, after which no further text is made.
+/// Returns the first error of `write`. After this error, no further string is built.
 pub fn write_in_order<M: Send>(
     count: usize,
     makers: &mut [M],
@@ -97,10 +97,10 @@ enum Step {
     Done,
 }
 
-/// The texts that the threads share.
+/// The strings that the threads share.
 struct Shared {
     count: usize,
-    /// Maximum number of texts that are being made or wait to be written.
+    /// Maximum number of strings that are being built or waiting to be written.
     ahead: usize,
     state: Mutex<State>,
     changed: Condvar,
@@ -108,15 +108,15 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Number of the next text to make.
+    /// Number of the next string to build.
     next: usize,
-    /// Number of texts that were written.
+    /// Number of strings that were written.
     written: usize,
-    /// Texts that wait to be written.
+    /// Strings that wait to be written.
     made: BTreeMap<usize, TextBuffer>,
-    /// Buffers of texts that were written.
+    /// Buffers of strings that were written.
     free: Vec<TextBuffer>,
-    /// True if no further text is needed.
+    /// True if no further string is needed.
     stopped: bool,
 }
 
@@ -129,7 +129,8 @@ impl Shared {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a buffer and the number of the next text to make, unless too many texts wait.
+    /// Returns a buffer and the number of the next string to build, unless too many strings are
+    /// waiting.
     fn take(&self, state: &mut State) -> Option<(usize, TextBuffer)> {
         let number = state.next;
         if number >= self.count || number >= state.written + self.ahead {
@@ -139,7 +140,7 @@ impl Shared {
         Some((number, state.free.pop().unwrap_or_default()))
     }
 
-    /// Waits for the next text to make. Returns `None` if there is none.
+    /// Waits for the next string to build. Returns `None` if there is none.
     fn next(&self) -> Option<(usize, TextBuffer)> {
         let mut state = self.lock();
         loop {
@@ -161,7 +162,7 @@ impl Shared {
         }
     }
 
-    /// Returns the next step of the thread that writes: it prefers to write, then makes a text.
+    /// Returns the next step of the thread that writes: it prefers to write, then builds a string.
     fn own_step(&self) -> Step {
         let mut state = self.lock();
         loop {
@@ -202,7 +203,8 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// Ends all threads if one of them panics, because its text will never be made.
+/// Ends all threads if one of them panics, because the string of that thread will never be
+/// complete.
 struct StopOnPanic<'a>(&'a Shared);
 
 impl Drop for StopOnPanic<'_> {

@@ -4,7 +4,7 @@
 use super::blocks::Blocks;
 use super::{LineWindow, Reservation, ShortText};
 
-/// The leading digits of a range of numbers that begins at `from`.
+/// The leading digits that all numbers in a range share; the range begins at `from`.
 #[derive(Debug)]
 struct CachedPrefix {
     from: u64,

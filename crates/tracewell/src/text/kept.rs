@@ -12,11 +12,11 @@ pub(crate) struct KeptTexts {
     slots: Box<[Slot; SLOTS]>,
     hits: u64,
     misses: u64,
-    /// True if most numbers were not in the table. In that case, no text is kept.
+    /// True if most numbers were not in the table. In that case, no text is cached.
     given_up: bool,
 }
 
-/// A kept text, in one line of the processor's cache.
+/// A cached text, in one line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -27,7 +27,7 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
-/// Maximum length of a kept text in bytes.
+/// Maximum length of a cached text in bytes.
 const MAX_KEPT: usize = 48;
 const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
@@ -59,7 +59,7 @@ const fn slot_of(number: u64) -> usize {
 }
 
 impl KeptTexts {
-    /// Appends the text of a number, if it is kept. Returns false otherwise.
+    /// Appends the text of a number, if it is cached. Returns false otherwise.
     #[inline(always)]
     pub(crate) fn put(&mut self, line: &mut LineWindow<'_>, number: u64) -> bool {
         let slot = &self.slots[slot_of(number)];
@@ -82,7 +82,7 @@ impl KeptTexts {
         slot.text = *text.first_block();
     }
 
-    /// Counts a number that was not found. Returns true if no texts are kept.
+    /// Counts a number that was not found. Returns true if no texts are cached.
     pub(crate) fn note_miss(&mut self) -> bool {
         self.misses += 1;
         if self.misses == PERIOD {
@@ -102,7 +102,7 @@ impl KeptTexts {
     }
 }
 
-/// Appends a text that is not kept. Returns false if it is too long for a line of fixed size.
+/// Appends a text that is not cached. Returns false if it is too long for a line of fixed size.
 #[inline(always)]
 pub(crate) fn put_unkept(line: &mut LineWindow<'_>, text: &TextBuffer) -> bool {
     if text.len() <= MAX_KEPT {
@@ -122,7 +122,7 @@ mod tests {
         text
     }
 
-    /// Returns the kept text of a number.
+    /// Returns the cached text of a number.
     fn kept(texts: &mut KeptTexts, number: u64) -> Option<String> {
         let mut out = TextBuffer::default();
         let mut line = out.window();

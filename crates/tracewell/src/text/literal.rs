@@ -47,7 +47,7 @@ impl Literal {
         [head, &self.rest].concat()
     }
 
-    /// Prepares a text that is padded with blanks to a width in cells of a screen.
+    /// Prepares a string that is padded with blanks to a width in cells of a screen.
     pub fn padded(text: &str, width: usize) -> Self {
         Self::new(padded(text, width))
     }

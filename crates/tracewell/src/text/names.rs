@@ -14,7 +14,8 @@ use crate::model::schema::{ArgumentKind, Schema, TableId};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NameKey(u32);
 
-/// Type codes of objects are below this number. The two highest bits mark tables.
+/// Type codes of objects are below this number. In the key of a table, one of the two highest bits
+/// is set.
 const ENUM: u32 = 1 << 30;
 const FLAGS: u32 = 1 << 31;
 /// The key of empty slots.
@@ -225,7 +226,7 @@ impl NameCache for Names {
     fn find(&self, what: NameKey, key: u64, ticks: u64) -> Option<Name<'_>> {
         let first = self.slot(what, key);
         let slot = &self.slots[first];
-        // Nearly all strings are in the first slot of their group, and have no rest.
+        // Nearly all strings are in the first slot of their group, and fit into this slot.
         if slot.is_of(what, self.epoch_of(what), key, ticks) && !slot.has_rest {
             return Some(Name { start: &slot.text, rest: &[] });
         }

@@ -38,7 +38,7 @@ pub fn of_context(name: &str) -> Style {
     color.map_or(Style::new(), |color| color.on_default())
 }
 
-/// Returns a text in a style, or unchanged if `color` is false.
+/// Returns a string in a style, or unchanged if `color` is false.
 ///
 /// ```
 /// use tracewell::text::style::{LOSS, styled};

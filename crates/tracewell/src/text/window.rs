@@ -10,7 +10,8 @@ use super::literal::{BLOCK, ShortText};
 pub(crate) const MAX_LINE: usize = 2048;
 /// Maximum length of a [`WideText`] in bytes, the largest block.
 const WIDE: usize = 96;
-/// Number of bytes of a window: a line and the excess of its last block.
+/// Size of a window in bytes: room for a line, and for the part of its last block that exceeds the
+/// line.
 pub(super) const WINDOW: usize = MAX_LINE + WIDE;
 
 const _: () = assert!(MAX_LINE.is_power_of_two());
@@ -53,7 +54,7 @@ impl<'a> LineWindow<'a> {
         self.put_short(text);
     }
 
-    /// Appends a text of up to 16 bytes, such as the key of a field.
+    /// Appends a string of up to 16 bytes, such as the key of a field.
     #[inline(always)]
     pub(crate) fn key(&mut self, key: &KeyText) {
         self.put(key.block, key.length);
@@ -81,8 +82,8 @@ impl<'a> LineWindow<'a> {
         self.put(*block, length);
     }
 
-    /// Appends a text of any length up to [`WideText::MAX_LEN`]. Appends nothing and returns false
-    /// if it is longer.
+    /// Appends a string of any length up to [`WideText::MAX_LEN`]. Appends nothing and returns
+    /// false if it is longer.
     #[inline(always)]
     pub(super) fn text(&mut self, text: &[u8]) -> bool {
         let start = self.position & (MAX_LINE - 1);

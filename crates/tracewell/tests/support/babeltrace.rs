@@ -239,7 +239,7 @@ impl Parser<'_> {
 }
 
 impl Event {
-    /// Returns a number of the packet's context.
+    /// Returns a number from the packet's context.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.packet.number(name)
     }

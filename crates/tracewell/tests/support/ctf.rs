@@ -40,7 +40,7 @@ pub fn metadata_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The text of the types of a trace.
+/// The types of a trace as text.
 pub struct Types {
     /// True if the text contains all facts: headers, alignments, byte orders and roles. False if it
     /// contains only the facts that Babeltrace prints.

@@ -42,7 +42,7 @@ pub(crate) fn image<'a>(
     image
 }
 
-/// Takes a lane for a thread.
+/// Creates a writer that takes a lane for a thread.
 pub(crate) fn writer(image: &Image<'_>, lane: u32, identity: Identity) -> Writer {
     let writer = Writer::new();
     writer.take(image, lane as usize, identity);
@@ -62,8 +62,8 @@ pub(crate) fn read(bytes: &[u8]) -> Option<(Trace, EventLog)> {
     Some((trace, kept))
 }
 
-/// Returns the log of two threads in spans, as a program with `tracing` records them. The ids of
-/// the spans are above 2^53. Times are in microseconds:
+/// Returns the log of two threads that use spans, as a program that uses `tracing` records them.
+/// The ids of the spans are above 2^53. Times are in microseconds:
 ///
 /// ```text
 /// first   request#1 100-900, with query#2 200-400 and query#4 500-600 in it

@@ -1,4 +1,4 @@
-//! Reads Perfetto traces, independently of the export: knows only the numbers of fields.
+//! Reads Perfetto traces independently of the export: it knows only the numbers of fields.
 #![allow(dead_code, reason = "each test crate uses a part of this")]
 
 use std::collections::HashMap;

@@ -45,7 +45,7 @@ pub fn truth(path: &Path) -> Vec<Expected> {
     rows(path).iter().map(read).collect()
 }
 
-/// Reads the rows of a table with tabs, without its header.
+/// Reads the rows of a tab-separated table, without its header.
 pub fn rows(path: &Path) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
@@ -64,9 +64,9 @@ pub fn name(trace: &Trace, id: u32) -> String {
     }
 }
 
-/// Returns the decoded arguments of a standard event in the form of the expected lists. Addresses
-/// of tasks and resources are shrunk if `init` is the address base and the shift. Returns `None`
-/// for events of operating systems and modules.
+/// Returns the decoded arguments of a standard event in the form of the expected lists. If `init`
+/// contains the address base and the shift, shrinks the addresses of tasks and resources. Returns
+/// `None` for events of operating systems and modules.
 pub fn args(trace: &Trace, row: &Row, init: Option<(u64, u64)>) -> Option<Value> {
     let event = trace.schema.event(row.id);
     let number = |at: usize| trace.payload.argument(&row.payload, at);

@@ -152,8 +152,8 @@ impl HookType {
         })
     }
 
-    /// Returns the smallest type that can hold this number of data words. One type holds none, one
-    /// holds one, and one holds up to five.
+    /// Returns the smallest type that can hold this number of data words. There is a type for no
+    /// words, one for a single word, and one for up to five words.
     #[inline]
     pub const fn for_words(words: usize) -> Self {
         match words {

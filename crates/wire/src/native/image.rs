@@ -105,8 +105,8 @@ pub mod lane {
     pub const OLDEST: usize = 2;
     /// Position of the count of events lost because the lane was full.
     pub const LOST: usize = 3;
-    /// Position of the word `consumed`: a reader has consumed all records before the position that
-    /// it holds.
+    /// Position of the word `consumed`; a reader has consumed all records before the position in
+    /// this word.
     pub const CONSUMED: usize = 8;
     /// Position of the count of lost events at the last clear.
     pub const LOST_CLEARED: usize = 9;
@@ -163,7 +163,7 @@ pub const POSITION_BITS: u32 = 44;
 pub struct Committed(pub u64);
 
 impl Committed {
-    /// For each event, the writer adds this number and the event's number of words.
+    /// For each event, the writer adds the sum of this number and the event's number of words.
     pub const EVENT: u64 = 1 << POSITION_BITS;
 
     /// Combines a position and a number of events.

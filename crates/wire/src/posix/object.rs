@@ -103,7 +103,7 @@ pub mod at {
 pub mod head {
     /// Position of the tag and the order number that the packet got when it was opened.
     pub const STATE: usize = 0;
-    /// Position of the number of words of complete records.
+    /// Position of the word with the number of words in complete records.
     pub const COMMITTED: usize = 1;
     /// Position of the owner.
     pub const OWNER: usize = 2;

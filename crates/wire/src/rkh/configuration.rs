@@ -192,7 +192,7 @@ impl Configuration {
             return None;
         }
         // Only the payload specifies whether a checksum follows. The offset of the payload depends
-        // on the checksum, so try both cases.
+        // on whether there is a checksum, so try both cases.
         [true, false].into_iter().find_map(|with_checksum| {
             let end = frame.len().checked_sub(usize::from(with_checksum))?;
             let start = end.checked_sub(form.payload())?;

@@ -198,7 +198,7 @@ impl<'a> Item<'a> {
                 return Some(ItemParts { head, head_length: 2, body, zero: false });
             }
         };
-        // The number is little-endian, so its value is in the first `bytes` of the four bytes.
+        // The number is little-endian, so the first `bytes` of the four bytes contain its value.
         let [a, b, c, d] = value.to_le_bytes();
         let head = [format, a, b, c, d];
         Some(ItemParts { head, head_length: 1 + bytes, body: &[], zero: false })

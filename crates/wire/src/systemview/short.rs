@@ -30,10 +30,11 @@ pub struct ShortPacket {
 }
 
 impl ShortPacket {
-    /// Number of bytes that the reader of a packet needs. They can extend beyond its end.
+    /// Number of bytes that the reader of a packet needs. These bytes can extend beyond the end of
+    /// the packet.
     pub const WINDOW: usize = 1 + 2 * number::MAX_BYTES + 8;
 
-    /// Reads the packet at the start of `bytes`, whose ids do not contain cores. Returns `None` for
+    /// Reads the packet at the start of `bytes`; its ids contain no cores. Returns `None` for
     /// events without a bit in `ids`, for events with other parameters, and for bytes that are not
     /// a packet.
     #[inline]

@@ -17,7 +17,8 @@
 //! The checksum is CRC-16/IBM-3740: polynomial 0x1021, initial value 0xFFFF, not reflected. The
 //! checksum does not cover the length itself, but a wrong length makes the checksum cover the wrong
 //! bytes. A recorder can therefore continue the checksum with each event and store both fields as
-//! one word of 32 bits. The packet in RAM is then valid after each event, before it is complete.
+//! one word of 32 bits. So the packet in RAM is valid after each event, even while it is
+//! incomplete.
 
 use super::{DEFINITIONS, MAX_CORES, VERSION, u16_at, u32_at};
 

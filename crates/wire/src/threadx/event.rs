@@ -57,7 +57,7 @@ pub enum PriorityWord {
     /// Recorded in an interrupt: the address of the interrupted thread, or 0 if the system was
     /// idle. Old kernels always record 0.
     Interrupted(u64),
-    /// Recorded during initialization, without meaning.
+    /// Recorded during initialization; the word then has no meaning.
     Initialization,
 }
 

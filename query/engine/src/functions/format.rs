@@ -75,7 +75,7 @@ fn compile(template: &str) -> Result<Program, Failure> {
     }
 }
 
-/// Prints the values of each row. Rows with a null are null.
+/// Prints the values of each row. The result is null for a row that contains a null.
 fn print(program: &Program, values: &[Words], rows: usize) -> ArrayRef {
     let mut texts = StringBuilder::new();
     let mut machine = Machine::default();

@@ -98,8 +98,8 @@ impl TableProvider for LakeTable {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        // From the statistics of files and of their parts, the engine decides which of them to
-        // read.
+        // From the statistics of the files and of their parts, the engine decides which files and
+        // parts to read.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 

@@ -137,7 +137,7 @@ enum OutputForm {
 /// The message if no rule was decided.
 const NOTHING_DECIDED: &str = "none of the rules was decided: the traces lack what the rules name";
 
-/// Which results the verdicts of a command had.
+/// The results that occurred among the verdicts of a command.
 #[derive(Debug, Default)]
 struct Tally {
     /// A rule failed.

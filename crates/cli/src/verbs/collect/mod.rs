@@ -224,8 +224,8 @@ impl Collect {
         Ok(shown.fold(outcome.max(printed), Outcome::max))
     }
 
-    /// Shows the events of a trace in a folder that another program writes. Returns `None` if no
-    /// source is a folder.
+    /// Shows the events of a trace in a folder while another program writes the trace. Returns
+    /// `None` if no source is a folder.
     fn folder(
         &self,
         sources: &[Source],

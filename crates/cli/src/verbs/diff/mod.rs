@@ -1,5 +1,5 @@
 //! `tracewell diff`: compares runs of a system. `fail_on` decides which differences are failures,
-//! `junit` makes test results of them.
+//! `junit` turns them into test results.
 
 mod fail_on;
 mod junit;

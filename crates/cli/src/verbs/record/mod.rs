@@ -252,7 +252,7 @@ impl Record {
         self.program.first().map_or(Path::new(""), Path::new)
     }
 
-    /// Returns the file of the program, which a recording must not replace.
+    /// Returns the path of the program's file; a recording must not replace this file.
     fn executable(&self) -> Option<PathBuf> {
         let name = self.name();
         if name.components().count() > 1 || name.is_absolute() {

@@ -70,7 +70,7 @@ impl PosixTrace {
         self.log.try_clone().ok()
     }
 
-    /// Prints where the events are until the program ends.
+    /// Prints the path of the file that contains the events while the program runs.
     pub(super) fn print_place(&self) {
         let path = shown_path(self.draft.path());
         note!("until the program ends, events of posix_trace_event are in {path}");

@@ -176,7 +176,7 @@ impl Serve {
 }
 
 /// Given the local address of a server, returns an address at which this computer can reach the
-/// server. A server at `0.0.0.0` or `::` answers to all addresses of the computer.
+/// server. A server at `0.0.0.0` or `::` answers at all addresses of the computer.
 fn reachable(local: SocketAddr) -> SocketAddr {
     match local.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => (Ipv4Addr::LOCALHOST, local.port()).into(),

@@ -22,7 +22,7 @@ pub(super) struct Traces {
     settings: Settings,
 }
 
-/// Path of each file, its size and its modification time; `None` for a file that does not exist.
+/// The path, size and modification time of each file; `None` for a file that does not exist.
 pub(super) type Version = Vec<(PathBuf, Option<(u64, Option<SystemTime>)>)>;
 
 impl Traces {

@@ -44,7 +44,7 @@ fn shipped_files() -> String {
     lines.concat()
 }
 
-/// The form of a line of the list.
+/// The form of the lines in the list.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::verbs) enum Form {
     /// Id, version, column, label.

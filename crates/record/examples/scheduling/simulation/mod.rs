@@ -18,11 +18,11 @@ pub(crate) struct Run {
     pub(crate) seed: u32,
     /// Duration in milliseconds.
     pub(crate) ms: u64,
-    /// The change of the system, or `None` for the system of the example.
+    /// The change to the simulated system, or `None` for the system of the example.
     pub(crate) change: Option<Change>,
 }
 
-/// A change of the system, for comparisons.
+/// A change to the simulated system, for comparing two runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The logger keeps the mutex `log file` while it uses the bus.

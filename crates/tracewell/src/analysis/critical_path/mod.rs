@@ -151,7 +151,8 @@ impl Default for Explainer {
 }
 
 impl Explainer {
-    /// Begins a range at a tick: only times that end in the range are candidates for the longest.
+    /// Begins a range at a tick: the longest time is searched only among the times that end in the
+    /// range.
     pub fn begin(&mut self, from: u64) {
         self.from = from;
     }
@@ -164,8 +165,8 @@ impl Explainer {
     /// Returns the explanation. `trace` is the trace after the last event.
     ///
     /// # Errors
-    /// Returns an error if the trace does not show what runs, or does not contain the response or
-    /// the wait.
+    /// Returns an error if the trace does not show which context is running, or does not contain
+    /// the response or the wait.
     pub fn explain(self, trace: &Trace, question: &Question) -> Result<CriticalPath, NoPath> {
         let tracks = self.builder.finish(trace);
         explain(trace, &tracks, question, self.from..self.until.unwrap_or(u64::MAX))
@@ -176,8 +177,8 @@ impl Explainer {
 /// within `range`, in ticks.
 ///
 /// # Errors
-/// Returns an error if the trace does not show what runs, or does not contain the response or the
-/// wait.
+/// Returns an error if the trace does not show which context is running, or does not contain the
+/// response or the wait.
 pub fn explain(
     trace: &Trace,
     tracks: &Tracks,

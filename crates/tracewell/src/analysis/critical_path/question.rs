@@ -21,11 +21,11 @@ use crate::select::Bound;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// The longest one that ends with the event that has this number. If no response or wait ends
-    /// with this event, the question selects the longest one that begins with it. If none ends or
-    /// begins with it, the question selects the shortest one that contains it.
+    /// The longest response or wait that ends with the event that has this number. If no response
+    /// or wait ends with this event, the question selects the longest one that begins with it. If
+    /// none ends or begins with it, the question selects the shortest one that contains it.
     Event(u64),
-    /// The shortest one that contains this time.
+    /// The shortest response or wait that contains this time.
     Time(Bound),
     /// The longest response of the task that has this name, or whose context has this key. If the
     /// task has no responses, the question selects its longest wait for a mutex. If the task never

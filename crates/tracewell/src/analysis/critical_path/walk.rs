@@ -18,7 +18,7 @@ use crate::model::{ContextId, Meaning};
 struct Piece<S> {
     from: Position,
     until: u64,
-    /// The event that ended the state, if it ended in the divided time.
+    /// The event that ended the state, if the state ended within the divided time.
     ended: Option<Position>,
     /// The state; `None` if the row has none, such as before its first state.
     state: Option<S>,
@@ -117,8 +117,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the core for which a context waited: the core that it got at the end of the time. If
-    /// it got none, returns the core that it had before, or else the first core.
+    /// Returns the core for which a context waited: the core that it got at the end of this time.
+    /// If it got none, returns the core that it had before, or else the first core.
     fn core(&self, context: ContextId, piece: Piece<State>) -> Option<&Row<Occupant>> {
         let cores = &self.tracks.cores;
         let runs = |row: &&Row<Occupant>, at: Position| match at_position(row, at) {

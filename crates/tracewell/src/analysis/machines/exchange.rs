@@ -1,11 +1,11 @@
 //! Follows items that threads exchange through kernel objects: the messages of queues and the
 //! counts of semaphores.
 //!
-//! A put adds an item to the object, and a get takes the oldest one. If there is no item, the
-//! thread waits, and the next item that is put goes to the thread that has waited longest. If an
-//! event contains the number of items before the call, this module trusts that number. If more
-//! items than this number are pending, the surplus was taken without a visible event. A thread that
-//! records another event no longer waits.
+//! A put operation adds an item to the object, and a get operation takes the oldest item. If there
+//! is no item, the thread waits, and the next item that is put goes to the thread that has waited
+//! longest. If an event contains the number of items before the call, this module trusts that
+//! number. If more items than this number are pending, the surplus was taken without a visible
+//! event. A thread that records another event no longer waits.
 //!
 //! If the events of a system name the receivers of messages, `sequence` uses these receivers
 //! instead of kernel objects.
@@ -25,8 +25,8 @@ use crate::model::{ContextId, Meaning};
 /// Maximum number of pending items per object. If there are more, the oldest are dropped.
 const MAX_LEFT: usize = 4096;
 
-/// Follows all objects. A put is identified by its index in the sequence, or by `None` if the
-/// sequence is full.
+/// Follows all objects. A put operation is identified by its index in the sequence, or by `None` if
+/// the sequence is full.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     objects: HashMap<Named, Passing, RandomState>,
@@ -81,7 +81,8 @@ pub(super) fn tells_messages(schema: &Schema) -> bool {
 }
 
 impl Exchange {
-    /// Handles a put with this index in the sequence. Returns the thread that waits for the item.
+    /// Handles the put operation that has this index in the sequence. Returns the thread that waits
+    /// for the item.
     pub(super) fn put(
         &mut self,
         sight: &Sight<'_>,
@@ -107,8 +108,8 @@ impl Exchange {
         None
     }
 
-    /// Handles a get by a thread. Returns the index of the taken item, or `None` if the thread
-    /// waits or the put is unknown.
+    /// Handles a get operation of a thread. Returns the index of the taken item, or `None` if the
+    /// thread waits or if it is unknown which operation put the item.
     pub(super) fn take(&mut self, sight: &Sight<'_>, taker: Named) -> Option<usize> {
         let object = sight.object()?;
         let context = sight.event.row.context;

@@ -21,8 +21,9 @@ pub(in crate::analysis) struct Handovers {
 }
 
 impl Handovers {
-    /// Handles an event. If an item changes hands at this event, returns the positions of its put
-    /// and of its get. If a context waits for an item, it takes the item at the put.
+    /// Handles an event. If an item changes hands at this event, returns the positions of the put
+    /// and get operations. If a context waits for an item, it takes the item as soon as the item is
+    /// put.
     pub(in crate::analysis) fn take(&mut self, event: Event<'_>) -> Option<(Passed, Passed)> {
         let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
         if tells {

@@ -26,7 +26,8 @@ pub struct Level {
     pub capacity: Option<u64>,
     /// Items added: messages sent, blocks released.
     pub put: u64,
-    /// Items removed: messages received, blocks allocated. Contains no receive that still waits.
+    /// Items removed: messages received, blocks allocated. Receives that are still waiting do not
+    /// count.
     pub taken: u64,
     /// Messages that were refused.
     pub refused: u64,
@@ -34,9 +35,9 @@ pub struct Level {
     pub counts_free: bool,
     /// The last known level.
     pub last: Option<u64>,
-    /// The highest level in an event; `None` if no event shows the level.
+    /// The highest level that an event contains; `None` if no event shows the level.
     pub most: Option<u64>,
-    /// The lowest level in an event; `None` if no event shows the level.
+    /// The lowest level that an event contains; `None` if no event shows the level.
     pub least: Option<u64>,
     /// The low-water mark: the minimum number of free items as counted by the system itself.
     pub least_free: Option<u64>,
@@ -46,8 +47,8 @@ pub struct Level {
     is_owner: bool,
     /// Number of receives that found the queue empty and have not got a message.
     unserved: u64,
-    /// The level before the latest send, if a receive was unserved. The next level shows whether
-    /// the message went to this receive or into the queue.
+    /// The level before the latest send, if a receive was unserved at that time. The next level
+    /// shows whether the message went to this receive or into the queue.
     sent_at: Option<u64>,
 }
 
@@ -261,8 +262,8 @@ fn is_owner(sight: &Sight<'_>, object: Named) -> bool {
     (passes_message(sight.meaning) && sight.value().is_some()) || sight.subject() == Some(object)
 }
 
-/// Returns true if an event with a value is about a message. The value is the signal of the
-/// message.
+/// Returns true if an event with this meaning and with a value is about a message. The value is the
+/// signal of the message.
 fn passes_message(meaning: Meaning) -> bool {
     matches!(meaning, Meaning::Send | Meaning::SendFirst | Meaning::Receive)
 }
@@ -341,7 +342,7 @@ impl Level {
         }
     }
 
-    /// Handles missing events, which may have served the receives.
+    /// Handles missing events: in the meantime, the waiting receives may have been served.
     fn cut(&mut self) {
         (self.unserved, self.sent_at) = (0, None);
     }

@@ -25,7 +25,8 @@ struct NameSpan {
     is_named: bool,
     from: u64,
     until: u64,
-    /// The kind of the objects, and the state of the objects for which the span is valid.
+    /// The span is valid only for objects of this kind, and as long as `Objects::changes` returns
+    /// this value.
     kind: Option<u32>,
     changes: u64,
 }
@@ -52,8 +53,8 @@ impl<T> Default for NamedRows<T> {
 
 impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
-    /// `name` returns the field in which a row stores its thing. If the thing has a name at this
-    /// time, stores the time in this field, so that look-ups find the current name.
+    /// `name` returns the field of a row that identifies the row's thing. If the thing has a name
+    /// at this time, stores the time in this field, so that look-ups find the current name.
     #[inline(always)]
     pub(super) fn get(
         &mut self,

@@ -50,7 +50,7 @@ pub enum Happening {
     Reached {
         /// The machine whose step is complete.
         machine: Named,
-        /// The state that the machine had when the step ended.
+        /// The state that the machine was in when the step ended.
         state: Named,
     },
     /// A machine did not handle a message.
@@ -146,8 +146,9 @@ impl Sequence {
         }
     }
 
-    /// Handles a put or get at a kernel object. A put and its get become one message from thread to
-    /// thread. A put without a get in the trace is a message to the object.
+    /// Handles a put or get operation on a kernel object. A put operation and the matching get
+    /// operation become one message from thread to thread. If the trace shows only the put
+    /// operation, it is a message to the object.
     fn exchanged(&mut self, sight: &Sight<'_>, act: Act, selected: bool) {
         let (Some(object), ticks) = (sight.object(), sight.ticks()) else { return };
         let (place, taker) = match act {

@@ -70,7 +70,7 @@ pub struct Unhandled {
     pub signal: Option<Named>,
     /// The state of the machine.
     pub state: Option<Named>,
-    /// Id of the event; this event gives the reason.
+    /// Id of the event, which shows why the message was not handled.
     pub id: u32,
     /// Number of these messages.
     pub count: u64,

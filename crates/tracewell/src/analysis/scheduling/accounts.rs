@@ -3,7 +3,7 @@
 //!
 //! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
 //! ran on behalf of another, an interrupt ran, or none of these ran. If none of these ran, the core
-//! was idle without an idle task, or the trace does not show what ran.
+//! was idle without an idle task, or the trace does not show which context ran.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ pub struct Split {
     pub interference: u64,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// Ticks in which no task ran, or the running task is unknown.
+    /// Ticks in which no task ran, or in which the running task is unknown.
     pub unattributed: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct Parts {
     pub others: Vec<(ContextId, u64)>,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// Ticks in which no task ran, or the running task is unknown.
+    /// Ticks in which no task ran, or in which the running task is unknown.
     pub unattributed: u64,
 }
 
@@ -148,7 +148,7 @@ impl Accounts {
         Split { own, blocking, interference: 0, interrupts, unattributed }
     }
 
-    /// Returns the parts of an interval of `ticks` ticks. `before` holds the totals at the
+    /// Divides an interval of `ticks` ticks into its parts. `before` holds the totals at the
     /// beginning of the interval.
     pub(super) fn split(&self, task: ContextId, before: Split, ticks: u64) -> Split {
         let now = self.totals(task);

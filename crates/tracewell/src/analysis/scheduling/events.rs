@@ -106,8 +106,8 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    /// Returns true if recording was off after this event. In this case, it is unknown what ran
-    /// after the event.
+    /// Returns true if recording was off after this event. In this case, it is unknown which
+    /// context ran after the event.
     fn is_hole(&mut self, trace: &Trace, id: u32, step: &Step) -> bool {
         self.filters.take(trace, id, step);
         self.holes && self.filters.is_hole()

@@ -72,7 +72,7 @@ impl Executions {
     /// Returns the ticks of each task on each core on which it ran, in order of task and core.
     pub(super) fn by_core(&self) -> Vec<(ContextId, u16, u64)> {
         // The table contains only ticks on cores other than core 0, so a trace of one core needs no
-        // table. The rest of a task's total is its ticks on core 0.
+        // table. All other ticks of a task were on core 0.
         let mut first: HashMap<ContextId, u64, RandomState> = HashMap::default();
         for (index, execution) in self.tasks.rows().iter().enumerate() {
             first.insert(ContextId(index as u32), execution.ticks);

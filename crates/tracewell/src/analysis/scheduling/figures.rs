@@ -91,7 +91,7 @@ pub struct Task {
 pub struct Figures {
     /// Number of events in the range of the figures.
     pub events: u64,
-    /// The range in ticks; the whole trace is from 0 to its span.
+    /// The range in ticks; for the whole trace, from 0 to the trace's duration.
     pub span: std::ops::Range<u64>,
     /// Tasks in the order in which the trace first names them.
     pub tasks: Vec<Task>,
@@ -99,8 +99,8 @@ pub struct Figures {
     pub interrupts: Interrupts,
     /// Servers in the order in which the trace first names them.
     pub servers: Vec<Server>,
-    /// Ticks in which tasks or interrupts ran on any core, without idle and unknown time. `None` if
-    /// the trace shows only which context recorded each event.
+    /// Ticks in which tasks or interrupts ran on any core, excluding idle and unknown time. `None`
+    /// if the trace shows only which context recorded each event.
     pub charged_ticks: Option<u64>,
     /// The time of each core; empty if the trace shows only which context recorded each event.
     pub cores: Vec<CoreTime>,
@@ -108,7 +108,7 @@ pub struct Figures {
     pub execution_by_core: Vec<(ContextId, u16, u64)>,
     /// Number of gaps. Events are missing in a gap.
     pub gaps: u64,
-    /// Ticks in the gaps. It is unknown what ran in this time.
+    /// Ticks in the gaps. It is unknown which context ran in this time.
     pub gap_ticks: u64,
     /// Periods in which events of one kind were not recorded, in the order of their ends.
     pub hidden: Vec<Hidden>,

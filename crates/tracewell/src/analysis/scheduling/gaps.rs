@@ -1,5 +1,5 @@
-//! Positions at which events are missing. It is unknown what runs after a gap until an event shows
-//! the running context.
+//! Positions at which events are missing. After a gap, the running context is unknown until an
+//! event shows it.
 
 use super::Scheduling;
 use super::job_table::JobTable;
@@ -15,15 +15,15 @@ pub(super) struct Gaps {
     pub(super) ticks: u64,
     /// True if the next event is the first after a gap.
     pub(super) open: bool,
-    /// True if the latest gap was a hole, and no event has shown yet what runs after it.
+    /// True if the latest gap was a hole, and no event has shown the running context since then.
     pub(super) hole: bool,
     /// The previous event.
     pub(super) before: Position,
 }
 
 impl<M: Moments> Scheduling<M> {
-    /// Handles missing events. It is unknown what runs after the gap, and everything in progress
-    /// ends.
+    /// Handles missing events. The running context is unknown after the gap, and everything in
+    /// progress ends.
     pub(super) fn gap(&mut self, trace: &Trace, loss: Option<&Loss>) {
         self.settle(trace);
         (self.calm, self.steady) = (false, None);

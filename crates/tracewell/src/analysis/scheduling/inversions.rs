@@ -20,8 +20,8 @@ pub(super) struct Inverted {
 }
 
 impl Inverted {
-    /// Returns the inverted ticks according to priorities, or according to deadlines if the task's
-    /// priority is unknown.
+    /// Returns the ticks of priority inversion, measured by priorities, or by deadlines if the
+    /// task's priority is unknown.
     pub(super) fn ticks(&self) -> u64 {
         self.by_priority.or(self.by_deadline).unwrap_or(0)
     }

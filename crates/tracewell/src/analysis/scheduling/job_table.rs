@@ -62,7 +62,7 @@ struct Open {
 struct Task {
     waiting: VecDeque<Open>,
     done: u64,
-    /// Execution and preemptions at the time when the current job became the oldest.
+    /// The task's execution and preemptions up to the time when the current job became the oldest.
     ran: u64,
     preemptions: u64,
 }

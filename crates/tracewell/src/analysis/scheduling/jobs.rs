@@ -18,8 +18,8 @@ use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, Trace};
 
-/// Number of events at the beginning of a trace that may contain the event for the start of
-/// tracing. Events that set filters may precede it.
+/// The event for the start of tracing must be within this number of events from the beginning of
+/// the trace. Events that set filters may precede it.
 const START_WITHIN: u64 = 8;
 
 /// Jobs of a task.
@@ -240,8 +240,8 @@ impl Task {
         mut add: impl FnMut(Measure, u64),
     ) -> Option<Change> {
         let first = !std::mem::replace(&mut self.seen.completion, true);
-        // The job that ran when the trace began completes first. Its release is not in the trace,
-        // so the oldest pending release belongs to a later job.
+        // The job that was running when the trace began completes first. Its release is not in the
+        // trace, so the oldest pending release belongs to a later job.
         let began_before = !from_the_start && first && self.seen.chosen_before_release;
         self.jobs.completions += 1;
         if let Some(last) = self.last_completion.replace(ticks) {

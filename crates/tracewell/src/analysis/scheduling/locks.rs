@@ -92,7 +92,7 @@ impl Requests {
         self.more = 0;
     }
 
-    /// Stores the priority of a task from its event.
+    /// Stores the priority of a task, from an event of this task.
     pub(super) fn note_priority(&mut self, task: ContextId, priority: u16) {
         self.urgency.note(task, priority);
     }
@@ -218,8 +218,8 @@ impl Requests {
         *self.last.at(cpu) = None;
     }
 
-    /// Counts the request or the unlock of an event. Returns the request of the event, or `None` if
-    /// the event repeats a request.
+    /// Counts the request or the unlock that an event contains. Returns the request of the event,
+    /// or `None` if the event repeats a request.
     fn asked(
         &mut self,
         step: &Step,

@@ -34,11 +34,11 @@
 //! the clock's rate changes.
 //!
 //! If a trace shows only which context recorded an event ([`Processor::Recorders`]), it is unknown
-//! what ran between events. Then there are no figures for execution, preemption and net time.
+//! which contexts ran between events. Then there are no figures for execution, preemption and net
+//! time.
 //!
-//! After missing events, it is unknown what runs until an event shows the running context.
-//! Intervals, waits and brackets end at the gap. Jobs that were pending at the gap are counted
-//! separately.
+//! After missing events, the running context is unknown until an event shows it. Intervals, waits
+//! and brackets end at the gap. Jobs that were pending at the gap are counted separately.
 //!
 //! ```
 //! use tracewell::analysis::scheduling::{Scheduling, Wanted};
@@ -166,8 +166,8 @@ pub struct Scheduling<M = ()> {
     calm: bool,
     #[cfg(test)]
     takes_short_ways: bool,
-    /// The running thread with its priority, if its events showed that it runs, has this priority
-    /// and does not wait, and no later event changed this.
+    /// The running thread and its priority, if its events showed that it is running with this
+    /// priority and is not waiting, and if no later event changed this.
     steady: Option<(ContextId, Priority)>,
     moments: M,
     /// Number of events in the range of the figures.

@@ -43,7 +43,8 @@ pub struct Passage {
     pub context: ContextId,
     /// Time between the marks, in ticks.
     pub raw: Range,
-    /// Execution of the task in this time, in ticks; `None` if the trace does not show what runs.
+    /// Execution of the task in this time, in ticks; `None` if the trace does not show which task
+    /// is running.
     pub net: Option<Range>,
 }
 

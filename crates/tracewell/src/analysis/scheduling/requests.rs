@@ -1,5 +1,5 @@
-//! A request for a mutex or a semaphore: as an event contains it, until an event shows whether it
-//! is granted, and while it is blocked. `locks` follows requests.
+//! The forms of a request for a mutex or a semaphore: as an event contains it, while it is open (no
+//! event has shown whether it is granted), and while it is blocked. `locks` follows requests.
 
 use super::accounts::Split;
 use super::inversions::Inverted;

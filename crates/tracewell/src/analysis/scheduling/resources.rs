@@ -28,8 +28,8 @@ pub struct Locks {
     pub hold: Range,
     /// Number of requests that had to wait for a mutex whose owner had a lower priority.
     pub inversions: u64,
-    /// Inverted ticks by priority, for waits that ended in the trace. These inversions are
-    /// unbounded, because a task other than the owner delayed the waiting task.
+    /// Ticks of priority inversion, measured by priorities, in waits that ended in the trace. These
+    /// inversions are unbounded, because a task other than the owner delayed the waiting task.
     pub inverted: Range,
 }
 
@@ -49,7 +49,7 @@ pub struct Resource {
     pub figures: Locks,
 }
 
-/// The identity of a resource: true for a mutex, type code, key.
+/// Identifies a resource by three values: true if it is a mutex, the type code, and the key.
 type Name = (bool, Option<u32>, u64);
 
 /// Number of a resource.

@@ -9,8 +9,9 @@
 //! Some servers do not name the served task when they become active. Usually it is the task that
 //! was activated directly before, because the activation of a task wakes its server. In groups of
 //! tasks, each server becomes active before its task. So if no task was activated directly before a
-//! server, the server serves the task that is activated directly afterwards. The task that runs
-//! when the budget is exhausted is certainly the served one, so this task replaces an inferred one.
+//! server, the server serves the task that is activated directly afterwards. The task that is
+//! running when the budget is exhausted is certainly the served task, so it replaces a task that
+//! was only inferred.
 
 use std::collections::HashMap;
 
@@ -119,7 +120,8 @@ impl Followed {
             return;
         }
         self.exhausted_since = Some(ticks);
-        // If the task is not known, nothing was charged, so the used amount does not show the size.
+        // If the task is unknown, nothing was charged, so the amount used does not show the size of
+        // the budget.
         if self.figures.task.is_some() {
             let used = u64::try_from(self.used).unwrap_or(0);
             self.figures.most_used = self.figures.most_used.max(Some(used));
@@ -189,7 +191,7 @@ pub(super) struct Budgets {
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task, the ticks for which its server had served it when its job was activated.
+    /// For each task, the ticks of service from its server up to the activation of its job.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,
@@ -246,8 +248,8 @@ impl Budgets {
             }
             (Some(Meaning::BudgetExhausted), _, Some(key)) => {
                 let index = self.index(key);
-                // The task that ran when the budget was exhausted used the budget, even if another
-                // task was inferred before.
+                // The task that was running when the budget was exhausted used the budget, even if
+                // another task was inferred before.
                 if let Some(ran) = before.now().of.get() {
                     self.confirm(index, ran, accounts);
                 }

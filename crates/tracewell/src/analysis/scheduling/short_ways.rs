@@ -31,8 +31,8 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    /// Returns true if an event of a thread shows nothing new about the thread: the thread runs,
-    /// does not wait, and has the same priority as before.
+    /// Returns true if an event of a thread shows nothing new about the thread: the thread is
+    /// running, is not waiting, and has the same priority as before.
     #[inline(always)]
     fn continues(&mut self, trace: &Trace, thread: ContextId, priority: Priority) -> bool {
         self.steady == Some((thread, priority)) || self.is_steady(trace, thread, priority)

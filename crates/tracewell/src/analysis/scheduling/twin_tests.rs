@@ -1,5 +1,5 @@
-//! Tests that the short ways have the same effect as the way for every event. A twin of the
-//! analysis, which takes no short way, gets the same random events.
+//! Tests that the short ways have the same effect as `Scheduling::event`, which handles every
+//! event. A twin of the analysis, which takes no short way, gets the same random events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::model::{
 /// Keys of the contexts and of some objects. 0 is not a key.
 const KEYS: [u64; 9] = [0, 0x100, 0x200, 0x300, 0x400, 0x500, 0x600, 0x700, 0x800];
 
-/// The kinds of the contexts with the first keys.
+/// The kinds of the contexts with the first of these keys.
 const KINDS: [ContextKind; 6] = [
     ContextKind::Thread,
     ContextKind::Thread,
@@ -34,8 +34,8 @@ const ARGUMENTS: usize = 4;
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Listed {
     moments: Vec<String>,
-    /// The inverted ticks of each waiting task and running task. The ways charge the same time in
-    /// different parts.
+    /// The ticks of priority inversion for each pair of waiting task and running task. Both
+    /// analyses charge the same total time, but in different portions.
     inverted: BTreeMap<(u32, u32), u64>,
 }
 

@@ -25,9 +25,9 @@ pub struct Waited {
     pub until: u64,
     /// The parts of the wait; `None` on several cores.
     pub spent: Option<Split>,
-    /// Inverted ticks by deadlines, if the deadline of the task is known.
+    /// Ticks of priority inversion, measured by deadlines, if the task's deadline is known.
     pub inverted: Option<u64>,
-    /// Inverted ticks by priorities, if the priority of the task is recorded.
+    /// Ticks of priority inversion, measured by priorities, if the task's priority is recorded.
     pub inverted_by_priority: Option<u64>,
 }
 

@@ -34,7 +34,7 @@ impl Intervals {
         self.list.get(number - self.removed)
     }
 
-    /// Returns the total length of the intervals from a number on.
+    /// Returns the total length of the intervals from `first` to the latest one.
     fn total_from(&self, first: Option<&Interval>) -> u64 {
         first.map_or(0, |first| self.total - first.before)
     }
@@ -58,7 +58,8 @@ impl Intervals {
 struct Window {
     length: u64,
     most: u64,
-    /// The first interval that overlaps the window that ends with the latest interval.
+    /// The first interval that overlaps the current window; this window ends with the latest
+    /// interval.
     ending: usize,
     /// The first interval that begins a window that has not been checked yet.
     beginning: usize,
@@ -149,7 +150,8 @@ mod tests {
     use super::*;
 
     fn most(intervals: &[(u64, u64)], length: u64) -> u64 {
-        // The other windows are shorter and longer, so that they need fewer and more intervals.
+        // One of the other windows is shorter and needs fewer intervals; the other is longer and
+        // needs more.
         let lengths = [length / 2, length, 3 * length];
         let mut windows = Windows { each: lengths.map(Window::new), ..Windows::default() };
         intervals.iter().for_each(|(from, to)| windows.add(*from, *to));

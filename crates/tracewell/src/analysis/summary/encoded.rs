@@ -14,7 +14,7 @@ const MAX_CHANGE: usize = 2 * number::MAX_NUMBER + 5;
 /// Appends a change that follows a change at `last`.
 #[inline]
 pub(super) fn put(bytes: &mut Vec<u8>, last: Position, at: Position, state: u32) {
-    // The differences wrap, so changes can be in any order of ticks.
+    // The subtractions wrap, so a change may have fewer ticks than the change before it.
     let (ticks, seq) = (at.ticks.wrapping_sub(last.ticks), at.seq.wrapping_sub(last.seq));
     // Appending an array of fixed length and then cutting it is faster than appending the numbers.
     let mut change = [0; MAX_CHANGE];

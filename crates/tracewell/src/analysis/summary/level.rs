@@ -1,8 +1,8 @@
 //! Sums over consecutive parts of a row: the time in each state.
 //!
-//! A sum combines the states of one class, such as all reasons for waiting. It names the state of
-//! the class that has the longest time at once. So the number of states in a sum stays small, and
-//! the time in each class is exact.
+//! A sum combines the states of one class, such as all reasons for waiting. It names one state of
+//! the class: the one for which the most ticks were added at once. So the number of states in a sum
+//! stays small, and the time in each class is exact.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub(super) const SEGMENT: usize = if cfg!(test) { FAN } else { FAN * FAN * FAN }
 /// Maximum number of classes in a sum that has no index.
 const MAX_SEARCHED: usize = 32;
 
-/// A state that sums combine with other states of its class.
+/// A state that can be combined with other states of its class in a sum.
 pub(super) trait Classed {
     /// Returns the number of the class.
     fn class(self) -> u64;
@@ -136,8 +136,8 @@ pub(super) struct Level {
     pub(super) from: Vec<Position>,
     /// For each part, the index after its last entry in `shares`.
     ends: Vec<usize>,
-    /// For each part, one state of each class in the order of their first occurrence, and the ticks
-    /// of the class.
+    /// For each part and each class: one state of the class, and the ticks of the class; classes
+    /// are in the order of their first occurrence.
     shares: Vec<Share>,
 }
 
@@ -187,7 +187,7 @@ impl Level {
         Some((self.from[parts - FAN], sum))
     }
 
-    /// Returns true if there are this number of parts, and all indices are valid.
+    /// Returns true if there are exactly this many parts, and all indices are valid.
     pub(super) fn is_sound(&self, parts: usize, states: usize) -> bool {
         let Self { from, ends, shares } = self;
         // Each part has at least one state.
@@ -210,7 +210,7 @@ pub(super) struct Sum {
 struct SumPart {
     class: u32,
     share: Share,
-    /// The most ticks that were added at once.
+    /// The largest number of ticks that were added at once.
     most: u64,
 }
 

@@ -45,7 +45,7 @@ use super::tracks::{
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 
-/// Number of entries that the builder of tracks collects before they move to the summary.
+/// Number of entries that the track builder collects before they are moved to the summary.
 const PENDING: u64 = 1 << 16;
 
 /// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the
@@ -74,7 +74,7 @@ pub const MAX_LIST: usize = 1 << 18;
 pub struct SummaryBuilder {
     tracks: TrackBuilder,
     parts: Parts,
-    /// Number of entries that the builder of tracks collects before they move to the parts.
+    /// Number of entries that the track builder collects before they are moved to the parts.
     pending: u64,
 }
 
@@ -90,9 +90,10 @@ impl Default for SummaryBuilder {
 }
 
 impl SummaryBuilder {
-    /// Moves the parts of the summary that few views need to a file, if they become many. `opener`
-    /// returns an empty file that can be read and written. If the file cannot be opened or written,
-    /// these parts stay in memory, and the builder fails when they reach 256 MiB. Without this call,
+    /// Provides a file, to which the summary moves the parts that few views need, if there are many
+    /// of them. `opener` returns an empty file that can be read and written. If the file cannot be
+    /// opened or written, these parts stay in memory, and the builder fails when they reach 256 MiB.
+    /// Without this call,
     /// everything stays in memory.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.parts.pool.spill_to(Box::new(opener));

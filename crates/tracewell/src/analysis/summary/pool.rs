@@ -1,10 +1,10 @@
 //! The records of a summary: the large parts that most views do not need. They are in memory at
-//! first. If there is a file for them, they move to this file when they become many. If this file
+//! first. If a file is available, they are moved there once there are many of them. If this file
 //! cannot be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need all
 //! of the memory.
 //!
-//! A record has a checksum, which is compared when the record is read. So nothing needs to read the
-//! whole file of a stored summary.
+//! A record has a checksum, which is compared when the record is read. So a stored summary can be
+//! used without reading its whole file.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,7 +15,7 @@ use flate2::Crc;
 
 use crate::analysis::stored::stored_structs;
 
-/// Number of bytes of records in memory at which they move to the file.
+/// When the records in memory have this many bytes, they are moved to the file.
 const MAX_IN_MEMORY: usize = 16 << 20;
 
 /// Number of bytes of records in memory at which a summary fails, if its file cannot be written.
@@ -36,7 +36,7 @@ stored_structs! {
 /// Returns the file to which records move.
 type Opener = Box<dyn FnOnce() -> io::Result<File> + Send + Sync>;
 
-/// All records. Their places are offsets in the file, even as long as they are in memory.
+/// All records. Their places are offsets in the file, even while they are still in memory.
 #[derive(Default)]
 pub(super) struct Pool {
     opener: Option<Opener>,
@@ -149,13 +149,13 @@ impl Pool {
         Ok(Cow::Owned(bytes))
     }
 
-    /// Returns true if the records contain this one.
+    /// Returns true if this record lies within the records of the pool.
     pub(super) fn has(&self, record: &Record) -> bool {
         record.at.checked_add(record.length as u64).is_some_and(|end| end <= self.length())
     }
 }
 
-/// The clone has the same records. Further records of it stay in memory.
+/// The clone has the same records. Records that are added to the clone stay in memory.
 impl Clone for Pool {
     fn clone(&self) -> Self {
         let Self { file, in_file, memory, in_memory, failure, .. } = self;

@@ -17,10 +17,10 @@ use super::pool::{Pool, Record};
 use crate::analysis::stored::{Stored, put_bytes, take_bytes};
 use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 
-/// Number of changes in a block. In tests, blocks are small, so that short rows have several.
+/// Number of changes in a block. In tests, blocks are small, so that even a short row has several.
 pub(super) const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
-/// Number of places in which a row remembers the numbers of states; a power of two.
+/// Number of places for the numbers of recent states; a power of two.
 const PLACES: usize = 64;
 
 /// A state of a row.
@@ -76,7 +76,8 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
-    /// The numbers of recent states by their hints. Most look-ups need no hash table.
+    /// The numbers of recent states, each at the place that the state's hint determines. Most
+    /// look-ups need no hash table.
     recent: [u32; PLACES],
     /// The sums of each level. The first level exists if there are blocks.
     pub(super) levels: Vec<Sums>,
@@ -108,7 +109,7 @@ impl Blocks {
         self.ends.put(out);
     }
 
-    /// Takes a number of blocks. Returns `None` if their ends are not valid.
+    /// Reads this number of blocks from the input. Returns `None` if their ends are not valid.
     pub(super) fn take(input: &mut &[u8], blocks: usize) -> Option<Self> {
         let (bytes, ends) = (take_bytes(input)?.to_vec(), Vec::<usize>::take(input)?);
         let is_sound = ends.len() == blocks

@@ -18,7 +18,7 @@ use crate::analysis::tracks::{Arrow, ArrowKind, Job, Mark, WaitSpan};
 /// Number of entries in a block.
 const BLOCK: usize = 1024;
 
-/// A block is divided into this number of parts. In each part, the thinned block has one short
+/// A block is divided into this number of parts. In each part, the thinned block contains one short
 /// entry per key.
 const PARTS: u64 = 8;
 
@@ -118,7 +118,7 @@ struct Block<T> {
     /// The ticks of its entries.
     first: u64,
     last: u64,
-    /// The entries that can be distinguished at the resolution `resolution`.
+    /// Those entries that can be distinguished at this `resolution`.
     thinned: Vec<T>,
     resolution: u64,
     entries: Entries<T>,
@@ -140,7 +140,8 @@ impl<T: Extent> Block<T> {
     fn new(entries: Vec<T>) -> Self {
         let first = entries.iter().map(T::first).min().unwrap_or(0);
         let last = entries.iter().map(T::last).max().unwrap_or(0);
-        // Few entries are long, but the block ends with them.
+        // The parts end at the latest beginning, because a few long entries can end much later than
+        // all others.
         let begin = entries.iter().map(T::first).max().unwrap_or(0);
         let resolution = (begin - first) / PARTS;
         let thinned = distinct(entries.iter(), &(0..u64::MAX), resolution);
@@ -291,8 +292,8 @@ impl<T: Extent + Stored> Sample<T> {
 }
 
 /// Returns the entries that overlap a range and can be distinguished in a view. These are all
-/// entries longer than `resolution` ticks. Of the shorter entries, each key has at most one within
-/// `resolution` ticks.
+/// entries longer than `resolution` ticks. Of the shorter entries, at most one per key is returned
+/// within `resolution` ticks.
 pub(crate) fn distinct<'a, T: Extent + 'a>(
     entries: impl Iterator<Item = &'a T>,
     range: &Range<u64>,
@@ -385,7 +386,7 @@ mod tests {
         assert_eq!(sample.left_out() as usize, 3 * MAX_LIST - expected.len());
     }
 
-    /// Views with thinned blocks still show each long entry, and few entries.
+    /// Views with thinned blocks still show every long entry, but not many entries in total.
     #[test]
     fn views_have_the_entries_of_their_range() {
         let mut sample = Sample::default();

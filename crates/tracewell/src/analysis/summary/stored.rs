@@ -46,9 +46,9 @@ impl Parts {
     }
 }
 
-/// A stored summary consists of the records of its rows and of all other bytes, which this code
-/// writes and reads. They contain what [`Summary::tracks`] returns. They do not contain findings,
-/// reasons and figures: these lists are empty after reading.
+/// A stored summary consists of two parts: the records of its rows, and all other bytes, which this
+/// code writes and reads. They contain what [`Summary::tracks`] returns. They do not contain
+/// findings, reasons and figures: these lists are empty after reading.
 impl Summary {
     /// Returns the number of bytes of the records, without those that [`Self::put`] returns.
     pub(crate) fn records(&self) -> u64 {
@@ -84,7 +84,7 @@ impl Summary {
         parts.put(out)
     }
 
-    /// Takes a summary, whose records are the first `records` bytes of a file.
+    /// Reads a summary from the input; its records are the first `records` bytes of a file.
     pub(crate) fn take(input: &mut &[u8], file: File, records: u64) -> Option<Self> {
         let rest = Tracks {
             span: Stored::take(input)?,

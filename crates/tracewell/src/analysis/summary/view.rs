@@ -110,12 +110,11 @@ impl<S: RowState> View<'_, S> {
         let from = sums.from[index];
         let next = sums.from.get(index + 1).copied();
         let end = next.unwrap_or_else(|| self.row.start(number, part + 1));
-        let shares = sums.shares(index);
-        if self.is_outside(from, end, shares[0].state) {
+        if self.is_before(from, end) {
             return None;
         }
         if self.combines(from, end) {
-            self.combine(from, end, shares);
+            self.combine(from, end, sums.shares(index));
             return None;
         }
         Some(end)
@@ -161,8 +160,12 @@ impl<S: RowState> View<'_, S> {
     }
 
     /// Returns true if a part is so short that it is combined with its neighbours.
+    ///
+    /// A part after the range is never combined: the view needs its first change, and sums do not
+    /// contain the state of this change.
     fn combines(&self, from: Position, end: Position) -> bool {
-        self.resolution > 0 && end.ticks.saturating_sub(from.ticks) <= self.resolution
+        let is_short = end.ticks.saturating_sub(from.ticks) <= self.resolution;
+        self.resolution > 0 && is_short && !self.is_after(from)
     }
 
     /// Adds the shares of a part to the combined states.
@@ -177,7 +180,12 @@ impl<S: RowState> View<'_, S> {
 
     /// Adds a state that begins at `at` and ends at `end`.
     fn span(&mut self, at: Position, end: Position, state: u32) {
-        if self.is_outside(at, end, state) {
+        if self.is_complete || self.is_before(at, end) {
+            return;
+        }
+        if self.is_after(at) {
+            self.last(at, self.state(state));
+            self.is_complete = true;
             return;
         }
         let length = end.ticks.saturating_sub(at.ticks);
@@ -203,17 +211,15 @@ impl<S: RowState> View<'_, S> {
         self.row.states[number as usize]
     }
 
-    /// Returns true if a part lies outside the range. Shows the first change after the range.
-    fn is_outside(&mut self, from: Position, end: Position, state: u32) -> bool {
-        if from.ticks > self.range.end && !self.is_complete {
-            self.show_sum();
-            // The state is one of several of its class in this part. So it can be the state that is
-            // already shown, although that state ends here.
-            self.shown.push(Change { at: from, state: self.state(state) });
-            self.is_complete = true;
-        }
-        // States that begin and end at the start of the range are within it.
-        self.is_complete || from.ticks < self.range.start && end.ticks <= self.range.start
+    /// Returns true if a part ends before the range. States that begin and end at the start of the
+    /// range are within it.
+    fn is_before(&self, from: Position, end: Position) -> bool {
+        from.ticks < self.range.start && end.ticks <= self.range.start
+    }
+
+    /// Returns true if a part begins after the range.
+    fn is_after(&self, from: Position) -> bool {
+        from.ticks > self.range.end
     }
 
     /// Shows the combined states if they would be too long together with another state of this
@@ -298,24 +304,29 @@ mod tests {
         parts.prop_map(|parts| parts.concat())
     }
 
-    /// The states 4 and 5 are one class, and the sum of the second block names the state 4.
-    #[test]
-    fn the_last_state_in_the_range_ends_although_the_next_one_is_of_its_class() {
-        let mut changes: Vec<_> = (0..BLOCK as u64).map(|n| (10, (n % 2) as u8 * 4)).collect();
-        changes.extend([(10, 5), (10, 1), (10, 4), (500, 1)]);
-        changes.extend((0..BLOCK).map(|n| (10, (n % 2) as u8)));
-        let (row, summary, end, pool) = rows(&changes);
-        let range = 0..10 * BLOCK as u64 + 5;
-        let shown = summary.row(&range, 0, None, &pool).unwrap();
-        let spans = |row: &Row<u8>| row.spans(range.clone(), end).collect::<Vec<_>>();
-        assert_eq!(spans(&shown), spans(&row));
-    }
-
     #[test]
     fn states_with_the_same_hint_have_different_numbers() {
         let mut row = SummaryRow::default();
         let states = [0, 64, 0, 128, 64, 64, 0_u8];
         assert_eq!(states.map(|state| row.number(state)), [0, 1, 0, 2, 1, 1, 0]);
+    }
+
+    /// The first state after the range is in another block, whose sum names a different state of
+    /// the same class. That state is the one in which the range ends.
+    #[test]
+    fn the_last_state_of_a_view_ends_where_it_ends_in_the_trace() {
+        let first_block = (0..BLOCK as u8).map(|index| (10, if index % 2 == 0 { 0 } else { 4 }));
+        // The next block begins with state 5 for one tick. Its sum names state 4.
+        let next_block = [(10, 5), (1, 4), (500, 0)].into_iter();
+        let rest = (0..BLOCK as u8).map(|index| (10, 1 + index % 2));
+        let changes: Vec<_> = first_block.chain(next_block).chain(rest).collect();
+        let (row, summary, end, pool) = rows(&changes);
+        let at = 10 * BLOCK as u64 + 5;
+        for resolution in [0, 1] {
+            let shown = summary.row(&(at..at + 1), resolution, None, &pool).unwrap();
+            let spans = |row: &Row<u8>| row.spans(at..at + 1, end).collect::<Vec<_>>();
+            assert_eq!(spans(&shown), spans(&row), "{resolution}");
+        }
     }
 
     proptest! {

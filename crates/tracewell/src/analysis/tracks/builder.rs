@@ -375,7 +375,7 @@ impl Builder {
         self.interrupts[cpu].push(number);
     }
 
-    /// Returns the activity of a core on which the context in `now` runs.
+    /// Returns the activity of a core on which the context in `now` is running.
     fn occupant(&mut self, cpu: u16, now: &Running<OnBehalf>, idle: bool) -> Occupant {
         let depth = usize::try_from(now.depth()).unwrap_or(usize::MAX);
         if let Some(open) = self.interrupts.get_mut(usize::from(cpu)) {

@@ -12,11 +12,12 @@ use crate::model::{ContextId, MaybeContext, Meaning};
 #[derive(Clone, Debug, Default)]
 struct Context {
     row: Row<State>,
-    /// The core on which it runs.
+    /// The core on which it is running.
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
-    /// Id of the event with which it entered a call in which it can wait, until the call returns.
+    /// Id of the event with which the context entered a call that can wait; `None` after the call
+    /// has returned.
     call: Option<u32>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.
@@ -67,7 +68,7 @@ impl Contexts {
     }
 
     /// Stores the event with which a context entered a call in which it can wait. `None` means that
-    /// the call has returned.
+    /// the context has returned from the call.
     pub(super) fn calls(&mut self, id: ContextId, event: Option<u32>) {
         self.at(id).call = event;
     }

@@ -49,7 +49,7 @@ pub struct Finding {
 /// Collects inversions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inversions {
-    /// Inverted ticks during each open wait, by the context that ran.
+    /// Ticks of priority inversion during each open wait, by the context that ran.
     open: HashMap<ContextId, HashMap<ContextId, u64, RandomState>, RandomState>,
     list: Vec<Finding>,
 }

@@ -19,8 +19,9 @@ pub struct LockTrack {
     pub is_mutex: bool,
     /// Its holder over time; empty for a semaphore.
     pub holder: Row<Holder>,
-    /// Waits for it, in the order of their ends. A wait whose end is not in the trace is added at
-    /// the first sign that it is over: a gap, the next wait of its task, or the end of the trace.
+    /// The waits for this object, in the order of their ends. A wait whose end is not in the trace
+    /// is added at the first sign that it is over: a gap, the next wait of its task, or the end of
+    /// the trace.
     pub waits: Vec<WaitSpan>,
 }
 
@@ -59,7 +60,7 @@ pub struct WaitSpan {
     pub owner: Option<ContextId>,
 }
 
-/// Identifies a track: true for a mutex, type code, key.
+/// Identifies a track by three values: true if it belongs to a mutex, the type code, and the key.
 type Name = (bool, Option<u32>, u64);
 
 /// Follows all mutexes and semaphores.
@@ -113,7 +114,7 @@ impl Locks {
         true
     }
 
-    /// Handles missing events after `at`: ends of waits and holders of mutexes are unknown.
+    /// Handles missing events after `at`: the ends of waits and the holders of mutexes are unknown.
     pub(super) fn gap(&mut self, at: Position) {
         for wait in std::mem::take(&mut self.open) {
             self.add(&wait, None);

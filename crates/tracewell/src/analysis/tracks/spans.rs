@@ -1,8 +1,8 @@
 //! Tracks of the spans of instrumented programs: the spans in which each thread is at every time.
 //!
-//! A thread enters and leaves spans, so its spans are nested. There is a track for each depth. A
-//! thread can leave an outer span before an inner one. Then the outer track is empty, and the inner
-//! span stays in its track.
+//! A thread can enter a span within another span, so spans are nested. There is a track for each
+//! depth. A thread can leave an outer span before an inner one. Then the outer track is empty, and
+//! the inner span stays in its track.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{Position, Row};
 use crate::model::schema::SpanRole;
 use crate::model::{Batch, ContextId, Event, Flow, Loss, Sink, Trace};
 
-/// Maximum number of spans that contain each other.
+/// Maximum nesting depth of spans.
 const MAX_DEPTH: usize = 64;
 
 /// The spans of a thread at one depth.
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 64;
 pub struct SpanTrack {
     /// The thread that entered the spans.
     pub context: ContextId,
-    /// Number of spans around those of this track.
+    /// Number of spans that enclose each span of this track.
     pub depth: usize,
     /// The span in which the thread is; `None` if it is in no span of this depth.
     pub row: Row<Option<EnteredSpan>>,
@@ -60,7 +60,7 @@ pub(super) struct SpanTrackBuilder {
 #[derive(Clone, Debug, Default)]
 struct Thread {
     rows: Vec<Row<Option<EnteredSpan>>>,
-    /// The number of the current span at each depth. The last one is never `None`.
+    /// The number of the current span at each depth. The last entry is never `None`.
     open: Vec<Option<u64>>,
 }
 
@@ -137,7 +137,7 @@ impl Sink for SpanTrackBuilder {
     }
 
     fn loss(&mut self, _: &Trace, _: &Loss) -> Flow {
-        // The missing events may leave any of the spans.
+        // The missing events may include the exit from any of the spans.
         let Some(at) = self.last else { return Flow::Continue(()) };
         for thread in self.threads.values_mut() {
             for (depth, _) in thread.open.drain(..).enumerate() {

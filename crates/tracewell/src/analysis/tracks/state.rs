@@ -75,7 +75,7 @@ pub struct Reason {
 pub enum Occupant {
     /// Unknown, for example after missing events.
     Unknown,
-    /// No task is ready, as an event has reported.
+    /// An event has reported that no task is ready.
     Idle,
     /// A task is running, for itself or on behalf of another.
     Task {

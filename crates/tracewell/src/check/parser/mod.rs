@@ -67,7 +67,7 @@ struct Parser<'a> {
     shapes: HashMap<Shape, u32>,
     scope: Scope,
     depth: usize,
-    /// The period in the first threshold for the jitter of each task, in nanoseconds.
+    /// For each task, the period in the first threshold for its jitter, in nanoseconds.
     periods: HashMap<String, u64, RandomState>,
 }
 

@@ -29,7 +29,8 @@ impl Parser<'_> {
     }
 
     /// Warns if only the last of several alternatives has conditions: the author may expect them to
-    /// apply to all. Empty parentheses after the other names show that they need none.
+    /// apply to all. Does not warn if another name has parentheses, because empty parentheses show
+    /// that a name needs no conditions.
     fn warn_of_last_conditions(&mut self, alternatives: &[(EventPattern, Span)], span: Span) {
         let Some(((last, named), others)) = alternatives.split_last() else { return };
         let has_parentheses = |(_, named): &(_, Span)| self.tokens.slice(*named).ends_with(')');

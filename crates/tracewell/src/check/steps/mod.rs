@@ -58,7 +58,8 @@ pub(super) struct Shared {
     pub(super) gap: bool,
     /// Among the events since the last step, the first one that has the name of an expected event.
     pub(super) near: Option<Near>,
-    /// A step whose event occurred too early, and the tick from which the step's time counts.
+    /// A step whose event occurred too early, and the tick from which the step's minimum time is
+    /// counted.
     pub(super) early: Option<(Span, u64)>,
     /// The step that accepted the most recent event.
     pub(super) taken: Span,

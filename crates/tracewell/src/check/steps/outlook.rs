@@ -56,7 +56,7 @@ fn dead_branch<'a>(
     }
 }
 
-/// Maximum number of expected events that a message counts.
+/// Maximum number of expected events that a message can report.
 pub(in crate::check) const MAX_EXPECTED: usize = 4;
 
 impl State {
@@ -129,8 +129,8 @@ impl State {
                 let fresh = || Self::new(body, self.last).dead(body, view);
                 match round {
                     Some(round) if round.can_end(body) => {
-                        // This repetition can continue, or a new repetition can begin: both must be
-                        // impossible.
+                        // The block can continue with this repetition or begin a new one: it is
+                        // impossible only if both are impossible.
                         round.dead(body, view).and_then(|_| fresh())
                     }
                     Some(round) => round.dead(body, view),

@@ -1,6 +1,6 @@
-//! Writes texts and sequences as bytes.
+//! Writes strings and sequences as bytes.
 
-/// Appends a text and a final byte 0.
+/// Appends a string and a final byte 0.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     for (index, part) in text.split(|byte| *byte == 0).enumerate() {
         if index > 0 {

@@ -1,7 +1,7 @@
 //! Structures and arrays as values of arguments: their types in the metadata, and their bytes.
 //!
 //! An array becomes a sequence. All elements of a sequence in CTF have one type. If the elements of
-//! an array have different types, the whole argument becomes a text in JSON.
+//! an array have different types, the whole argument is written as JSON text.
 
 use std::iter::Peekable;
 
@@ -11,7 +11,7 @@ use crate::export::events::put_nested_json;
 use crate::model::values::{ListItem, list_items};
 use crate::text::TextBuffer;
 
-/// Maximum depth of nested values. An argument with deeper values becomes a text.
+/// Maximum depth of nested values. An argument with deeper values is written as text.
 const MAX_DEPTH: usize = 64;
 
 /// The type of a value.

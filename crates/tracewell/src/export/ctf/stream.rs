@@ -14,10 +14,10 @@
 //! | 72 | 4 | number of the core |
 //! | 76 | | events: id (4), stamp (8), context and arguments |
 //!
-//! A loss of a known number of events is an empty packet with a larger counter of lost events.
-//! Readers report the difference as events that are missing between the end of the previous packet
-//! and the end of this packet. A loss of an unknown number of events is an empty packet whose
-//! sequence number skips one number.
+//! A loss of a known number of events is written as an empty packet in which the counter of lost
+//! events is larger. Readers report the difference as events that are missing between the end of
+//! the previous packet and the end of this packet. A loss of an unknown number of events is written
+//! as an empty packet whose sequence number skips one number.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

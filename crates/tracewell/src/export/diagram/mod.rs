@@ -154,8 +154,8 @@ struct Builder<'a> {
     diagram: Diagram,
     /// The index of each participant in the diagram, by name.
     indices: HashMap<String, usize, RandomState>,
-    /// Steps of expired timers whose messages have not been posted: their indices, by owner and
-    /// signal.
+    /// The indices of the steps that show expired timers whose messages have not been posted, by
+    /// owner and signal.
     expired: HashMap<(u64, u64), usize, RandomState>,
 }
 

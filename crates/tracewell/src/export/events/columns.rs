@@ -212,7 +212,7 @@ pub(super) struct Cells {
     columns: Vec<Column>,
     /// For each event id and column, the index of the argument.
     places: PerEvent<Vec<Option<ArgumentPlace>>>,
-    /// True for each column of an argument that some event has.
+    /// For each column, true if it shows an argument that occurs in a written event.
     found: Vec<bool>,
     describer: Describer,
 }
@@ -298,7 +298,7 @@ impl Cells {
         }
     }
 
-    /// Returns a warning for each argument that no event has.
+    /// Returns a warning for each chosen argument that occurs in no written event.
     pub(super) fn unknown(&self, trace: &Trace) -> Vec<String> {
         let unknown = self.columns.iter().zip(&self.found).filter(|(_, found)| !**found);
         let warning = |(column, _): (&Column, &bool)| {

@@ -125,7 +125,7 @@ const COLUMNS: [&str; 10] =
 /// Number of columns before the column `time`.
 const AFTER_TIME_NS: usize = 3;
 
-/// Number of columns before `name`, without the column `time`.
+/// Number of columns before `name`, not counting the column `time`.
 const BEFORE_NAME: usize = 8;
 
 /// A sink that writes every selected event.
@@ -165,7 +165,7 @@ pub struct EventWriter<W> {
     times: Times,
     /// True if lines also contain the decoded arguments.
     decoded: bool,
-    /// True if losses have no lines.
+    /// True if no lines are written for losses.
     without_losses: bool,
 }
 
@@ -243,8 +243,8 @@ impl<W: Write> EventWriter<W> {
         Self { times: Times::new(form.clone()), form: Some(form), ..self }
     }
 
-    /// Adds the object `args_text` to JSON lines: each argument as reports show it. Tables do not
-    /// change: [`Columns`] can select decoded arguments.
+    /// Adds the object `args_text` to JSON lines: each argument as reports show it. Has no effect
+    /// on tables, in which [`Columns`] can select decoded arguments.
     pub fn with_decoded_arguments(self) -> Self {
         Self { decoded: self.format == EventFormat::JsonLines, ..self }
     }

@@ -25,8 +25,8 @@ pub(super) struct EventPlan {
 pub(super) struct ContextPlan {
     /// Key and name.
     pub(super) text: Literal,
-    /// Core and priority of the latest event, and the text of core, context and priority for it;
-    /// `None` if the text is too long.
+    /// The core and the priority of the latest event; `kept` is the text of its core, context and
+    /// priority, or `None` if this text is too long.
     pub(super) kept_for: Option<(u16, Priority)>,
     pub(super) kept: Option<WideText>,
 }

@@ -132,7 +132,7 @@ pub(super) fn put_cell_within(
 pub(in crate::export) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;
     let is_long = |kind| is_more_than_digits(kind) && kind != ArgumentKind::Bool;
-    // The words of texts are not counted as arguments.
+    // The words of strings are not counted as arguments.
     if args.iter().any(|arg| is_long(arg.kind)) {
         return args.len();
     }

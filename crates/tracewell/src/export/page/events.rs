@@ -1,4 +1,5 @@
-//! The events of the page as columns. Equal texts of arguments are stored once.
+//! The events of the page as columns. If the arguments of several events have the same text, it is
+//! stored once.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ use crate::text::{Describer, TextBuffer};
 /// Maximum number of events in a page.
 pub const MAX_EVENTS: u64 = 2_000_000;
 
-/// Maximum number of bytes in all different texts of arguments together.
+/// Maximum total length of all distinct argument texts, in bytes.
 pub const MAX_TEXT: usize = 256 << 20;
 
 /// Error for a trace that is too large for a page.

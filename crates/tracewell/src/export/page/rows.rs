@@ -54,10 +54,10 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Adds changes, which must be in the order of time. Divides the time into parts of
-    /// `resolution` ticks, and adds only the last change in each part. Also adds the first change
-    /// after the range, which ends the last span. Returns the index of the first change, and the
-    /// index after the last.
+    /// Adds changes, which must be in order of time. Divides the time into parts of `resolution`
+    /// ticks, and adds only the last change in each part. Also adds the first change after the
+    /// range, which ends the last span. Returns the index of the first change, and the index after
+    /// the last.
     pub(super) fn thinned(
         &mut self,
         changes: impl Iterator<Item = (Position, (u64, u64))>,
@@ -80,8 +80,8 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Returns the index of the first change in a row that affects the range: the last change up to
-    /// the range's start.
+    /// Returns the index of the last change at or before the start of the range, which is the first
+    /// change that affects the range.
     pub(super) fn first<S: Copy + PartialEq>(&self, row: &Row<S>) -> usize {
         let before = row.changes().partition_point(|change| change.at.ticks <= self.range.start);
         before.saturating_sub(1)

@@ -62,9 +62,9 @@ impl ServedBuilder {
         Self { is_large: true, ..Self::default() }
     }
 
-    /// Moves the parts of the summary that few views need to a file, if they become many. `opener`
-    /// returns an empty file that can be read and written. If the file cannot be opened or written,
-    /// these parts stay in memory, and the builder fails when they reach 256 MiB.
+    /// Provides a file, to which the summary moves the parts that few views need, if there are many
+    /// of them. `opener` returns an empty file that can be read and written. If the file cannot be
+    /// opened or written, these parts stay in memory, and the builder fails when they reach 256 MiB.
     /// [`LargePage::store`] completes the file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);
@@ -72,7 +72,7 @@ impl ServedBuilder {
 
     /// Stops the collection of single events, because the page will load views, like the page of a
     /// large trace. Call this as soon as it is probable that the trace has too many events, because
-    /// their texts cost most of the time of reading.
+    /// most of the reading time is spent on the texts of single events.
     pub fn use_views(&mut self) {
         if !self.is_large {
             self.is_large = true;

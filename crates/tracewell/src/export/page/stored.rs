@@ -25,8 +25,8 @@ use crate::analysis::summary::{Summary, checksum};
 
 const MAGIC: &[u8; 8] = b"tw-page\n";
 
-/// The form of the bytes, and the version of the payload. Increment the first number with each
-/// change of the form.
+/// The form of the bytes, and the version of the payload. Increment the first number whenever the
+/// form changes.
 const FORM: u32 = 3 << 16 | VERSION;
 
 /// Number of bytes at the end, from [`MAGIC`] on.
@@ -63,9 +63,9 @@ impl Stored for Facts {
 
 impl LargePage {
     /// Writes the page to a file, from which [`Self::load`] restores it. `description` contains the
-    /// caller's own facts about the page. The file is that of [`spill_to`] if the page uses one, or
-    /// else that of `opener`. Returns false and writes nothing if the page has more than `most`
-    /// bytes.
+    /// caller's own facts about the page. If the page uses a file of [`spill_to`], the page is
+    /// written to this file, otherwise to the file that `opener` returns. Returns false and writes
+    /// nothing if the page has more than `most` bytes.
     ///
     /// # Errors
     /// Returns the error of the file system.
@@ -120,7 +120,7 @@ impl LargePage {
     }
 }
 
-/// Returns the end of a file with these bytes after the records.
+/// Returns the last bytes of a file in which `bytes` follow the records.
 fn tail(bytes: &[u8], records: u64) -> [u8; TAIL] {
     let mut tail = [0; TAIL];
     tail[..8].copy_from_slice(MAGIC);

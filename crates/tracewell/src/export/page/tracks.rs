@@ -33,7 +33,7 @@ pub(super) struct Names {
     pub(super) severe: u64,
 }
 
-/// Number of the most severe inversions that all views of their time show.
+/// Number of the most severe inversions; every view of their time shows these.
 const SEVERE: usize = 1000;
 
 /// A wait during which a less urgent task ran although it did not hold the mutex.

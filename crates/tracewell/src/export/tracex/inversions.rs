@@ -3,8 +3,8 @@
 //! While the owner runs, the inversion is deterministic. When a third thread runs and is less
 //! urgent than the waiting one, the inversion becomes nondeterministic and counts as both kinds.
 //! Three known mistakes of TraceX are reproduced. An object without a registry slot is treated as
-//! the first object. All inversions share one variable for their start. A get that does not wait
-//! also starts an inversion.
+//! the first object. All inversions share one variable for their start. A get operation that does
+//! not wait also starts an inversion.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,7 +29,7 @@ struct Window {
 struct Windows {
     by_mutex: HashMap<usize, Window, RandomState>,
     /// Each key consists of the priority of the blocked thread, the owner and the mutex. The
-    /// priority is first, because an event affects only inversions of more urgent threads.
+    /// priority comes first, so that an event visits only the inversions of more urgent threads.
     by_urgency: BTreeSet<(u32, u32, usize)>,
 }
 

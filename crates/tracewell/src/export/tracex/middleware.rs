@@ -53,7 +53,8 @@ pub struct NetX {
     pub udp_bytes_received: u32,
 }
 
-/// Value of an information word in the release of a packet: the packet was allocated before.
+/// Value of an information word in the event for a packet release; it means that the packet had
+/// been allocated.
 const ALLOCATED: u32 = 0xAAAA_AAAA;
 
 impl Trace {

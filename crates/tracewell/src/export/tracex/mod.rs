@@ -3,7 +3,7 @@
 //!
 //! The text contains TraceX's own figures. They follow the rules of TraceX's reader library
 //! (`tml_library.cpp` of the public TraceX repository), including its known mistakes. The head
-//! comment of each file explains how a correct figure differs. [`crate::analysis`] has correct
+//! comment of each file explains how a correct figure differs. [`crate::analysis`] computes correct
 //! figures for all dialects.
 //!
 //! A [`Trace`] is loaded once. Each figure is a method that only reads the trace.

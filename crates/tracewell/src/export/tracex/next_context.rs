@@ -59,7 +59,7 @@ pub(super) fn set(events: &mut [Event]) {
     for k in 0..events.len() {
         let event = events[k];
         if event.in_thread() {
-            // A thread runs, so all interrupts have ended, even those without an exit event.
+            // A thread is running, so all interrupts have ended, even those without an exit event.
             (pass.current, pass.nesting) = (event.context, 0);
             events[k].next = pass.after_thread(events, k);
             pass.current = events[k].next;
@@ -107,7 +107,7 @@ impl Pass {
                     .positions
                     .at_or_after(self.current, k + 1)
                     .filter(|p| events[*p].in_thread());
-                // No next context is recorded, so the thread of the next event runs.
+                // No next context is recorded, so the thread of the next event is running.
                 if resumed.is_some_and(|resumed| current.is_none_or(|current| resumed < current)) {
                     self.current = first;
                 }
@@ -164,7 +164,8 @@ impl Pass {
         let context = events[k].context;
         let Some(next) = self.next_in_thread[k] else { return context };
         let candidate = events[next].context;
-        // A resume or suspend in between could also be the reason why the other thread runs.
+        // An event that resumes or suspends a thread in between could also be the reason why the
+        // other thread is running.
         let explained = events[k + 1..next].iter().any(|event| {
             matches!(event.id(), ids::THREAD_RESUME | ids::THREAD_SUSPEND)
                 && event.info[0] == candidate

@@ -15,7 +15,7 @@ use super::trace::{IDLE, INTERRUPT, Trace};
 pub struct Profile {
     /// Per thread, by position.
     pub threads: Vec<u64>,
-    /// Ticks in which no thread runs.
+    /// Ticks in which no thread ran.
     pub idle: u64,
     /// Ticks in which an interrupt runs, counted from its first event.
     pub interrupt: u64,

@@ -34,7 +34,7 @@ pub(super) fn inserted(trace: &Trace, up: bool) -> Vec<Event> {
             && event.next != follower.context
         {
             // The thread's last event contains the priority. If the thread has not run yet, its
-            // first event contains it.
+            // first event contains the priority.
             let urgency = latest.get(&event.next).or_else(|| first.get(&event.next));
             list.push(running(trace, event, follower, up, urgency.copied()));
         }

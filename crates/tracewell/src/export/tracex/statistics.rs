@@ -15,7 +15,7 @@ use super::trace::{INITIALIZATION, INTERRUPT, Trace};
 pub struct Statistics {
     /// Changes of the context that is to run next.
     pub context_switches: u64,
-    /// Resumes and time slices that change the running context.
+    /// Events for resumptions and time slices that change the running context.
     pub preemptions: u64,
     /// Time slices, as TraceX counts them.
     pub time_slices: u64,
@@ -23,7 +23,7 @@ pub struct Statistics {
     pub suspensions: u64,
     /// Resumptions in the whole system.
     pub resumptions: u64,
-    /// Interrupts: enter events, and events in an interrupt without an enter event before them.
+    /// Interrupts: enter events, and events in interrupts that have no enter event.
     pub interrupts: u64,
     /// Interrupts that began while another interrupt was still running.
     pub nested_interrupts: u64,

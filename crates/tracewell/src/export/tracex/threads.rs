@@ -31,8 +31,8 @@ impl Trace {
         self.threads.binary_search(&object).ok()
     }
 
-    /// Returns the figures of each thread. If several threads have the same address, each of them
-    /// counts all events of this address.
+    /// Returns the figures of each thread. If several threads have the same address, all events of
+    /// this address are counted for each of them.
     pub fn thread_summaries(&self) -> Vec<ThreadSummary> {
         let mut by_address: HashMap<u32, Vec<usize>, RandomState> = HashMap::default();
         let mut summaries = Vec::new();
@@ -67,8 +67,8 @@ impl ThreadSummary {
     fn widen(&mut self, event: &Event) {
         self.priority = widened(self.priority, event.priority);
         match (event.threshold, event.inserted) {
-            // TraceX inserted this event with the values of the thread's creation. A threshold of 0
-            // is unknown in these values.
+            // TraceX inserted this event with the values of the thread's creation. In these values,
+            // a threshold of 0 means that the threshold is unknown.
             (Some(0), true) => {}
             (Some(threshold), true) => self.threshold = widened(self.threshold, threshold),
             (Some(threshold), false) => {

@@ -7,8 +7,7 @@ use std::collections::BinaryHeap;
 /// contains the first and the last tick of each span, in order of the first ticks. A span may begin
 /// at the tick at which the previous span on its row ends.
 pub(super) fn lanes(spans: impl Iterator<Item = (u64, u64)>) -> Vec<usize> {
-    // The last tick and the row of each open span, and the free rows; both heaps begin with the
-    // smallest value.
+    // Two heaps: one contains the last tick and the row of each open span, the other the free rows.
     let mut open: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     let mut free: BinaryHeap<Reverse<usize>> = BinaryHeap::new();
     let lane = |(from, until): (u64, u64)| {

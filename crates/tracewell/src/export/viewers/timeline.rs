@@ -53,7 +53,8 @@ impl Timeline {
         &self.selection
     }
 
-    /// Reads the events again. Calls `each` for each event, with true if the event is selected.
+    /// Reads the events again. Calls `each` for each event, and passes true if the event is
+    /// selected.
     pub(super) fn each_event(
         &self,
         input: &mut Input,
@@ -84,7 +85,8 @@ impl Timeline {
         self.spans(row).map(|(from, _, state)| (from, state))
     }
 
-    /// Returns both ends of an interval within the range; `None` if it is outside of the range.
+    /// Clips an interval to the range, and returns its new ends; `None` if the interval is outside
+    /// of the range.
     pub(super) fn within(
         &self,
         from: Position,

@@ -23,7 +23,7 @@ use crate::model::{
 #[derive(Debug)]
 struct AixDecoder {
     parts: Vec<usize>,
-    /// The schema, including the system call names from the user.
+    /// The schema, including the names of system calls that the user supplied.
     schema: Arc<Schema>,
     /// Byte order of the file; `None` until its header has been read.
     order: Option<ByteOrder>,
@@ -38,7 +38,7 @@ struct State {
     stamps: Vec<u64>,
     /// Byte order of the copied frames, which is that of the first file.
     order: ByteOrder,
-    /// The names of system calls from the user.
+    /// The names of system calls that the user supplied.
     calls: Names,
 }
 

@@ -10,7 +10,8 @@
 //! | from May 2026 | 64 bits | 16 bits |
 //!
 //! If the first events of a stream do not fit the declared header but fit another one, the metadata
-//! has the wrong age. If they fit none, nothing can be said: the ids may differ, too.
+//! belongs to another release of Zephyr. If they fit none of these headers, there is no warning,
+//! because the ids may differ, too.
 
 use super::classes::{Class, Role};
 use super::layout::{Layout, StreamLayout};
@@ -18,7 +19,7 @@ use super::position::{Bits, FaultKind};
 use super::program::Nothing;
 use super::reader;
 
-/// The numbers of bits of stamp and id in the header of an event.
+/// The sizes of the stamp and the id in an event header, in bits.
 type Header = (u8, u8);
 
 const AGES: [(Header, &str); 3] = [
@@ -30,10 +31,10 @@ const AGES: [(Header, &str); 3] = [
 /// Number of events that are read.
 const EVENTS: usize = 64;
 
-/// Minimum number of events in a stream that is shorter.
+/// Minimum number of events that must fit if a stream has fewer than [`EVENTS`] events.
 const FEW: usize = 8;
 
-/// Maximum nanoseconds between two events that are plausible.
+/// Maximum plausible time between two events, in nanoseconds.
 const MAX_STEP: u64 = 1_000_000_000;
 
 /// Returns the warning that the metadata does not belong to a stream, or `None` if nothing shows

@@ -158,9 +158,9 @@ pub enum Class {
     Variable(Arc<Integer>),
     /// A binary floating-point number.
     Float(Float),
-    /// A text that ends with a NUL, aligned to 8 bits.
+    /// A string that ends with a NUL, aligned to 8 bits.
     Text(Encoding),
-    /// A text in a field of fixed or dynamic length, aligned to 8 bits.
+    /// A string in a field of fixed or dynamic length, aligned to 8 bits.
     SizedText {
         /// Length in bytes.
         length: Length,
@@ -340,9 +340,9 @@ pub struct Location {
     /// The scope that contains the field.
     pub scope: Scope,
     /// The paths from the scope's structure to the field. Each index in a path selects a member of
-    /// a structure or an option of a choice. An array has no index: the path continues in the
-    /// current element. There are several paths if several options of a choice contain the field.
-    /// The reference leads to the field that was read most recently. If none was read, this is an
-    /// error.
+    /// a structure or an option of a choice. A path contains no index for an array: it continues in
+    /// the current element. There are several paths if several options of a choice contain the
+    /// field. The reference leads to the field that was read most recently. If none was read, this
+    /// is an error.
     pub paths: Vec<Vec<u32>>,
 }

@@ -239,9 +239,9 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Adds a field of `length` bits that is read together with its neighbours. `kind` returns the
-    /// field's form for its offset in bits. Returns false if `kind` returns `None`, or if the
-    /// offset is not fixed.
+    /// Adds a field of `length` bits that is read together with its neighbours. `kind` gets the
+    /// offset of the field in bits, and returns the form of the field. Returns false if `kind`
+    /// returns `None`, or if the offset is not fixed.
     fn fixed(
         &mut self,
         field: u32,

@@ -51,7 +51,7 @@ impl FixedNumber {
         self.shift
     }
 
-    /// The bits of the number in the shifted word.
+    /// Mask that selects the bits of the number in the shifted word.
     pub(super) const fn mask(&self) -> u64 {
         self.mask
     }
@@ -106,7 +106,7 @@ pub(super) struct FixedField {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FixedKind {
     Number(FixedNumber),
-    /// A text of `length` bytes that begins at `offset`.
+    /// A string of `length` bytes that begins at `offset`.
     Text {
         offset: u32,
         length: u32,

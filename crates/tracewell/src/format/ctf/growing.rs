@@ -251,7 +251,7 @@ impl Kept {
     }
 }
 
-/// Returns the name of a file and of its folder. The file that continues a stream after a rotation
+/// Returns the names of a file and its folder. The file that continues a stream after a rotation
 /// has the same names.
 fn ending(path: &Path) -> (Option<OsString>, Option<OsString>) {
     let name = |path: Option<&Path>| path.and_then(Path::file_name).map(ToOwned::to_owned);

@@ -132,8 +132,9 @@ pub(super) struct QuickHeader {
     /// Number of bits; never 0.
     bits: u64,
     order: ByteOrder,
-    /// The number that selects this sequence, and the first value and the distance to the last
-    /// value that do so. Without a selector, the number is 0.
+    /// The number that selects a sequence of fields; `range` contains the first value that selects
+    /// this sequence, and the distance from it to the last one. Without a selector, the number is
+    /// 0.
     selector: QuickNumber,
     range: (u64, u64),
     /// The register of the selector, if fields after the header refer to it.
@@ -435,7 +436,8 @@ mod tests {
                     let (mut state, mut expected) = (begin(), begin());
                     let read = quick.read(&bits, &mut state);
                     let run = class.event_header.run(&mut bits, &mut expected, &mut Nothing);
-                    // Headers with the other sequence, and those at the end, are not quick.
+                    // [`QuickHeader`] reads neither headers with the other sequence nor headers at
+                    // the end of the packet.
                     let is_extended = header != short && bytes[..2] == [0xFF, 0xFF];
                     assert_eq!(read.is_some(), room == 40 && !is_extended, "{header} {bytes:?}");
                     if let Some(read) = read {
@@ -450,7 +452,7 @@ mod tests {
 
     #[test]
     fn other_headers_have_no_fixed_offsets() {
-        // A text can have any length, and a number of 5 bits can begin within a byte.
+        // A string can have any length, and a number of 5 bits can begin within a byte.
         for header in [
             "struct { string s; t32 timestamp; }",
             "struct { integer { size = 5; align = 1; } id; t32 timestamp; } align(1)",

@@ -66,10 +66,10 @@ pub(super) struct EventLayout {
     pub(super) slots: u8,
     /// True if the last slot contains all fields without a slot of their own.
     pub(super) has_rest: bool,
-    /// The plain event that the only program reads; `None` if the event is not plain or has
-    /// arguments from the packet.
+    /// The event as its only program reads it; `None` if the event is not plain or has arguments
+    /// from the packet.
     pub(super) plain: Option<PlainEvent>,
-    /// The places in the row of the arguments from the packet's context.
+    /// The places, in the row, of the arguments that come from the packet's context.
     pub(super) packet: Vec<Place>,
     /// The event type of the model.
     pub(super) known: Known,
@@ -286,7 +286,8 @@ impl Make<'_> {
             }
             Ok(programs)
         };
-        // The contexts of a stream are part of each event, so even events that are too large count.
+        // Each event includes the contexts of its stream, so compiling takes time even if the event
+        // is too large. So such an event uses up the budget, too.
         let fault = Fault { at: 0, kind: FaultKind::Layout };
         let programs: Result<Vec<Program>, Fault> =
             if *budget > 0 { programs() } else { Err(fault) };

@@ -22,7 +22,7 @@ pub(super) struct Bits<'a> {
 pub(super) enum FaultKind {
     /// The field extends beyond the end of the content.
     Beyond,
-    /// A text has no NUL before the end of the content.
+    /// A string has no NUL before the end of the content.
     Unterminated,
     /// No option has this value of the selector.
     NoOption(i128),

@@ -59,7 +59,7 @@ pub(super) trait Output {
     fn number(&mut self, field: &Field, value: u64);
     /// Receives a number with a fraction.
     fn float(&mut self, field: &Field, value: f64);
-    /// Receives a text without its NUL.
+    /// Receives a string without its NUL.
     fn text(&mut self, field: &Field, text: &[u8], encoding: Encoding);
     /// Receives bytes.
     fn blob(&mut self, field: &Field, bytes: &[u8]);
@@ -164,23 +164,23 @@ pub(super) enum Op {
         field: u32,
         form: Form,
     },
-    /// Stores in a register the number that was read most recently.
+    /// Stores the most recently read number in a register.
     Store {
         register: u32,
         is_signed: bool,
     },
-    /// Gives the number that was read most recently to the packet or event, in one of its roles.
+    /// Uses the most recently read number for the packet or event, in one of the number's roles.
     /// The number has `bits` bits.
     Role {
         role: Role,
         bits: u8,
     },
-    /// Reads a text that ends with a NUL.
+    /// Reads a string that ends with a NUL.
     Text {
         field: u32,
         encoding: Encoding,
     },
-    /// Reads a text in a field of this number of bytes.
+    /// Reads a string in a field of this many bytes.
     SizedText {
         field: u32,
         encoding: Encoding,
@@ -245,8 +245,8 @@ pub(super) struct State {
     pub(super) packet: PacketNumbers,
 }
 
-/// The numbers of the header and context of a packet that have a role. A number is `None` if
-/// neither the header nor the context contains it.
+/// Those numbers in a packet's header and context that have a role. A number is `None` if neither
+/// the header nor the context contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PacketNumbers {
     pub(super) magic: Option<u64>,
@@ -256,9 +256,9 @@ pub(super) struct PacketNumbers {
     pub(super) content_size: Option<u64>,
     pub(super) begin: Option<u64>,
     pub(super) end: Option<u64>,
-    /// The count of discarded events, with the number of its bits.
+    /// The count of discarded events, and the number of bits of this count.
     pub(super) discarded: Option<(u64, u8)>,
-    /// The sequence number of the packet, with the number of its bits.
+    /// The sequence number of the packet, and the number of bits of the sequence number.
     pub(super) number: Option<(u64, u8)>,
     pub(super) cpu: Option<u64>,
 }

@@ -180,8 +180,8 @@ pub(super) fn parts<'a>(
     streams
 }
 
-/// Divides a copy of a circular memory, in which the first packets are newer than the others.
-/// Returns the newer and the older part, or `None` if the packets are in order.
+/// Divides a copy of a circular memory if its first packets are newer than the others. Returns the
+/// newer and the older part, or `None` if the packets are in order.
 fn circular<'a>(
     layout: &Layout,
     part: Part<'a>,

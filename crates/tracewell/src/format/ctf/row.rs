@@ -262,8 +262,8 @@ const fn nesting(shape: Shape) -> Nesting {
     }
 }
 
-/// Converts a text to UTF-8. Replaces invalid code units. Returns `None` if the text has this
-/// encoding.
+/// Converts text to UTF-8. Replaces invalid code units. Returns `None` if the text is already
+/// UTF-8.
 #[inline]
 pub(super) fn decode(text: &[u8], encoding: Encoding) -> Option<String> {
     match encoding {
@@ -272,7 +272,7 @@ pub(super) fn decode(text: &[u8], encoding: Encoding) -> Option<String> {
     }
 }
 
-/// Converts a text in UTF-16 or UTF-32.
+/// Converts text from UTF-16 or UTF-32 to UTF-8.
 #[cold]
 fn recode(text: &[u8], encoding: Encoding) -> String {
     match encoding {

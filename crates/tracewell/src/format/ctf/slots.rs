@@ -1,6 +1,6 @@
 //! Runs of numbers at fixed offsets that have slots of their own: the usual fields of events. A
-//! program checks the bounds of a run once. The row then stores the numbers of the run one after
-//! the other, without looking at their classes.
+//! program checks the bounds of a run once. `row` then stores the numbers of the run one after the
+//! other, without examining their classes.
 //!
 //! [`of_events`] finds the runs in a program. This module does not read the other fields at fixed
 //! offsets; see `fixed`.
@@ -28,8 +28,8 @@ pub(super) struct PlainEvent {
 }
 
 impl PlainEvent {
-    /// Returns the event that a program for this number of slots reads, or `None` if it is not a
-    /// plain one.
+    /// Returns the plain event that a program for this number of slots reads, or `None` if the
+    /// event is not plain.
     pub(super) fn new(program: &Program, slots: u8) -> Option<Self> {
         let [Op::Slots { mask, bits, .. }] = *program.ops.as_slice() else { return None };
         let mut numbers = program.slots.clone();

@@ -8,7 +8,8 @@
 //! | `thread_switched_in` with `thread_id`, `name` | this thread runs after the event (Zephyr) |
 //!
 //! Events between the beginning and the end of an interrupt belong to the interrupt. Other events
-//! without such fields belong to the thread that runs on their processor, if this thread is known.
+//! without such fields belong to the thread that is running on their processor, if this thread is
+//! known.
 
 use super::field::Field;
 use super::row::Row;
@@ -176,7 +177,7 @@ pub(super) struct Threads {
     cpus: Vec<Cpu>,
     /// Threads that recorded events recently, each at the position that belongs to its key.
     recent: RecentContexts,
-    /// The context of events whose thread is not known.
+    /// The context of events whose thread is unknown.
     unknown: Option<ContextId>,
 }
 

@@ -189,7 +189,7 @@ impl Names {
         })
     }
 
-    /// Gives task 0 the name `idle` in arguments. Task 0 means that no task runs.
+    /// Gives task 0 the name `idle` in arguments. Task 0 means that no task is running.
     pub(in crate::format) fn name_idle(trace: &mut Trace) {
         let kind = DefinitionKind::Task;
         if last(kind, 0, trace).is_none() {

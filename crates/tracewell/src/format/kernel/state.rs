@@ -14,7 +14,7 @@ use crate::model::{Context, ContextId, ContextKind, Priority, Trace};
 
 /// Ids that the decoder derives.
 mod derived {
-    /// A task runs after another task that stopped.
+    /// A task begins to run after the previous task stopped.
     pub(super) const SWITCH: u32 = 0x100;
     /// A task runs instead of another task that was ready to continue.
     pub(super) const PREEMPT: u32 = 0x101;
@@ -24,9 +24,9 @@ mod derived {
     pub(super) const SEMAPHORE_TAKE_AFTER_WAIT: u32 = 0x103;
     /// An interrupt ends, but its beginning was not recorded.
     pub(super) const INTERRUPT_EXIT_UNMATCHED: u32 = 0x104;
-    /// Number that is added to the kind of an object to get the id for its creation.
+    /// Number that is added to an object's kind to get the id of the object's creation event.
     pub(super) const CREATE: u32 = 0x200;
-    /// Number that is added to the kind of an object to get the id for its deletion.
+    /// Number that is added to an object's kind to get the id of the object's deletion event.
     pub(super) const DELETE: u32 = 0x210;
 }
 
@@ -59,7 +59,7 @@ pub(in crate::format) struct Counts {
     /// Number of events that made a task ready although it was already ready. The decoder drops
     /// them.
     pub(in crate::format) ready_again: u64,
-    /// Number of ends of interrupts whose beginnings were not recorded.
+    /// Number of interrupt ends whose beginnings were not recorded.
     pub(in crate::format) unmatched_exits: u64,
     /// Number of events with ids that are not in the schema.
     pub(in crate::format) unknown_events: u64,
@@ -121,9 +121,9 @@ struct Next {
 impl Kernel {
     /// Takes an event. Returns its row, or `None` if the event changes nothing.
     pub(in crate::format) fn take(&mut self, event: Recorded, trace: &mut Trace) -> Option<Row> {
-        // The context of an event that begins an interrupt is this interrupt. The context of the
-        // start event stands for the time before the first task. The context of a switch is the
-        // task that loses the core, so this event changes the state only after its context is
+        // The context of an event that begins an interrupt is this interrupt. The start event gets
+        // the context that stands for the time before the first task. The context of a switch is
+        // the task that loses the core, so this event changes the state only after its context is
         // known.
         let (context, priority) = match event.place {
             Place::Outside(context) => (context, None),
@@ -143,7 +143,7 @@ impl Kernel {
         Some(Row { context, priority, id, slots, count })
     }
 
-    /// Returns true if an event can give a number to another task or object. The decoder must
+    /// Returns true if an event can reassign a number to another task or object. The decoder must
     /// deliver earlier events first.
     pub(in crate::format) fn renames(id: u8) -> bool {
         matches!(id, ids::TASK_CREATE | ids::OBJECT_CREATE | ids::START)
@@ -175,7 +175,8 @@ impl Kernel {
         &mut self.cores[index]
     }
 
-    /// Returns the context that records the next event of a core, and its priority.
+    /// Returns the context in which the next event of a core is recorded, and the priority of this
+    /// context.
     fn context(&mut self, core: u8, trace: &mut Trace) -> (ContextId, Option<u16>) {
         let Core { runs, ref interrupts } = *self.core(core);
         if let Some(number) = interrupts.innermost() {

@@ -28,7 +28,7 @@ pub(super) enum Reason {
 pub(super) enum State {
     /// No event has shown it yet.
     Unknown,
-    /// It runs or is ready.
+    /// It is running or ready.
     Ready,
     /// It is not ready, or will not be ready when it loses its core.
     Stopped(Reason),

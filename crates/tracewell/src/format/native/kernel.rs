@@ -36,8 +36,8 @@ pub(super) struct KernelEvents {
     types: Vec<Option<Known>>,
     /// The tasks and objects that have a name.
     named: Vec<(DefinitionKind, u32)>,
-    /// Maps each thread whose context was added before the kernel's first event type to its new
-    /// context.
+    /// The old and the new context of each thread whose context was added before the kernel's first
+    /// event type.
     replaced: Vec<(ContextId, ContextId)>,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Log {
 pub(super) enum Stop {
     /// This number of bytes is needed, counted from the start of the next block.
     Wanted(usize),
-    /// A status block was read. Events before the limit in this block can be delivered.
+    /// A status block was read. It contains a limit, and events before this limit can be delivered.
     Status,
     /// The end block was read. It is the last block of this log.
     End,

@@ -43,7 +43,7 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Adds records of a lane. They must follow all records that were added for this lane before.
+    /// Adds records of a lane. They must follow all records that were added to this lane earlier.
     pub(super) fn add(&mut self, run: RecordRun, window: Window<'_>, trace: &mut Trace) {
         let number = run.header.lane as usize;
         if number >= self.lanes.len() {

@@ -14,7 +14,7 @@ pub(super) struct RecordRun {
     pub(super) header: PacketHeader,
     /// The range of bytes that the records occupy in the source.
     pub(super) records: Range<u64>,
-    /// True if events are missing before these records because their bytes were damaged.
+    /// True if events are missing before these records because bytes were damaged.
     pub(super) after_damage: bool,
 }
 

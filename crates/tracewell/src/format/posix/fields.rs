@@ -30,7 +30,7 @@ enum Encoding {
     Signed(usize),
     /// An IEEE 754 number.
     Float(usize),
-    /// An array of bytes. For a text, the value ends before the first null byte.
+    /// An array of bytes. A string ends before the first null byte.
     Chars(usize),
 }
 

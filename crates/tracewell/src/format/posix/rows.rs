@@ -28,7 +28,7 @@ const THREAD: u32 = 1;
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     contexts: HashMap<(u32, u64), ContextId, RandomState>,
-    /// Number of threads of each process that recorded events so far.
+    /// For each process, the number of its threads that have recorded events so far.
     threads: HashMap<u32, u32, RandomState>,
     order: Order,
 }

@@ -48,7 +48,7 @@ pub(super) fn members(set: &EventSet, schema: &Schema) -> String {
         let separator = if text.is_empty() { "" } else { " " };
         let mut last = first;
         let named = schema.defines(first);
-        // A range ends before an id with a name.
+        // Only ids without a name are combined into a range.
         while let Some(next) = ids.next_if(|id| !named && *id == last + 1 && !schema.defines(*id)) {
             last = next;
         }

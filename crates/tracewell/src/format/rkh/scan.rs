@@ -160,7 +160,7 @@ impl<'a, S: Simd> Scan<'a, S> {
         }
         (self.range, self.total) = ((first, first + length), total);
         self.count = count;
-        // An escape before this section is still after the cursor, so keep it as the next escape.
+        // If the next escape lies before this section, it is still after the cursor, so keep it.
         if self.escape >= first {
             self.find_escape(start);
         }

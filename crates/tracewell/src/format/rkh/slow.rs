@@ -15,8 +15,8 @@ use super::symbols::SymbolPlan;
 use super::timeline::Order;
 use crate::model::{Flow, LossCause, Severity};
 
-/// Number that is added to an id that has no one-byte form. This number is larger than the id of
-/// any event.
+/// Offset that is added to ids without a one-byte form. This number is larger than the id of any
+/// event.
 const NO_CODE: u32 = 1 << 16;
 
 /// The part of a frame before the arguments.
@@ -125,7 +125,8 @@ impl Chunk<'_, '_> {
         }
     }
 
-    /// Stores the name of an object from the newest event, whose row begins at byte `row`.
+    /// Stores the name of an object. The name comes from the newest event, whose row begins at byte
+    /// `row`.
     #[cold]
     fn name(&mut self, symbol: &SymbolPlan, row: usize) -> Flow {
         let row = self.state.pending.rows.bytes().get(row..).unwrap_or_default().to_vec();
@@ -224,7 +225,7 @@ fn add<'a>(
 }
 
 impl Header {
-    /// Returns the id in the form that users see.
+    /// Returns the id as users see it.
     #[inline]
     fn shown_id(&self, base: u32, code: Option<u8>) -> u32 {
         match code {

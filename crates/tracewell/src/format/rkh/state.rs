@@ -201,7 +201,7 @@ impl State {
             false => guess::early(start, self.dialect, &self.settings),
         };
         let (severity, message) = match guess {
-            // Only the settings themselves are a reason not to wait for a full sample.
+            // Before the sample is full, only settings that were announced or found end the wait.
             Guess::TooFew | Guess::Usual | Guess::Unknown if !enough => return false,
             Guess::Announced | Guess::TooFew => return true,
             Guess::Found(dialect, settings) => {

@@ -281,8 +281,7 @@ fn key_text(payload: PayloadLayout, key: u64) -> String {
     format!("0x{key:0digits$X}", digits = payload.digits())
 }
 
-/// Returns the name in the form that users see: a leading `&` is removed, and unprintable bytes are
-/// escaped.
+/// Returns the name as users see it: a leading `&` is removed, and unprintable bytes are escaped.
 fn label(recorded: &[u8]) -> String {
     let spoken = Symbol { owner: None, key: 0, name: recorded }.spoken();
     shown(spoken).into_owned()

@@ -17,8 +17,8 @@ use super::simd::{Portable, Simd};
 use crate::model::{Flow, LossCause, Severity};
 use crate::text::counted;
 
-/// A buffer for the longest frame and for the slack, which are the bytes after a frame that a load
-/// may include.
+/// A buffer for the longest frame, and for the slack: bytes after the frame that a load may read as
+/// well.
 type Scratch = [u8; MAX_FRAME_LEN + SLACK];
 
 impl Chunk<'_, '_> {

@@ -53,7 +53,8 @@ pub(super) struct Missing {
 pub(super) struct Areas {
     pub(super) list: Vec<Area>,
     pub(super) missing: Vec<(usize, Missing)>,
-    /// Records of compressed chunks. In areas, offsets are as if these bytes followed the input.
+    /// Records of compressed chunks. Areas refer to these bytes by offsets that continue after the
+    /// end of the input.
     pub(super) unpacked: Vec<u8>,
 }
 

@@ -83,7 +83,7 @@ impl State {
                 Effect::None => {}
                 Effect::Mention => _ = self.first_task(slot, trace, true),
                 // These effects already apply to the record itself: the record's context is the
-                // task or interrupt that it starts.
+                // task or interrupt that the record starts.
                 effect @ (Effect::Enter | Effect::Load | Effect::Start) => {
                     self.apply(effect, slot, &mut running, trace);
                     by = self.context(&running, trace);

@@ -106,7 +106,7 @@ impl Tasks {
         }
     }
 
-    /// Stores that a task has ended.
+    /// Records the end of a task.
     pub(super) fn ended(&mut self, trace: &mut Trace, number: u16, ticks: u64) {
         let context = self.met(trace, number, false);
         if let Some(object) = object_of(trace, context) {

@@ -135,7 +135,7 @@ fn type_name(name: &str) -> String {
     format!("type {name}")
 }
 
-/// Parses texts such as `0=no 1="not yet", 2=yes`.
+/// Parses text such as `0=no 1="not yet", 2=yes`.
 fn numbers(text: &str) -> Vec<(u32, String)> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -21,7 +21,7 @@ const TCP_START: &[u8] = b"SEGGER SystemView V";
 /// First bytes of a greeting over a serial line.
 const SERIAL_START: &[u8] = b"SV";
 
-/// Keys of head lines, each with the name of the trace's text for it.
+/// Keys of head lines, each with the name under which the trace stores its text.
 const TEXTS: [(&str, &str); 6] = [
     ("Version", "version"),
     ("RecordTime", "record_time"),
@@ -40,8 +40,8 @@ pub(super) struct Head {
     pub(super) texts: Vec<(&'static str, String)>,
     /// True if the ids of the stream contain the number of the core.
     pub(super) core_in_id: bool,
-    /// Core number and beginning of each stream, in bytes after the head and in order of the
-    /// beginnings.
+    /// Core number and beginning of each stream. Beginnings are counted in bytes after the head,
+    /// and the list is sorted by them.
     pub(super) streams: Vec<(u16, u64)>,
     /// Offsets, in bytes, of the `Offset` lines that were ignored.
     pub(super) ignored: Vec<u64>,

@@ -5,7 +5,7 @@ use tracewell_wire::systemview::Packet;
 use super::events::Place;
 use super::stream::Stream;
 
-/// A stream with its time.
+/// A stream, and the time that it has reached.
 #[derive(Debug)]
 pub(super) struct Lane {
     pub(super) stream: Stream,

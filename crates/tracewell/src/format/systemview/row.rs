@@ -56,7 +56,7 @@ impl Row {
         self.push(value.map(Into::into));
     }
 
-    /// Adds a text, bytes or a list.
+    /// Adds a string, bytes or a list.
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.places |= 1 << self.count.min(MAX_SLOTS - 1);
         // The length is at most that of a packet's payload.

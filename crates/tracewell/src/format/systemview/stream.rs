@@ -21,8 +21,8 @@ const FEW: usize = 3;
 /// Maximum length, in bytes, of the parameters of a plausible packet.
 const PLAUSIBLE_PAYLOAD: usize = 512;
 
-/// Maximum length, in bytes, up to which an incomplete packet at the end of an input does not count
-/// as damage. Recorders limit texts to 128 bytes by default.
+/// An incomplete packet at the end of an input counts as damage only if it is longer than this
+/// number of bytes. Recorders limit texts to 128 bytes by default.
 const LAST_PACKET: usize = 1 << 10;
 
 /// Maximum number of ticks between two packets whose times are plausible, if the rate is unknown.
@@ -137,8 +137,8 @@ impl Stream {
         }
     }
 
-    /// Returns the bytes from the current position on, if the next packet begins there and has no
-    /// number of a core. The caller reads short packets from them, then calls [`Stream::skip`].
+    /// Returns the bytes from the current position on, if the next packet begins there and contains
+    /// no core number. The caller reads short packets from them, then calls [`Stream::skip`].
     #[inline]
     pub(super) fn packets<'a>(&self, source: Source<'a>) -> Option<&'a [u8]> {
         if self.state != State::InStep || self.form.core_in_id {
@@ -271,7 +271,7 @@ impl Stream {
     }
 
     /// Returns the order of the bytes in the counts of long texts, or `None` if too few bytes have
-    /// arrived. An order is right if the parameters fit and another packet follows.
+    /// arrived. An order is accepted if the parameters fit and another packet follows.
     #[cold]
     fn infer_order(&self, rest: &[u8], last: bool) -> Option<TextOrder> {
         let mut orders = [TextOrder::HighFirst, TextOrder::LowFirst];
@@ -310,7 +310,7 @@ impl Stream {
 /// Returns the ends of all runs of at least ten zero bytes. If a run reaches the end of the bytes,
 /// its end is unknown.
 fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    // If one of ten adjacent bytes is not zero, the ten bytes are not a whole run.
+    // If any of ten adjacent bytes is not zero, the ten bytes are not a whole run.
     let mut at = SYNC - 1;
     std::iter::from_fn(move || {
         loop {
@@ -338,7 +338,7 @@ pub(super) fn find_sync(bytes: &[u8]) -> Option<usize> {
     syncs(bytes).find(is_start).map(|end| end - SYNC)
 }
 
-/// Returns true if the packet at the start of `rest` has a text whose count has three bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose count has three bytes.
 #[inline]
 fn begins_long_text(rest: &[u8], form: Form) -> bool {
     let mask = if form.core_in_id { 0x3F } else { 0x7F };
@@ -354,7 +354,7 @@ fn begins_long_text(rest: &[u8], form: Form) -> bool {
     ) && is_long(rest, id)
 }
 
-/// Returns true if the packet at the start of `rest` has a text whose count has three bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose count has three bytes.
 #[cold]
 fn is_long(rest: &[u8], id: u32) -> bool {
     use tracewell_wire::systemview::number;

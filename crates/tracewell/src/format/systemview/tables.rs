@@ -17,7 +17,7 @@ use crate::model::schema::{ArgumentKind, EventType, Extension, Schema, TableId};
 /// Maximum number of events of all modules.
 const MAX_MODULE_EVENTS: usize = 1 << 12;
 
-/// The id of the first extended event, in the form that users see.
+/// The id of the first extended event, as users see it.
 const FIRST_EXTENDED: u32 = 0x8000;
 
 /// Maximum number of second ids.
@@ -222,7 +222,7 @@ fn field(argument: &crate::model::schema::Argument) -> Field {
     }
 }
 
-/// Returns the id of an event in the form that users see.
+/// Returns the id of an event as users see it.
 #[inline]
 pub(super) fn shown_id(packet: &Packet<'_>, order: TextOrder) -> u32 {
     match packet.id {

@@ -71,8 +71,8 @@ enum Kind {
 }
 
 /// Returns the kind of an input, according to its first bytes. A packet at the start indicates a
-/// line, and so do two adjacent packets. A control block indicates a dump. The indication that
-/// comes first determines the kind.
+/// line, and so do two adjacent packets. A control block indicates a dump. Whichever of these comes
+/// first determines the kind.
 fn kind(start: &[u8], last: bool) -> Kind {
     let complete = last || start.len() >= EXAMINED;
     let start = start.get(..EXAMINED).unwrap_or(start);

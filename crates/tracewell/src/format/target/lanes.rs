@@ -1,7 +1,7 @@
 //! Follows the packets of each core in order: finds gaps in their numbers and restarts of the
 //! target, and merges several cores by time.
 //!
-//! On a line, the decoder delivers the earliest event as long as it holds a packet of every core,
+//! For a line, the decoder delivers the earliest event as long as it holds a packet of every core,
 //! so events are in order of time. If a core sends nothing for a long time, the other cores do not
 //! wait forever: the decoder holds at most about [`MAX_HELD`] bytes of packets.
 
@@ -113,7 +113,7 @@ impl Lanes {
         }
     }
 
-    /// Adds a packet of events that begins at `offset` in the source. On a line, delivers the
+    /// Adds a packet of events that begins at `offset` in the source. For a line, delivers the
     /// events that are ready.
     pub(super) fn add(
         &mut self,
@@ -203,8 +203,8 @@ impl Lanes {
         }
     }
 
-    /// Delivers the held events in order of time. Unless `all` is set, keeps each event that a
-    /// silent core's event could precede.
+    /// Delivers the held events in order of time. Unless `all` is set, holds back each event that
+    /// an event of a silent core could precede.
     fn deliver(&mut self, all: bool, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         loop {
             let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();

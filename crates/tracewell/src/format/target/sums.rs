@@ -41,7 +41,7 @@ const fn product(mut a: u16, mut b: u16) -> u16 {
     sum
 }
 
-/// Returns what a checksum contributes to the checksum after `length` further bytes.
+/// Returns the contribution of a checksum to a later checksum that covers `length` further bytes.
 fn shifted(sum: u16, length: usize) -> u16 {
     let powers = POWERS.iter().enumerate().filter(|(bit, _)| length >> bit & 1 == 1);
     powers.fold(sum, |sum, (_, power)| product(sum, *power))

@@ -12,7 +12,7 @@ use tracewell_wire::threadx::{Header, Layout};
 /// Number of bytes that are searched for a header, unless the user specifies another number.
 pub const DEFAULT_SEARCH_LIMIT: usize = 64 * 1024;
 
-/// Accepted sizes of names in bytes. Kernels are usually built with 32, rarely with another size.
+/// Accepted sizes of names in bytes. Most kernels are built with 32 bytes, a few with another size.
 const NAME_SIZES: core::ops::RangeInclusive<u16> = 1..=4096;
 
 /// A control header and its position.

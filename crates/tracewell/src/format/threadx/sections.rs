@@ -2,8 +2,8 @@
 //!
 //! The ticks of an event depend on all events before it. So the slots of a section are decoded
 //! twice: first on several threads to get the ticks before each slice, and then again by the
-//! threads of the sink. A section is small enough to stay in the processor's cache in between, and
-//! large enough that starting threads costs little.
+//! threads of the sink. A section is small enough to stay in the processor's cache between the two
+//! passes, and large enough that starting threads costs little.
 //!
 //! In a section, no slot is unused, each context is known, and no address changes its name.
 //! Otherwise the caller delivers its slots in batches.

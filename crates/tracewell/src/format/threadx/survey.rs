@@ -35,8 +35,8 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) struct Survey {
     pub(super) increases: usize,
     pub(super) decreases: usize,
-    /// Numbers of increases and decreases that TraceX skips although both events are neighbours in
-    /// time.
+    /// Numbers of increases and decreases that TraceX skips, although the two events of each are
+    /// neighbours in time.
     beside: (usize, usize),
     /// True if all timestamps so far are below 10^9.
     pub(super) nanoseconds: bool,

@@ -2,7 +2,7 @@
 //! pairs.
 //!
 //! Commas and `0x` before a pair are accepted, so that an array from a C source can be read. A pair
-//! that cannot be read becomes a byte 0, so that the bytes after it keep their addresses.
+//! that cannot be read becomes a zero byte, so that the bytes after it keep their addresses.
 
 use super::Decoded;
 use super::diagnostic::{Place, report, shown};

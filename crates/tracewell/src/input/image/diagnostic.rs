@@ -25,7 +25,7 @@ pub(super) fn report(
     diagnostics.add_with(severity, None, message);
 }
 
-/// Returns a byte of the text in the form that messages show.
+/// Returns a byte of the text as it is shown in messages.
 pub(super) fn shown(byte: u8) -> String {
     if byte.is_ascii_graphic() || byte == b' ' {
         format!("'{}'", char::from(byte))

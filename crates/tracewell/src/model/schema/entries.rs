@@ -95,8 +95,8 @@ impl Entries {
         self.list.iter().map(|entry| self.parsed(entry))
     }
 
-    /// Returns the ids of the entries that can have one of these meanings, and of some others: it
-    /// parses no entry.
+    /// Returns the ids of the entries that can have one of these meanings, and of some others,
+    /// because it parses no entry.
     pub(super) fn that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],
@@ -125,8 +125,8 @@ impl Entries {
     }
 }
 
-/// Parses a schema except for its events, and finds these. Returns `None` if the schema has an
-/// error, or if it is not in the part of TOML that [`plain`] reads.
+/// Parses a schema except for its events, and finds the lines of each event. Returns `None` if the
+/// schema has an error, or if it is not in the part of TOML that [`plain`] reads.
 pub(super) fn quickly(text: &'static str, version: Option<&str>) -> Option<Schema> {
     let (mut file, sections) = plain::read_without::<File>(text, "event").ok()?;
     let versions = versions::select(&mut file, version).ok()?;

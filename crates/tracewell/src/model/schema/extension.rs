@@ -29,9 +29,9 @@ pub struct Rules {
     /// this encoding cannot have this kind. The text of the encoding is empty if the argument has
     /// no encoding.
     pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
-    /// Checks an argument without an encoding, in an event to which the trace gives the name.
-    /// Returns a message if the argument needs an encoding. The number is the argument's index
-    /// among the arguments without an encoding. The kind is `None` if the file does not specify it.
+    /// Checks an argument without an encoding, in an event that is named by the trace. Returns a
+    /// message if the argument needs an encoding. The number is the argument's index among the
+    /// arguments without an encoding. The kind is `None` if the file does not specify it.
     pub check_unencoded: fn(usize, Option<ArgumentKind>) -> Result<(), String>,
 }
 
@@ -493,9 +493,9 @@ enum Given {
 }
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
-/// file. Arguments with an encoding are parts of the data and precede those of the program. The
-/// other arguments replace those of the program, in order. If the file gives no kind, the argument
-/// keeps the kind it had.
+/// file. Arguments with an encoding name parts of the data; they come before the program's
+/// arguments. The other arguments replace those of the program, in order. If the file gives no
+/// kind, the argument keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
     let is_part = |argument: &Argument| !argument.encoding.is_empty();
     let renamed = args.iter_mut().zip(kinds).filter(|(argument, _)| !is_part(argument));
@@ -515,8 +515,8 @@ fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded
     }
 }
 
-/// Removes the roles of arguments that an event no longer has. The other roles keep their
-/// positions, because the positions in records stay the same.
+/// Removes the roles of arguments that an event no longer has. The other roles keep their argument
+/// indices, because the arguments keep their positions in records.
 fn forget_roles(event: &mut EventType) {
     let count = event.args.len();
     let drop = |role: &mut Option<usize>| _ = role.take_if(|index| *index >= count);

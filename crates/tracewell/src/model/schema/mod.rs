@@ -76,7 +76,7 @@ const MAX_TRIED_IDS: usize = 1 << 16;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// The entries for single ids. Other ids are only in ranges.
+    /// The entries for single ids. All other known ids are in `ranges`.
     entries: Entries,
     ranges: Vec<(RangeInclusive<u32>, EventType)>,
     unknown: EventType,
@@ -94,13 +94,13 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Returns a schema that is part of the program. An event of it is parsed when it is needed for
-    /// the first time.
+    /// Returns a schema that is part of the program. Each of its events is parsed when the event is
+    /// needed for the first time.
     ///
     /// # Panics
     /// This function or the first access to an event panics if the text is invalid. They also panic
     /// if an event has strings with escapes, or in single or triple quotes. Use this function only
-    /// for a schema if a test parses all its events, as [`Schema::events`] does.
+    /// for schemas whose events are all parsed by a test, as [`Schema::events`] does.
     pub fn built_in(text: &'static str, file: &str) -> Arc<Self> {
         Self::built_in_version(text, file, None)
     }
@@ -122,7 +122,7 @@ impl Schema {
         Self::built_in("", "empty")
     }
 
-    /// Returns true if event ids are the hook ids of AIX trace, which reports show in hexadecimal.
+    /// Returns true if event ids are the hook ids of AIX trace, which are shown in hexadecimal.
     pub const fn ids_are_hooks(&self) -> bool {
         self.hooks
     }
@@ -157,8 +157,8 @@ impl Schema {
         if self.defines(id) { label.clone() } else { format!("{label} {}", self.shown_id(id)) }
     }
 
-    /// Returns an id as reports show it: in decimal, or for hook ids of AIX trace in hexadecimal
-    /// with three or four digits.
+    /// Returns an id as it is shown in reports: in decimal, or for hook ids of AIX trace in
+    /// hexadecimal with three or four digits.
     ///
     /// ```
     /// assert_eq!(tracewell::format::threadx::schema().shown_id(52), "52");
@@ -233,8 +233,9 @@ impl Schema {
         self.entries.iter()
     }
 
-    /// Returns the ids that can have one of these meanings, in no order. There may be others among
-    /// them, because the function is fast: it parses no entry. Does not return ids of ranges.
+    /// Returns the ids that can have one of these meanings, in no particular order. The ids can
+    /// include others, because the function is fast: it parses no entry. Does not return ids of
+    /// ranges.
     pub(crate) fn ids_that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],

@@ -7,7 +7,7 @@ pub struct ObjectKind {
     pub code: u32,
     /// The name that the dialect itself uses.
     pub symbol: String,
-    /// Noun that reports show, such as `mutex`.
+    /// The noun used in reports, such as `mutex`.
     pub label: String,
     /// Names of the parameters that are recorded at creation.
     pub parameters: Vec<String>,

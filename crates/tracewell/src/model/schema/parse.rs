@@ -115,8 +115,8 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
-    /// The first meanings that were searched, and whether each event contains one of them. Each
-    /// trace of a format asks for the same meanings.
+    /// The first meanings that were searched, and whether each event contains one of them. Every
+    /// trace of a format is searched for the same meanings.
     found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }
 

@@ -40,7 +40,7 @@ impl Level {
         Self::ALL.into_iter().find(|level| level.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// Returns the name in capital letters, as outputs show it.
+    /// Returns the name in capital letters, as shown in outputs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Error => "ERROR",

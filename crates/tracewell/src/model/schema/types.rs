@@ -17,10 +17,10 @@ pub enum ArgumentKind {
     Address,
     /// The key of an object, with the object's type code if it is known.
     Object(Option<u32>),
-    /// A number with a name in a table. Numbers without a name are shown in decimal with the
+    /// A number whose name is in a table. Numbers without a name are shown in decimal with the
     /// table's unit.
     Enum(TableId),
-    /// A set of bits with names in a table. Bits without a name are shown in hexadecimal.
+    /// A set of bits whose names are in a table. Bits without a name are shown in hexadecimal.
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
@@ -76,7 +76,7 @@ impl Argument {
 pub struct Zero {
     /// The argument that contains the value.
     pub argument: usize,
-    /// The note that reports show with the value.
+    /// The note that is shown next to the value in reports.
     pub note: String,
 }
 
@@ -91,7 +91,7 @@ pub struct Means {
     pub object: Option<usize>,
     /// The argument with the key of the context that runs next.
     pub next: Option<usize>,
-    /// The argument with the value of the meaning.
+    /// The argument that contains the value, if the meaning has one.
     pub value: Option<usize>,
     /// Number that is added to the argument, so that values of different kinds of events differ.
     pub offset: u64,
@@ -158,8 +158,8 @@ pub struct Details {
     pub before: bool,
     /// True if the object is empty after the event.
     pub empties: bool,
-    /// If a context that blocks before the call returns waits in the call: the number of bytes of
-    /// the event's name before the name of the call.
+    /// Set if a context that blocks before the call returns waits in the call. The value is the
+    /// number of bytes in the event's name before the name of the call.
     pub waits_in: Option<usize>,
 }
 
@@ -170,7 +170,7 @@ pub struct EventType {
     pub id: u32,
     /// The name that the dialect itself uses.
     pub name: String,
-    /// Name that reports show, such as `tx_mutex_get`.
+    /// The name used in reports, such as `tx_mutex_get`.
     pub label: String,
     /// Group of events that belong together.
     pub family: String,

@@ -1,7 +1,7 @@
 //! Selects the entries for one version from a schema file that covers several versions of a system.
 //!
-//! The file lists its `versions`, oldest first. Events and ranges have the keys `since` and
-//! `until`, and arguments end with ` since V` or ` until V`. `ids` lists an event's numbers by
+//! The file lists its `versions`, oldest first. Events and ranges can contain the keys `since` and
+//! `until`, and arguments can end with ` since V` or ` until V`. `ids` lists an event's numbers by
 //! version. [`select`] removes the other versions. After that, the file looks like a file without
 //! versions.
 
@@ -39,7 +39,7 @@ pub(super) fn select(file: &mut File, version: Option<&str>) -> Result<Versions,
 pub(super) struct Versions {
     names: Vec<String>,
     chosen: usize,
-    /// The text before the names of all events of this version.
+    /// The prefix of all event names in this version.
     prefix: String,
 }
 

@@ -33,9 +33,9 @@ pub(super) fn states(
     explained(&most, unknown, |state| Some(track.states.get(state as usize)?.label(trace)))
 }
 
-/// Returns a row that shows the span in which a thread is for most of each column. A column shows a
-/// span even if the thread is outside of all spans for most of the column. `names` contains the
-/// names of all spans of the chart. Returns `None` if the thread is in no span.
+/// Returns a row that shows, for each column, the span in which a thread spends most of the time. A
+/// column shows a span even if the thread is outside of all spans for most of the column. `names`
+/// contains the names of all spans of the chart. Returns `None` if the thread is in no span.
 pub(super) fn spans<'a>(
     trace: &'a Trace,
     track: &SpanTrack,

@@ -173,7 +173,8 @@ impl Legend {
         self.levels = true;
     }
 
-    /// Adds the characters for numbers of events to the legend. A column has at most `most` events.
+    /// Adds the characters for numbers of events to the legend. `most` is the maximum number of
+    /// events in a column.
     pub(super) fn events(&mut self, most: u64) {
         self.events = Some(most);
     }
@@ -226,7 +227,7 @@ pub(super) fn wrapped(entries: Vec<String>, width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns a text, shortened to at most `width` characters. A truncated text ends with `~`.
+/// Shortens a text to at most `width` characters. A truncated text ends with `~`.
 pub(super) fn truncated(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

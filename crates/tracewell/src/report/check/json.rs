@@ -68,8 +68,8 @@ pub struct RuleRow<'a> {
     pub place: Place<'a>,
     /// `held`, `failed`, or `open` if nothing in the trace decides it.
     pub result: &'static str,
-    /// Number of times that it held: 1 for steps, ranges for `never` and `count`, events that were
-    /// answered in time for `whenever` and `each`.
+    /// Number of times that it held: 1 for steps, the number of ranges for `never` and `count`, and
+    /// the number of events that were answered in time for `whenever` and `each`.
     pub held: u64,
     /// 1 if it failed.
     pub failed: u64,
@@ -78,8 +78,8 @@ pub struct RuleRow<'a> {
     pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,
-    /// Number of events that matched its patterns; for `whenever` and `each`, the events that
-    /// needed an answer and the events that answered one.
+    /// Number of events that matched its patterns; for `whenever` and `each`, the number of events
+    /// that needed an answer plus the number of answers.
     pub matched: u64,
     /// Why the result is `open`; null for other results.
     pub reason: Option<&'a str>,
@@ -284,7 +284,7 @@ pub struct EventRow<'a> {
     pub time_ns: Option<u64>,
     /// Name of the context that recorded it.
     pub context: &'a str,
-    /// Name of the event as reports show it.
+    /// Name of the event, as shown in reports.
     pub label: &'a str,
     /// The decoded arguments.
     pub text: &'a str,

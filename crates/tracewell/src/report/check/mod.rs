@@ -110,8 +110,8 @@ pub fn missing_events(verdict: &Verdict) -> Option<String> {
         .then(|| format!("events are missing in {gaps}{lost}: the missing events were not checked"))
 }
 
-/// Returns a line with the numbers of rules that held, of rules that the trace does not decide, of
-/// answers, and of steps.
+/// Returns a line that counts the rules that held, the rules that the trace does not decide, the
+/// answers, and the steps.
 fn rules_held(verdict: &Verdict) -> String {
     let rules = &verdict.rules;
     let held = rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Held).count();

@@ -279,7 +279,7 @@ fn sliced(
 ) -> Vec<Compared> {
     let all = || old.iter().chain(new);
     let mut width = all().map(|run| slices(run).width).max().unwrap_or(1);
-    // A run can continue long after its last amount.
+    // A run can continue long after the last slice with an amount.
     let until = all().map(|run| run.range.1).max().unwrap_or(0);
     while until / width > MAX_SLICES as u64 {
         width *= 2;

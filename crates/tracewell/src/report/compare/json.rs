@@ -63,8 +63,8 @@ pub struct FindingRow<'a> {
     pub new: Option<SummaryRow>,
     /// The change of the mean as a fraction of the old mean; null if the old mean was 0.
     pub change: Option<f64>,
-    /// The Kolmogorov–Smirnov distance, from 0 to 1: the largest difference between the fractions
-    /// of the two sides' values that do not exceed the same number.
+    /// The Kolmogorov–Smirnov distance, from 0 to 1: the largest difference between the cumulative
+    /// distributions of the two sides.
     pub distance: Option<f64>,
     /// Cliff's delta, from -1 (all new values are smaller) to 1 (all are larger).
     pub delta: Option<f64>,

@@ -56,8 +56,8 @@ impl<K: Ord> Slices<K> {
     where
         K: Copy,
     {
-        // Determine the final width first. Otherwise the loop would divide an interval that is
-        // longer than the trace so far into many parts.
+        // Determine the final width first. Otherwise, if an interval were longer than the trace so
+        // far, the loop would divide the interval into many parts.
         while until / self.width >= MAX_SLICES as u64 {
             self.double();
         }

@@ -75,8 +75,8 @@ fn spoken_position(trace: &Trace, at: Position) -> String {
 /// Maximum number of lines about holders of mutexes.
 const MAX_HELD: usize = 8;
 
-/// Returns a line for each context that held a mutex for which another context waited: since when
-/// it held the mutex, and whether the mutex has priority inheritance.
+/// Returns a line for each context that held a mutex while another context waited for it. The line
+/// states since when the context held the mutex, and whether the mutex has priority inheritance.
 fn held(trace: &Trace, path: &CriticalPath) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for link in path.parts.iter().flat_map(|part| &part.chain) {

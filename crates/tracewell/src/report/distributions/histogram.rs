@@ -46,8 +46,8 @@ pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout
     let unit = Unit { trace, is_time: has_time(trace) };
     let (Some(min), Some(max)) = (row.times.min(), row.times.max()) else { return };
     let bounds = bounds(unit.of(min)..unit.of(max));
-    // All times of a bucket count in the interval that contains the bucket's highest time, so that
-    // the histogram and the quantiles agree.
+    // All times of a bucket are counted in the interval that contains the bucket's highest time, so
+    // that the histogram and the quantiles agree.
     let buckets = row.times.buckets();
     let buckets = buckets.iter().map(|Bucket { to, count, .. }| (unit.of(*to.min(&max)), *count));
     let counts = count(&bounds, buckets);

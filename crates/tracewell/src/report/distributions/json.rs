@@ -104,7 +104,7 @@ impl From<&Worst> for WorstRow {
     }
 }
 
-/// A number of times between two limits, both inclusive.
+/// A bucket of a histogram: the number of times between two limits, both inclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BucketRow {

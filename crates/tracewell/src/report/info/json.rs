@@ -19,7 +19,7 @@ pub struct Summary<'a> {
     pub options: Entries<FactValue>,
     /// The clock of the trace.
     pub clock: ClockRow,
-    /// Number of events that were counted: those that options select.
+    /// Number of counted events: those that options select.
     pub events: u64,
     /// Number of events that were read.
     pub events_read: u64,
@@ -120,7 +120,7 @@ pub struct EventCount<'a> {
     /// The level, if a call site of an instrumented program recorded the events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<&'a str>,
-    /// The target of the call site: the part of the program.
+    /// The target of the call site, which names a part of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<&'a str>,
     /// Number of events.

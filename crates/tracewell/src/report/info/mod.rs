@@ -276,7 +276,7 @@ fn parameters<'a>(
     object.parameters.iter().enumerate().filter_map(move |(index, value)| {
         let name = match names.get(index) {
             Some(name) => name.clone(),
-            // Unnamed parameters are reserved words and nearly always 0.
+            // Unnamed parameters are reserved, and nearly always 0.
             None if *value == 0 => return None,
             None => format!("parameter{}", index + 1),
         };

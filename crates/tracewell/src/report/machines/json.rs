@@ -184,7 +184,7 @@ pub struct TransitionRow {
     pub way: Vec<String>,
     /// The state after it.
     pub to: Option<String>,
-    /// True if it leaves no state.
+    /// True if the machine leaves no state.
     pub internal: bool,
     /// Number of times that it was taken.
     pub count: u64,
@@ -275,13 +275,13 @@ pub struct MessageRow {
     pub receiver: String,
     /// Name of the signal.
     pub signal: String,
-    /// Ticks at which it was posted.
+    /// Tick at which it was posted.
     pub posted_ticks: Option<u64>,
-    /// Ticks at which the receiver took it.
+    /// Tick at which the receiver took it.
     pub taken_ticks: Option<u64>,
-    /// Ticks at which its step began.
+    /// Tick at which its step began.
     pub dispatched_ticks: Option<u64>,
-    /// Ticks at which its step ended.
+    /// Tick at which its step ended.
     pub done_ticks: Option<u64>,
     /// The event that ended its step.
     pub outcome: Option<String>,
@@ -328,7 +328,7 @@ pub struct LevelRow {
     pub least: Option<u64>,
     /// The highest level.
     pub most: Option<u64>,
-    /// The least number of free elements that the system itself recorded.
+    /// The smallest number of free elements that the system itself recorded.
     pub least_free: Option<u64>,
     /// Ticks and level of samples.
     pub samples: Vec<(u64, u64)>,

@@ -21,7 +21,7 @@ pub(super) fn label(trace: &Trace, named: Option<Named>) -> Option<String> {
     named.map(|named| named.label(trace))
 }
 
-/// Returns the name of a queue or pool. If it has no name but an owner, returns the owner's name
+/// Returns the name of a queue or pool. If it has an owner but no name, returns the owner's name
 /// and the kind.
 fn level_name(trace: &Trace, level: &Level) -> String {
     level.object.label_by_owner(trace, level.owner, "queue")

@@ -119,7 +119,7 @@ impl<M: Moments> Sink for Measuring<M> {
 pub struct Measures {
     /// Times in ticks.
     pub times: Vec<Times>,
-    /// Shares of time, and of stacks.
+    /// Shares of time, and used shares of stacks.
     pub shares: Vec<Share>,
     /// The levels of queues and pools.
     pub levels: Vec<Level>,
@@ -141,7 +141,7 @@ pub struct Measures {
 /// The subject of a figure: a task, an object, an interrupt or a machine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Subject {
-    /// Its name as tables show it.
+    /// Its name, as shown in tables.
     pub name: String,
     /// Its key as text. Rules may use the key instead of the name.
     pub key: Option<String>,
@@ -155,7 +155,7 @@ pub struct Subject {
 /// A part of a subject, with its name and its key as for a [`Subject`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Part {
-    /// Its name as tables show it.
+    /// Its name, as shown in tables.
     pub name: String,
     /// Its key as text.
     pub key: Option<String>,
@@ -260,7 +260,7 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
         load(names::of_task(trace, task.context), task.execution?.ticks, of_each, None)
     });
     // Idle time is known only if the times of cores are known. The load of interrupts does not
-    // depend on them.
+    // depend on these times.
     let cores = &figures.cores;
     let of_all = of_each.saturating_mul(u64::from(trace.cpus.max(1)));
     let idle = cores.iter().map(|core| core.idle).fold(0, u64::saturating_add);

@@ -238,7 +238,7 @@ fn is_named(name: &Name, known: &str, key: Option<&String>) -> bool {
     name.matches(known) || key.is_some_and(|key| name.matches(key))
 }
 
-/// Returns a subject as text. Contains its part if the figure names one.
+/// Returns a subject as text. Includes the subject's part if the figure names one.
 fn shown(figure: &Figure, subject: &Subject) -> String {
     match &subject.part {
         Some(part) if figure.names.len() > 1 => format!("{}, {}", subject.name, part.name),
@@ -260,7 +260,7 @@ fn absent<'a>(
     };
     let is_subject = known.clone().any(|subject| names(name, subject));
     let (name, mut others): (_, Vec<_>) = match figure.names.get(1).filter(|_| is_subject) {
-        // The subject is known, so its part is not.
+        // The first name is that of a known subject, so the unknown name is that of the part.
         Some(part) => {
             let of_subject = known.filter(|subject| names(name, subject));
             (part, of_subject.filter_map(|of| Some(of.part.as_ref()?.name.as_str())).collect())

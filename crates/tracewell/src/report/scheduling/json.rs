@@ -37,7 +37,8 @@ pub struct SchedulingFigures<'a> {
     /// The time of each core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<Vec<CoreRow<'a>>>,
-    /// The facts that the trace lacks to show what executed; null if it lacks none.
+    /// The facts that are needed to show what executed, but are missing in the trace; null if none
+    /// are missing.
     pub execution_needs: Option<&'a str>,
     /// Number of places with missing events.
     pub gaps: u64,
@@ -182,9 +183,9 @@ fn core_rows<'a>(trace: &'a Trace, figures: &Figures) -> Vec<CoreRow<'a>> {
 pub struct HiddenRow<'a> {
     /// The event that set the filter.
     pub filter: &'a str,
-    /// Ticks at which hiding began.
+    /// Tick at which hiding began.
     pub from_ticks: u64,
-    /// Ticks at which recording resumed, or at which the trace ends.
+    /// Tick at which recording resumed, or at which the trace ends.
     pub until_ticks: u64,
 }
 

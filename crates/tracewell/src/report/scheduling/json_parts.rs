@@ -38,7 +38,7 @@ impl Durations {
 pub struct SplitRow {
     /// Ticks in which the waiting task itself executed.
     pub own_ticks: u64,
-    /// Ticks in which others executed on its behalf, because they hold what it waits for.
+    /// Ticks in which others executed on its behalf, because they held what it was waiting for.
     pub blocking_ticks: u64,
     /// Ticks in which others executed, but not on its behalf.
     pub interference_ticks: u64,

@@ -22,7 +22,7 @@ pub struct JobRow<'a> {
     pub number: u64,
     /// Ticks of the release.
     pub release_ticks: u64,
-    /// Ticks at which it first executed for itself.
+    /// Tick at which it first executed for itself.
     pub start_ticks: Option<u64>,
     /// Ticks of the completion.
     pub completion_ticks: u64,
@@ -44,7 +44,7 @@ pub struct JobRow<'a> {
     pub unattributed_ticks: Option<u64>,
     /// Number of preemptions of the task while this was its oldest job.
     pub preemptions: u64,
-    /// Ticks at which the deadline passed, if it was missed.
+    /// Tick at which the deadline passed, if it was missed.
     pub deadline_passed_ticks: Option<u64>,
 }
 

@@ -60,7 +60,7 @@ pub struct InterruptFigures {
 
 impl InterruptFigures {
     pub(super) fn of(trace: &Trace, interrupts: &Interrupts) -> Self {
-        // A 0 would mean that there were no interrupts; null means that none are recorded.
+        // 0 would mean that there were no interrupts; null means that interrupts are not recorded.
         let recorded = trace.schema.has_meaning(Meaning::InterruptEnter);
         let figure = |figure: u64| recorded.then_some(figure);
         Self {
@@ -162,10 +162,10 @@ pub struct ServerRow<'a> {
     pub budget_ticks: Option<u64>,
     /// Ticks for which its task executed.
     pub supplied_ticks: u64,
-    /// Ticks of the trace without gaps.
+    /// Length of the trace in ticks, without its gaps.
     pub supplied_of_ticks: u64,
-    /// With `--budgets`: points of a curve, each a time and the ticks used of a full budget; null
-    /// for an exhausted budget.
+    /// With `--budgets`: points of a curve. Each point consists of a time and the ticks used of a
+    /// full budget; the ticks are null while the budget is exhausted.
     pub budget_used: Vec<(u64, Option<i64>)>,
 }
 

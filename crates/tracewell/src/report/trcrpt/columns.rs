@@ -133,7 +133,8 @@ pub(super) fn put_times(
         return room.seconds_left(elapsed, ELAPSED).milliseconds_left(delta, DELTA).done();
     }
     let (seconds, rest) = (elapsed / 1_000_000_000, elapsed % 1_000_000_000);
-    // A long time may begin before its column, so the padding after it is counted from the column.
+    // A long time can begin before its column. The padding after it is therefore counted from the
+    // start of the column.
     put_right(out, at + SECONDS_WIDTH, seconds, rest, 9);
     let begun = out.len().min(at);
     pad(out, begun, at + ELAPSED - begun);

@@ -42,7 +42,7 @@ const MIN_ROOM: usize = 30;
 /// Margin of text that begins on a line of its own.
 const NEAR_MARGIN: usize = 8;
 
-/// Formats events; each thread has its own.
+/// Formats events; each thread has its own formatter.
 #[derive(Debug, Default)]
 pub(super) struct Formatter {
     machine: Machine,
@@ -183,7 +183,7 @@ impl Formatter {
             time_ns: times.map_or(event.ticks(), |times| times.now),
             names: &names,
         };
-        // Without template, the event is described from its arguments and needs no entry.
+        // Without a template, the event is described from its arguments and needs no entry.
         let wanted = facts.hooks || id.template.is_some();
         let entry = wanted.then(|| entry::entry(facts.hooks, event, id.tail, &mut self.scratch));
         self.machine.text().blanks(LEVEL * id.level.column());
@@ -245,8 +245,8 @@ impl Formatter {
         end_line(self.machine.text());
     }
 
-    /// Lays out the lines of an event again, now after the event's columns. Returns the number of
-    /// lines.
+    /// Lays out the lines of an event again, this time after the event's columns. Returns the
+    /// number of lines.
     #[cold]
     fn several(&mut self, columns: usize, start: usize, margin: usize, width: usize) -> usize {
         // The lines are in the same buffer as the output, so they are copied to another buffer

@@ -1,4 +1,4 @@
-//! Writes the number of events of each id instead of the events.
+//! Writes the number of events of each id, instead of the events themselves.
 
 use crate::model::Trace;
 use crate::template::Program;

@@ -75,8 +75,8 @@ impl Fields {
         Self { messages: has_messages.then(MessageFields::default), ..Self::default() }
     }
 
-    /// Handles the next event before its fields are read. Each event of the trace counts, because
-    /// it may post a message.
+    /// Handles the next event before its fields are read. No event of the trace can be left out,
+    /// because any event can post a message.
     #[inline]
     pub(crate) fn follow(&mut self, event: Event<'_>) {
         if let Some(messages) = &mut self.messages {
@@ -126,7 +126,8 @@ impl Fields {
         text.is_some_and(|text| compares(condition, number, &text))
     }
 
-    /// Returns the text of a field as output shows it, or `None` if the event lacks the field.
+    /// Returns the text of a field as it is shown in outputs, or `None` if the event lacks the
+    /// field.
     pub(crate) fn text<'a>(
         &'a mut self,
         position: FieldPosition,
@@ -273,7 +274,7 @@ fn compares(condition: &Condition, number: Option<i128>, text: &str) -> bool {
     };
     let wanted = &condition.values;
     match condition.comparison {
-        // `!=` with a list requires that the value is none of them.
+        // `!=` with a list requires that the value differs from all elements of the list.
         Comparison::Different => wanted.iter().all(|wanted| is(wanted, Comparison::Different)),
         comparison => wanted.iter().any(|wanted| is(wanted, comparison)),
     }

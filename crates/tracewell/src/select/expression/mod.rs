@@ -133,7 +133,7 @@ impl Expression {
     }
 }
 
-/// Returns a position in the form in which messages begin with it.
+/// Returns a position as it appears at the start of a message.
 fn place_in(source: &Source, span: Span) -> String {
     let place = source.position(span.start);
     format!("{}:{}:{}", source.name, place.line, place.column)

@@ -36,7 +36,7 @@ pub(crate) enum Property {
     Cpu,
     Priority,
     Ticks,
-    /// All decoded arguments, as a report shows them.
+    /// All decoded arguments, as shown in reports.
     Text,
     /// Any argument that refers to an object.
     Object,
@@ -97,7 +97,7 @@ impl Comparison {
         }
     }
 
-    /// Returns true if the comparison is about which value is larger.
+    /// Returns true if the comparison depends on which value is larger.
     pub(crate) const fn is_ordered(self) -> bool {
         !matches!(self, Self::Equal | Self::Different)
     }
@@ -117,7 +117,7 @@ impl Comparison {
 /// A value to compare with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wanted {
-    /// A number, and its text.
+    /// A number, and the text from which it was parsed.
     Number(i128, String),
     Text(Text),
     /// A variable of a rule. If it has no value yet, it is set to the value of the field.

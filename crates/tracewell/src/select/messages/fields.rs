@@ -1,4 +1,4 @@
-//! The fields of messages that reports show after the arguments of an event: `nseq` and `rt`.
+//! The message fields that are shown in reports after the arguments of an event: `nseq` and `rt`.
 
 use super::{Response, Responses};
 use crate::model::schema::EventType;

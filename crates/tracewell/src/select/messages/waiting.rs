@@ -34,8 +34,8 @@ struct Receiver<T> {
     queues: Vec<(Named, VecDeque<(i64, T)>)>,
     /// Number of messages in all queues of the receiver.
     count: usize,
-    /// The order numbers of the next message added at the front and of the next message added at
-    /// the back.
+    /// The order numbers for the next message that is added at the front, and for the next one that
+    /// is added at the back.
     ends: (i64, i64),
 }
 

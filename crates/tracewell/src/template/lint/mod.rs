@@ -10,7 +10,7 @@ use super::syntax::{File, Key, Stanza};
 use crate::source::Finding;
 use scope::Scope;
 
-/// The system that a template file is for. Only the ids of AIX follow rules.
+/// The system that a template file is for. Only AIX has rules for event ids.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum System {
     /// AIX, whose events are hooks.
@@ -21,7 +21,7 @@ pub enum System {
 
 impl System {
     /// Guesses the system of a file. A file with event names is for another system, unless it also
-    /// has an id of three digits, which only AIX has.
+    /// contains an id of three digits, because only AIX has such ids.
     pub fn of(file: &File) -> Self {
         let keys = || file.stanzas.iter().map(|stanza| (&stanza.key, &stanza.key_text));
         let has_hooks = keys().any(|(key, text)| matches!(key, Key::Id(_)) && text.len() == 3);

@@ -125,7 +125,7 @@ impl Lines {
         self.earlier.len() + usize::from(self.last.is_some()) + 1
     }
 
-    /// Prints a text that may contain line ends and tabs.
+    /// Prints a string that may contain line ends and tabs.
     pub(super) fn text_with_breaks(&mut self, text: &str) {
         for piece in text.split_inclusive(['\n', '\t']) {
             // The text is split after each line end and tab, so only the last character can be one
@@ -140,7 +140,7 @@ impl Lines {
         }
     }
 
-    /// Prints a text without line ends and tabs.
+    /// Prints a string without line ends and tabs.
     pub(super) fn put(&mut self, text: &str) {
         self.text.text(text);
     }

@@ -4,7 +4,7 @@ use crate::template::entry::{Entry, EventContext};
 use crate::template::program::Quantity;
 use crate::template::syntax::{Code, Field, Move, Size};
 
-/// A value: a number, and also a text if the value was read from text.
+/// A value: a number, and also a string if the value was read from text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Value {
     pub(super) number: i64,
@@ -95,7 +95,7 @@ impl Pointer {
     }
 }
 
-/// Returns the number of bytes of a size.
+/// Returns a size in bytes.
 #[inline]
 pub(super) fn bytes(size: Size, entry: &Entry<'_>) -> usize {
     match size {
@@ -149,7 +149,7 @@ pub(super) fn read(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) -> Opti
     }
 }
 
-/// Finds a text at the pointer and advances past it.
+/// Finds a string at the pointer and advances past it.
 pub(super) fn read_text(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) -> Option<Value> {
     let at = pointer.byte();
     let (before, length) = match code {
@@ -173,8 +173,8 @@ pub(super) fn read_text(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) ->
     // A text in a field of fixed width may end early with a NUL, but the whole field is consumed.
     let text = bytes.iter().position(|byte| *byte == 0).unwrap_or(length);
     let text = Text::Entry { start: u32::try_from(start).ok()?, length: u32::try_from(text).ok()? };
-    // A short text also has a number, so that a switch can compare it with numbers. Longer texts
-    // have no number, and count as 0 in a comparison.
+    // A short string also has a number, so that a switch can compare it with numbers. Longer
+    // strings have no number, and count as 0 in a comparison.
     let number = entry.number(start, length).filter(|_| length <= 8).unwrap_or(0);
     let bits = (8 * length.clamp(1, 8)) as u8;
     Some(Value { number: number as i64, bits, text: Some(text) })

@@ -283,7 +283,7 @@ pub(super) fn value_of(string: &str, plain: bool) -> String {
     value
 }
 
-/// Appends the text for an escape, and removes the escape from the input.
+/// Appends the characters for which an escape stands, and removes the escape from the input.
 fn escaped(rest: &mut std::str::Chars<'_>, value: &mut String) {
     let joined = rest.as_str().trim_start_matches([' ', '\t', '\r']);
     // `joins_lines` in the lexer uses the same condition.

@@ -156,7 +156,7 @@ pub enum ItemKind {
 pub struct Macro {
     /// The name, without `$`.
     pub name: String,
-    /// The code after `%`, which determines form and size.
+    /// The code after `%`, which determines the printed form and the size.
     pub code: Option<Code>,
 }
 
@@ -235,7 +235,7 @@ pub enum Body {
     Block(Vec<Item>),
 }
 
-/// `BITFLAGS value, flag...`: prints a text for each flag that is set.
+/// `BITFLAGS value, flag...`: prints a string for each flag that is set.
 #[derive(Clone, Debug)]
 pub struct Flags {
     /// The value whose bits are tested.

@@ -1,5 +1,5 @@
-//! States of threads, and the threads that run on each core, as Perfetto's messages for any kernel
-//! (`GenericKernelTaskStateEvent`).
+//! The states of threads, and the thread that is running on each core, in the messages that
+//! Perfetto defines for any kernel (`GenericKernelTaskStateEvent`).
 //!
 //! | state of a context | Perfetto's state | shown as |
 //! |---|---|---|
@@ -46,7 +46,7 @@ pub(super) fn thread(context: ContextId) -> u64 {
 struct Thread {
     /// The last written state; `None` if no state was written.
     state: Option<u8>,
-    /// The core on which it runs.
+    /// The core on which it is running.
     core: Option<u16>,
     priority: Option<u16>,
 }
@@ -89,7 +89,8 @@ impl Kernel {
         context: ContextId,
         state: Option<u8>,
     ) -> io::Result<()> {
-        // The state of the core changes, too. That change shows which thread runs, and where.
+        // The state of the core changes, too. That change shows which thread is running on which
+        // core.
         let Some(state) = state else { return Ok(()) };
         let core = self.at(context).core.take();
         if let Some(core) = core {

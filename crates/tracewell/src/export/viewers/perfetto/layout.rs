@@ -55,7 +55,7 @@ pub(super) struct Layout<'a, 'o> {
 }
 
 impl<'a, 'o> Layout<'a, 'o> {
-    /// Describes all tracks except the tracks that only events need.
+    /// Describes all tracks except those that are needed only for events.
     pub(super) fn new(
         timeline: &'a Timeline,
         mut packets: Packets<'o>,
@@ -196,8 +196,8 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(())
     }
 
-    /// Adds slices for the states of contexts. Without `all`, only the reasons of blocked contexts
-    /// are slices.
+    /// Adds slices for the states of contexts. Without `all`, adds slices only for blocked
+    /// contexts, with the reasons.
     fn states(&mut self, all: bool) -> io::Result<()> {
         let Timeline { trace, tracks, .. } = self.timeline;
         for (context, row) in tracks.contexts() {

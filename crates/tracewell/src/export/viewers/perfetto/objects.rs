@@ -67,7 +67,8 @@ impl<'a> Layout<'a, '_> {
             let name = level.label(&timeline.trace);
             let unit = if level.counts_free { "free items" } else { "items" };
             let track = self.descriptors.counter(&mut self.packets, &mut group, &name, unit)?;
-            // Perfetto has no unknown counts. The track of losses shows where events are missing.
+            // Perfetto cannot represent an unknown count. The track of losses shows where events
+            // are missing.
             let known = timeline.changes(&level.row).filter_map(|(at, level)| Some((at, level?)));
             self.merge.add(known.map(move |(at, level)| {
                 (at, Act::On(Place::Track(track), slices::unsigned(level)))

@@ -10,7 +10,7 @@
 
 use tracewell_wire::number;
 
-/// Maximum number of bytes of a text. A longer text ends with `…`.
+/// Maximum length of a string in bytes. A longer string is cut and ends with `…`.
 const MAX_TEXT: usize = 1 << 16;
 
 /// The bytes of a message.

@@ -38,7 +38,7 @@ fn nested<'a>(
     changes: &[(Position, usize, Option<EnteredSpan>)],
 ) -> Vec<(Position, Change<'a>)> {
     let mut slices = Vec::new();
-    // The spans at each depth, each with its beginning, and those with an open slice.
+    // The span at each depth with its beginning, and the spans that have an open slice.
     let mut spans: Vec<Option<(EnteredSpan, Position)>> = Vec::new();
     let mut open: Vec<(EnteredSpan, Position)> = Vec::new();
     for group in changes.chunk_by(|(one, ..), (next, ..)| one == next) {

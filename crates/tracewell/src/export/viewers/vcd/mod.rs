@@ -113,7 +113,7 @@ impl Dump<'_, '_> {
         Ok(())
     }
 
-    /// Writes an event, and the number that it records.
+    /// Writes an event and, if it records a number, this number.
     fn event(&mut self, event: Event<'_>) -> io::Result<()> {
         self.time(event.ticks())?;
         if let Some(signal) = self.signals.of_event(event.id()) {

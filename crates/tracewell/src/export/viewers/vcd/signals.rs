@@ -12,8 +12,8 @@
 //! | `values` | numbers that the program recorded |
 //! | `trace` | 1 while events are missing |
 //!
-//! An unknown state is `x`, or `?` in a text. The number of a context is its position in the
-//! legend. The number 0 means no context.
+//! An unknown state is `x`, or `?` if the state is a string. The number of a context is its
+//! position in the legend. The number 0 means no context.
 
 use std::collections::HashMap;
 

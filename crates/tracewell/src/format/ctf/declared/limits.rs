@@ -3,8 +3,8 @@
 /// Maximum length of metadata in bytes.
 pub const MAX_LEN: usize = 64 << 20;
 
-/// Maximum number of fields in all scopes of a trace together. A structure counts each time it is
-/// used. This is also the maximum number of parts of the syntax tree.
+/// Maximum number of fields in all scopes of a trace together. A structure is counted each time it
+/// is used. This is also the maximum number of parts of the syntax tree.
 pub const MAX_FIELDS: u64 = 1 << 20;
 
 /// Maximum depth of nested types, of parentheses and of JSON values.

@@ -17,9 +17,9 @@ pub(crate) enum Type {
     Integer(Arc<IntegerType>),
     /// A floating-point number.
     Float(Float),
-    /// A text that ends with a NUL.
+    /// A string that ends with a NUL.
     Text(Encoding),
-    /// A text with a length.
+    /// A string with a length.
     SizedText {
         /// Length in bytes.
         length: LengthType,

@@ -112,7 +112,7 @@ fn message(error: &serde_json::Error) -> String {
     format!("expected JSON, found: {}", &message[..end])
 }
 
-/// Deserialises the next value, whose position is the next of these positions.
+/// Deserialises the next value, and takes its position from this iterator.
 struct Next<'p>(&'p mut IntoIter<u32>);
 
 impl<'de> DeserializeSeed<'de> for Next<'_> {

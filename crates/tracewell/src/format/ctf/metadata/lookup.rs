@@ -122,7 +122,7 @@ impl Search<'_> {
         })
     }
 
-    /// Follows the names from the structure of a frame.
+    /// Follows the names, beginning at the structure of a frame.
     fn inside_frame(&mut self, index: usize) -> Result<(), Fault> {
         self.path.extend(self.frames[..index].iter().filter_map(|frame| match frame {
             Frame::Structure(_, index) | Frame::Choice(index) => Some(*index as u32),
@@ -134,8 +134,8 @@ impl Search<'_> {
         self.structure(structure, &self.reference.names, Some(index))
     }
 
-    /// Follows the names from a structure. `frame` is the frame of the structure if the structure
-    /// contains the referring field.
+    /// Follows the names, beginning at a structure. `frame` is the frame of the structure if the
+    /// structure contains the referring field.
     fn structure(
         &mut self,
         structure: &StructureType,
@@ -162,7 +162,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Follows the names from a type.
+    /// Follows the names, beginning at a type.
     fn class(
         &mut self,
         class: &Type,

@@ -157,7 +157,7 @@ impl<'a> Stream<'a> {
         stamp.max(self.growing.map_or(0, |growing| growing.assumed))
     }
 
-    /// Returns true if there can be a next element only after the files have grown.
+    /// Returns true if the files must grow before there can be a next element.
     pub(super) fn waits(&self) -> bool {
         let is_last = self.part + 1 >= self.parts.len();
         let is_read = self.parts.get(self.part).is_none_or(|part| self.at >= part.bytes.len());

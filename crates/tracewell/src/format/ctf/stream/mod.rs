@@ -74,7 +74,7 @@ pub(super) struct Stream<'a> {
     other_trace: Option<[u8; 16]>,
     gaps: VecDeque<Gap>,
     pub(super) next: Next,
-    /// Number of cycles to add to stamps, to compensate for steps back of the clock.
+    /// Number of cycles to add to stamps, to compensate for backward steps of the clock.
     shift: u64,
     /// True if an interrupt recorded the previous event.
     after_interrupt: bool,

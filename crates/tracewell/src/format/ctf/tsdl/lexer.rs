@@ -72,7 +72,7 @@ pub(super) struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    /// Creates a lexer for a text of less than 2^32 bytes.
+    /// Creates a lexer for text shorter than 2^32 bytes.
     pub(crate) fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0 }
     }

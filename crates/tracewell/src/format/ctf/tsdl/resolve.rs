@@ -221,7 +221,7 @@ impl<'l> Resolver<'l> {
         check_names(attributes.iter())?;
         for attribute in attributes {
             match &*attribute.name {
-                // The encodings of CTF 1.8 are UTF-8 and ASCII, so all texts are UTF-8.
+                // The encodings of CTF 1.8 are UTF-8 and ASCII, so all strings are UTF-8.
                 "encoding" => _ = is_text(attribute)?,
                 _ => attribute.warn_unknown(self.log),
             }
@@ -446,7 +446,7 @@ impl<'l> Resolver<'l> {
     }
 }
 
-/// Returns an array type, or a text type if the elements are characters.
+/// Returns an array type, or a string type if the elements are characters.
 fn array(at: u32, length: LengthType, element: Type) -> Result<Type, Fault> {
     if let Type::Integer(integer) = &element {
         let Integer { bits, alignment, is_text, is_enumeration, .. } = *integer.class;

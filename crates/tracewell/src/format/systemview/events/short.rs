@@ -1,5 +1,5 @@
-//! Events with at most two numbers and little effect. They are the most frequent events, so
-//! [`Events::add_short`] adds many of them in one loop.
+//! Events that contain at most two numbers and need little processing. They are the most frequent
+//! events, so [`Events::add_short`] adds many of them in one loop.
 
 use tracewell_wire::systemview::ShortPacket;
 use tracewell_wire::systemview::ids::{self, SHAPES};
@@ -12,8 +12,8 @@ use crate::format::systemview::row;
 use crate::format::systemview::stream::Source;
 use crate::model::{Emitter, Flow, NewEvent, Trace};
 
-/// The events whose arguments are at most two numbers and whose handling is short: bit `i` is set
-/// for the event with id `i`.
+/// The events that contain at most two numbers and need little processing: bit `i` is set for the
+/// event with id `i`.
 pub(super) const EVENTS: u32 = {
     let (mut short, mut id) = (1 << ids::TASK_STOP_READY, 0);
     while id < SHAPES.len() {
@@ -25,10 +25,10 @@ pub(super) const EVENTS: u32 = {
 };
 
 /// The short events that change nothing but the running context of their core. All other events,
-/// and zero bytes, need the general way.
+/// and zero bytes, take the general path.
 const QUICK: u32 = EVENTS & !(1 << ids::NOP | 1 << ids::TASK_CREATE | 1 << ids::TRACE_STOP);
 
-/// Number of bytes of the source in which the records of one loop are.
+/// Number of source bytes from which one loop reads records.
 const RANGE: u64 = (Emitter::EVENTS * ShortPacket::WINDOW) as u64;
 
 /// Returns the address of an identifier. To get the identifier, the recorder subtracts the base and
@@ -84,8 +84,8 @@ pub(super) fn put(out: &mut Vec<u8>, value: u64, numbers: (Option<u32>, Option<u
 }
 
 impl Events {
-    /// Adds the events of short packets until another packet follows, or anything else that
-    /// [`Stream::next`](super::super::stream::Stream::next) must handle.
+    /// Adds the events of short packets. Stops before any other packet, and before anything else
+    /// that [`Stream::next`](super::super::stream::Stream::next) must handle.
     pub(in crate::format::systemview) fn add_short(
         &mut self,
         lane: &mut Lane,

@@ -1,0 +1,55 @@
+//! How a writer learns that a reader waits for a record.
+//!
+//! A reader that finds no record announces that it waits, looks once more, and then sleeps. A
+//! writer that has stored a record checks for an announcement. Each side stores first and loads
+//! afterwards, so both sides need a full memory barrier in between. Otherwise the reader could miss
+//! the record while the writer misses the announcement.
+//!
+//! A writer executes no barrier of its own if the reader can execute one in all writers by a system
+//! call. If the kernel rejects this call, the reader sets a flag in the stream's memory, and from
+//! then on the writers execute fences.
+//!
+//! The system calls for barriers, sleeping and waking are in `tracewell-posix`.
+
+use tracewell_wire::posix::object::at;
+
+use super::pool::Pool;
+use crate::stream::sync::{Ordering, fence};
+
+impl Pool<'_> {
+    /// Announces that a reader waits. After this call, the reader must look for a record once more
+    /// before it sleeps.
+    ///
+    /// `order_writers` executes a memory barrier in all writers, or returns false if it cannot. In
+    /// that case, a writer that has not seen the flag yet may have stored words without a fence;
+    /// `outwait_stores` waits until such words are visible.
+    pub fn announce_reader(
+        &self,
+        order_writers: impl FnOnce() -> bool,
+        outwait_stores: impl FnOnce(),
+    ) {
+        self.word(at::WAITERS).store(1, Ordering::SeqCst);
+        if !order_writers() && self.word(at::FENCES).swap(1, Ordering::SeqCst) == 0 {
+            outwait_stores();
+        }
+        fence(Ordering::SeqCst);
+    }
+
+    /// Returns true if a reader may wait for the record that the caller has just stored.
+    ///
+    /// `unreachable` must be true if the barriers of readers do not reach the caller's process.
+    #[inline(always)]
+    pub fn may_have_waiter(&self, unreachable: bool) -> bool {
+        if self.word(at::FENCES).load(Ordering::Relaxed) != 0 || unreachable {
+            // Pairs with the fence in `announce_reader`.
+            fence(Ordering::SeqCst);
+        }
+        self.word(at::WAITERS).load(Ordering::Relaxed) != 0
+    }
+
+    /// Withdraws the announcement. Returns true if there was one: the caller must then wake the
+    /// readers.
+    pub fn withdraw_readers(&self) -> bool {
+        self.word(at::WAITERS).swap(0, Ordering::SeqCst) != 0
+    }
+}
