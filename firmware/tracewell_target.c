@@ -125,8 +125,8 @@ static uint32_t advance(struct lane *lane)
     return ticks;
 }
 
-/* Makes an event part of the open packet, which already contains its bytes up to `end`. `sum` is the
- * checksum of the packet with the event. */
+/* Adds an event to the open packet. The bytes of the event are already in the packet, up to `end`.
+ * `sum` is the checksum of the packet with the event. */
 static void commit(struct lane *lane, const uint8_t *end, uint32_t sum)
 {
     uint8_t *const packet = lane->packet;

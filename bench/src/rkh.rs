@@ -168,7 +168,7 @@ pub(crate) fn add(out: &mut Vec<u8>, frame: &[u8]) {
 pub struct Tally {
     /// Frames with valid checksums.
     pub frames: u64,
-    /// Sum of all arguments except those of the configuration record.
+    /// Sum of all arguments except the arguments of the configuration record.
     pub arguments: u64,
     /// Frames missing according to the sequence numbers.
     pub lost: u64,

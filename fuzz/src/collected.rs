@@ -39,8 +39,8 @@ pub(crate) fn datagrams(data: &[u8]) {
     assert!(report.to_string().lines().count() <= 8);
 }
 
-/// Makes a datagram: in most cases a valid packet, otherwise an empty datagram, a truncated packet,
-/// or a datagram of another protocol.
+/// Creates a datagram: in most cases a valid packet, otherwise an empty datagram, a truncated
+/// packet, or a datagram of another protocol.
 fn datagram(kind: u8, number: u8, records: u8, content: u8) -> Vec<u8> {
     let header = DatagramHeader::new(number.into(), records.into());
     let mut datagram = vec![content; header.size as usize];

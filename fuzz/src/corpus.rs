@@ -16,7 +16,7 @@ pub(crate) fn run(target: &str, entry: impl Fn(&[u8])) {
     }
 }
 
-/// Makes a test for each fuzz target. The test has the name of the target.
+/// Defines a test for each fuzz target. The test has the name of the target.
 macro_rules! tests {
     ($($module:ident: $($target:ident)*;)*) => {
         $($(

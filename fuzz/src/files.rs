@@ -76,7 +76,7 @@ pub fn typed_texts(data: &[u8]) {
     }
 }
 
-/// Reads any text as a list of numbers. Compares the numbers of the list with those of its
+/// Reads any text as a list of numbers. Compares the numbers in the list with the numbers in its
 /// elements, each parsed alone.
 pub fn number_lists(data: &[u8]) {
     let text = String::from_utf8_lossy(data);

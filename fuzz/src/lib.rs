@@ -303,8 +303,8 @@ fn stream(format: &str, settings: &Settings, data: &[u8], piece: usize) -> Tally
     tally
 }
 
-/// Passes bytes to a decoder in a window that grows by `piece` bytes at its end, and drops the
-/// bytes at its start that the decoder has consumed. Returns `None` if the decoder rejects
+/// Passes bytes to a decoder in a window. The window grows by `piece` bytes at its end, and drops
+/// the bytes at its start that the decoder has consumed. Returns `None` if the decoder rejects
 /// them.
 fn arriving(
     format: &str,

@@ -50,7 +50,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Makes a script from any bytes. The first byte selects the geometry.
+    /// Creates a script from any bytes. The first byte selects the geometry.
     pub(crate) fn new(data: &[u8]) -> Self {
         let mut source = Source(data);
         let geometry = usize::from(source.byte()) % GEOMETRIES.len();
@@ -156,7 +156,7 @@ fn perform(recorder: &mut Recorder<'_, impl FnMut() -> u32>, call: &Call, out: &
     }
 }
 
-/// Checks that the output of the C recorder is that of the Rust recorder.
+/// Checks that the C recorder's output equals the Rust recorder's output.
 pub(crate) fn assert_same(found: &[u8], expected: &[u8]) {
     let differs = expected.iter().zip(found).position(|(a, b)| a != b);
     assert_eq!((differs, found.len()), (None, expected.len()), "(first difference, length)");
@@ -199,7 +199,7 @@ impl Source<'_> {
     }
 }
 
-/// Makes the calls of a script.
+/// A generator of the calls in a script.
 struct Maker<'a> {
     source: Source<'a>,
     geometry: Geometry,
@@ -284,7 +284,7 @@ impl Maker<'_> {
         self.add(b'p', vec![at as u32], bytes);
     }
 
-    /// Makes a call after some time on some core.
+    /// Adds a call on some core, after some time.
     fn call(&mut self) {
         let op = self.source.byte();
         if op == u8::MAX {

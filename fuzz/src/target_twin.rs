@@ -18,7 +18,7 @@ unsafe extern "C" {
 const RECORDERS: [Run; super::target_geometry::GEOMETRIES.len()] =
     [harness_run_0, harness_run_1, harness_run_2];
 
-/// Makes calls of both recorders. Checks that they write the same bytes and return the same values.
+/// Calls both recorders. Checks that they write the same bytes and return the same values.
 pub(crate) fn target_twin(data: &[u8]) {
     let script = Script::new(data);
     let expected = script.record();

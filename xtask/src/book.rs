@@ -1,5 +1,5 @@
-//! Makes a book from `docs/` with mdbook: `docs/SUMMARY.md` lists its chapters, and
-//! `docs/book.toml` contains its settings.
+//! Builds a book from `docs/` with mdbook: `docs/SUMMARY.md` lists the chapters, and
+//! `docs/book.toml` contains the settings.
 //!
 //! Pages link to files outside `docs/`, such as examples. The book does not contain these files, so
 //! each link is replaced with the path of the file in the repository.
@@ -14,7 +14,7 @@ use crate::steps::{fault, run, write};
 /// The list of chapters.
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// Makes the book in `target/book/html` and prints the path of its first page.
+/// Builds the book in `target/book/html` and prints the path of its first page.
 pub(crate) fn make(root: &Path) -> Result<(), String> {
     let (docs, source) = (root.join("docs"), root.join("target/book"));
     if source.exists() {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Maximum number of crates in the dependency tree of a crate, including the crate itself and
-/// crates of this workspace.
+/// Maximum number of crates in a crate's dependency tree, including the crate itself and crates of
+/// this workspace.
 const LIMITS: [(&str, usize); 9] = [
     ("tracewell-capi", 6),
     ("tracewell-posix", 4),

@@ -1,5 +1,5 @@
-//! Makes the packages of the program: an archive for any Linux on x86-64, and a Debian package with
-//! the same files.
+//! Builds the packages of the program: an archive for any Linux on x86-64, and a Debian package
+//! with the same files.
 //!
 //! ```text
 //! tracewell-VERSION-x86_64-linux.tar.gz, .tar.gz.sha256
@@ -43,7 +43,7 @@ const FOLDERS: [(&str, &str); 4] = [
     ("docs", "docs"),
 ];
 
-/// Makes both packages and prints their paths.
+/// Builds both packages and prints their paths.
 pub(crate) fn make(root: &Path, options: &Options) -> Result<(), String> {
     let version = Version::of(root, "tracewell-cli")?.whole;
     let epoch = epoch(root)?;

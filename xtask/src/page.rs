@@ -1,5 +1,5 @@
-//! Makes the static page: a folder of files for any web server. The page reads traces that the user
-//! drops or chooses. Its reader is a WebAssembly module.
+//! Builds the static page: a folder of files for any web server. The page reads traces that the
+//! user drops or chooses. Its reader is a WebAssembly module.
 //!
 //! | file | content |
 //! |---|---|
@@ -46,7 +46,7 @@ const PARTS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Makes the page, and prints the path of its document.
+/// Builds the page, and prints the path of its HTML document.
 pub(crate) fn make(root: &Path, options: &Options) -> Result<(), String> {
     let module = options.build(root, "tracewell-web", TARGET, &root.join("target/page"))?;
     let output = &options.output;

@@ -58,7 +58,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Makes an empty folder. Removes an existing folder with its content.
+/// Creates an empty folder. Removes an existing folder with its content.
 pub(crate) fn empty(folder: &Path) -> Result<(), String> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| fault(folder, &error))?;
@@ -66,7 +66,7 @@ pub(crate) fn empty(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| fault(folder, &error))
 }
 
-/// Makes a symbolic link, and replaces an existing file at its path.
+/// Creates a symbolic link, and replaces an existing file at the path of the link.
 pub(crate) fn link(target: &str, path: &Path) -> Result<(), String> {
     let _ = fs::remove_file(path);
     symlink(target, path).map_err(|error| fault(path, &error))

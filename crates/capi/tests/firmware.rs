@@ -59,7 +59,7 @@ fn run(program: &Path, arguments: &[&str], folder: &Path) -> Vec<u8> {
     for argument in arguments {
         semihosting.push_str(&format!(",arg={argument}"));
     }
-    // The limit of a minute of processor time is a thousand times what the programs need.
+    // The limit, one minute of processor time, is a thousand times the time that the programs need.
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -t 60; exec \"$@\"", "sh", QEMU, "-machine", "mps2-an385"]);
     command.args(["-display", "none", "-monitor", "none", "-serial", "file:serial"]);

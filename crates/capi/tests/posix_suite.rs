@@ -36,7 +36,7 @@ fn assertions() -> Vec<Assertion> {
     table.lines().skip(1).map(row).collect()
 }
 
-/// Returns the ids that the suite must report, with the file of each test.
+/// Returns the ids that the suite must report, each with the file that contains the test.
 fn expected() -> BTreeMap<String, String> {
     let in_c = assertions().into_iter().filter(|row| row.test.ends_with(".c"));
     in_c.map(|row| (row.id, row.test)).collect()

@@ -21,8 +21,8 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Returns the files at these paths; `-` is standard input. Skips all paths except those of
-    /// existing regular files and folders, because only these can be overwritten.
+    /// Returns the files at these paths; `-` is standard input. Skips all paths that are not
+    /// existing regular files or folders, because nothing else can be overwritten.
     pub(crate) fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let mut inputs = Self::default();
         inputs.add(paths);

@@ -1,4 +1,4 @@
-//! Prints reports in the layout of AIX's trcrpt for `report` and `trcrpt`.
+//! Prints the reports of the commands `report` and `trcrpt` in the layout of AIX's trcrpt.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -53,7 +53,8 @@ fn options_of_the_command_line_win_over_the_configuration() {
     assert!(folder.clock(&["runs/a.trx"]).contains(" 100000000 ticks per second"));
     assert!(folder.clock(&["-O", "rate=1kHz", "runs/a.trx"]).contains(" 1000 ticks per second"));
     assert!(folder.clock(&["--no-config", "runs/a.trx"]).contains("rate unknown"));
-    // A configuration file in the folder of the trace hides those in the parent folders.
+    // A configuration file in the folder of the trace hides the configuration files in the parent
+    // folders.
     folder.write("runs/tracewell.toml", "");
     assert!(folder.clock(&["runs/a.trx"]).contains("rate unknown"));
 }

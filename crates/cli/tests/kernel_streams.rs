@@ -45,7 +45,7 @@ impl Memory {
     }
 }
 
-/// Returns the packets of a line: those with definitions, and those of core 0.
+/// Returns the packets of a line: packets with definitions, and packets of core 0.
 fn packets(line: &[u8]) -> (Vec<Packet<'_>>, Vec<Packet<'_>>) {
     let mut rest = line;
     let packets = std::iter::from_fn(|| {

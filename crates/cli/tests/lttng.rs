@@ -1,4 +1,5 @@
-//! Records with LTTng-UST and reads the sessions: after they ended, and while LTTng writes them.
+//! Records sessions with LTTng-UST and reads them, both after they ended and while LTTng writes
+//! them.
 //!
 //! The session daemon keeps its files in a temporary folder and ends with the test. If the test
 //! runs as root, LTTng runs as another user, because root has only one daemon on a machine.
@@ -214,7 +215,7 @@ fn served(address: &str) -> Option<u64> {
     trace["events"].as_u64().filter(|_| trace["reading"] == false)
 }
 
-/// Compares Tracewell's text of a session with that of Babeltrace.
+/// Compares Tracewell's text of a session with Babeltrace's text.
 fn compare_with_babeltrace(folder: &Path, session: &str, events: usize) {
     let ours = run_in(folder, &["report", "--layout", "babeltrace", session]);
     assert_eq!((status(&ours), stderr(&ours).as_str()), (Some(0), ""));

@@ -1,5 +1,6 @@
-//! Tests that the JSON Schemas in docs/schemas/ match the types that the program writes, and that
-//! its documents about traces of every dialect match the schemas. `BLESS=1` renews the schemas.
+//! Tests that the JSON Schemas in docs/schemas/ match the types that the program writes. Also
+//! validates the program's documents about traces of every dialect against these schemas. `BLESS=1`
+//! renews the schemas.
 
 mod validation;
 

@@ -1,4 +1,4 @@
-//! Tests text on screens: its width, its colours, and the pager. `terminal` runs commands on a
+//! Tests text on screens: its width and colours, and the pager. `terminal` runs commands on a
 //! terminal.
 #![cfg(target_os = "linux")]
 

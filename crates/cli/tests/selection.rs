@@ -239,8 +239,8 @@ fn errors_in_expressions_have_a_place_and_unknown_arguments_a_suggestion() {
     assert!(message.contains("where:1:13: no selected event has an argument 'mutex'"), "{message}");
 }
 
-/// Keys of figures that are sums: the figure of a whole trace is the sum of the figures of its
-/// parts.
+/// Keys of figures that are sums: a figure of the whole trace is the sum of this figure over the
+/// trace's parts.
 const SUMS: [&str; 25] = [
     "activations",
     "brackets",

@@ -159,7 +159,7 @@ impl<'a, 't> Live<'a, 't> {
         self.decoded(state)
     }
 
-    /// Starts to decode if the format is recognised. If `enough` is true, accepts a possible format
+    /// Starts decoding if the format is recognised. If `enough` is true, accepts a possible format
     /// without waiting for more bytes.
     fn recognise(&mut self, enough: bool) -> Result<(), SinkError> {
         let Stage::Unknown { start, gaps, .. } = &mut self.stage else { return Ok(()) };
@@ -212,8 +212,8 @@ impl<'a, 't> Live<'a, 't> {
                 return Ok(());
             }
         };
-        // Each run gets a new sink, so that its heading and state are separate from those of
-        // earlier runs.
+        // Each run gets a new sink, so that its heading and state are separate from the heading and
+        // state of earlier runs.
         let sink = (self.view.sink)();
         self.stage = Stage::Decoded(Box::new(Decoding { reading, sink }));
         let mut from = 0;

@@ -107,7 +107,8 @@ impl Attributes {
         8 * record_words(2 * EventSet::BYTES)
     }
 
-    /// Returns the maximum size in bytes of the record of a user event with `data` bytes of data.
+    /// Returns the maximum size, in bytes, of the record that a user event with `data` bytes of
+    /// data needs.
     ///
     /// ```
     /// use tracewell_posix::Attributes;

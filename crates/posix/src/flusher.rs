@@ -85,7 +85,7 @@ fn flushes_itself(stream: &Stream) -> bool {
     stream.pool().policy() == StreamPolicy::Flush
 }
 
-/// Returns true if there are records to write, apart from those that the last flush generated.
+/// Returns true if there are records to write that the last flush itself did not generate.
 fn is_regular_due(stream: &Stream) -> bool {
     let mut inner = stream.inner();
     let pool = stream.pool();
@@ -160,7 +160,7 @@ fn move_some(stream: &Stream, log: &mut LogWriter, until: u64) -> bool {
     true
 }
 
-/// Completes a log that is permanently full with a stop record, and suspends the stream.
+/// Ends a log that is permanently full: stores a stop record, and suspends the stream.
 fn end_of_room(stream: &Stream, inner: &mut ControllerState, log: &mut LogWriter) {
     if !log.has_ended() {
         let stop = stop_record(sys::realtime());

@@ -51,7 +51,7 @@ pub(crate) fn choose() {
 }
 
 /// Returns the error that prevents the processes of a user from finding their controllers, or
-/// `None` if there is no error. The user is that of the process with the given id; 0 means this
+/// `None` if there is no error. `process` is the id of a process of this user; 0 means this
 /// process.
 ///
 /// ```
@@ -192,7 +192,7 @@ impl Registry {
         sys::unlink_at(self.fd(), name::of_area(process.id, process.start).as_c_str());
     }
 
-    /// Opens the page that all processes share if they have no area. Creates the page first if
+    /// Opens the page that all processes without an area share. Creates the page first if
     /// necessary. Async-signal-safe.
     pub(crate) fn all(&self) -> Result<OwnedFd, Errno> {
         let name = name::of_all();
@@ -215,7 +215,7 @@ impl Registry {
         Err(libc::EPERM)
     }
 
-    /// Makes processes without an area search for their area.
+    /// Requests all processes that have no area to search for one.
     pub(crate) fn call_all(&self) {
         // If the page does not exist, no process is watching it.
         if let Ok(file) = self.file(&name::of_all()) {

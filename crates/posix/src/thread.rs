@@ -87,7 +87,7 @@ pub(crate) struct ThreadState {
     nesting: Nesting<DEPTHS>,
     /// The depth of the last record.
     last: Cell<usize>,
-    /// A number that changes when the depth of a record differs from that of the previous record.
+    /// A number that changes when a record has a different depth from the previous record.
     turn: Cell<u64>,
     levels: [Depth; DEPTHS],
 }

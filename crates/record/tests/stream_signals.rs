@@ -44,7 +44,8 @@ extern "C" fn handler(_: libc::c_int) {
     }
 }
 
-/// Returns the next expected number of each thread, and the number of events of each handler.
+/// Returns the next number that each thread is expected to record, and a count of the events of
+/// each handler.
 fn check_log(log: &[u8]) -> [u64; 2 * THREADS as usize] {
     let mut next = [0; 2 * THREADS as usize];
     let mut at = 0;

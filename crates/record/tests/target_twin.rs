@@ -79,7 +79,7 @@ fn is_installed(compiler: &str) -> bool {
     Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Returns those C compilers for the host that are installed.
+/// Returns the installed C compilers for the host.
 fn compilers() -> Vec<&'static str> {
     ["gcc", "clang"].into_iter().filter(|compiler| is_installed(compiler)).collect()
 }

@@ -16,7 +16,8 @@ use crate::state::{Recording, State};
 /// Maximum number of threads that execute tasks.
 const CORES: usize = MAX_CORES as usize;
 
-/// A stream, and the threads that execute tasks. The number of a thread is its core.
+/// A stream, and the threads that execute tasks. The index of a thread in `cores` is its core
+/// number.
 #[derive(Debug)]
 struct Threads {
     kernel: Kernel<Arc<Stream>>,
@@ -61,7 +62,8 @@ fn with<R>(use_it: impl FnOnce(&mut StreamState) -> R) -> Option<R> {
     })
 }
 
-/// Records into a native stream, on Linux: in shared memory that survives a crash of the program.
+/// A recorder for Linux. It records into a native stream, in shared memory that survives a crash of
+/// the program.
 ///
 /// Each thread that executes tasks is a core of the trace, and the first of them is core 0. Any
 /// other thread, such as a thread that wakes a task, is itself the context of its events.
@@ -69,8 +71,8 @@ fn with<R>(use_it: impl FnOnce(&mut StreamState) -> R) -> Option<R> {
 pub struct StreamTrace;
 
 impl StreamTrace {
-    /// Records into a stream from now on. The caller starts and stops the stream, and can also
-    /// record other events into it. `executor` is the name of the executor.
+    /// Selects the stream for all later events. The caller starts and stops the stream, and can
+    /// also record other events into it. `executor` is the name of the executor.
     ///
     /// # Errors
     /// Returns an error if the stream has no room for another event type.
@@ -90,7 +92,7 @@ impl StreamTrace {
         with(|state| state.interrupt = number);
     }
 
-    /// Stores the name of an interrupt, or of a mark, section or channel of the application.
+    /// Stores the name of an interrupt, or of the application's mark, section or channel.
     pub fn define(kind: DefinitionKind, number: u32, name: &str) {
         with(|state| state.recording.define(kind, number, 0, 0, name));
     }

@@ -1,4 +1,4 @@
-// Finds the contexts that used the processors during a time, and those that delayed a wait.
+// Finds the contexts that used the processors during a time, and the contexts that delayed a wait.
 
 import { BLOCKED, INTERRUPT, TASK } from "./model.js";
 

@@ -1,5 +1,6 @@
-// Distributions of the lengths of spans: waits for each object, holds of mutexes, times until ready
-// contexts run, preemptions, times of running. Each bar of a histogram can show its spans.
+// Distributions of the lengths of spans: waits for each object, holds of mutexes, times until a
+// ready context runs, preemptions, times for which a context runs. Each bar of a histogram can show
+// its spans.
 
 import { BLOCKED, RUNNING } from "./model.js";
 

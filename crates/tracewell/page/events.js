@@ -168,7 +168,7 @@ export class EventList {
         return parts(text, this.wanted).map((part, i) => (i % 2 === 1 ? element("mark", [part]) : part));
     }
 
-    /** Returns the heading: the number of events, or of those in the range, and the unit of their times. */
+    /** Returns the heading: the number of events, or of the events in the range, and the unit of their times. */
     heading() {
         const { model, view } = this.timeline;
         const sample = model.time(model.exact(0));

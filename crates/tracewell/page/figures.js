@@ -51,7 +51,10 @@ export class Figures {
         this.refill();
     }
 
-    /** Updates the figures after the content of the model was replaced. Views of a part have none. */
+    /**
+     * Updates the figures after the content of the model was replaced. If the page loads views of parts of a trace,
+     * there are no figures.
+     */
     refill() {
         /** @type {Table[] | null} */
         this.known = null;

@@ -23,7 +23,7 @@ const HELP = [
     ["m", "begin to measure at the selection; again: end there"],
     ["y", "offsets of the files, if the page shows several"],
     ["b", "mark the range, the selection or the middle, with a text"],
-    ["p / h", "pin the selected row at the top, or back; hide it"],
+    ["p / h", "pin the selected row at the top, or unpin it; hide it"],
     ["Alt+↑ / Alt+↓", "move the selected row up, down; or drag its name"],
     ["r", "show all rows, in their own places"],
     ["c", "copy the address of this view"],

@@ -33,7 +33,7 @@ export class UserMarks {
         this.read(content);
     }
 
-    /** Replaces all marks with those of a file. @param {string} content */
+    /** Replaces all marks with the marks from a file. @param {string} content */
     read(content) {
         const lines = content.split("\n").filter((line) => line.trim() !== "" && line !== HEAD);
         const marks = lines.map(parsedMark);

@@ -275,7 +275,7 @@ export class Model {
         return span < 0 ? null : { row, span };
     }
 
-    /** Returns the number of an event in its own trace. @param {number} seq */
+    /** Returns the sequence number that an event has in its own trace. @param {number} seq */
     ownSeq(seq) {
         return this.files.length > 0 ? this.events.number(seq) : seq;
     }
@@ -405,7 +405,7 @@ export class Events {
         return this.seq[index] === seq ? index : -1;
     }
 
-    /** Returns the number of an event in its own trace. @param {number} index */
+    /** Returns the sequence number that an event has in its own trace. @param {number} index */
     number(index) {
         return this.own[index];
     }

@@ -19,7 +19,7 @@ const MAX_ARROWS = 400;
 /** Maximum number of inversions of a label that also states the longest. */
 const MAX_COMPARED = 9;
 
-/** Mean distance of arrows in pixels below which a view shows only those of the selection. */
+/** If the mean distance of arrows is less than this number of pixels, a view shows only the arrows of the selection. */
 const ARROW_DISTANCE = 12;
 
 /**

@@ -5,7 +5,7 @@ import { fixed, grouped, step } from "./time.js";
 
 export const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
-/** Minimum number of letters of a truncated text: fewer could be the beginning of many names. */
+/** Minimum number of letters that a truncated text keeps: fewer could be the beginning of many names. */
 const MIN_LETTERS = 6;
 
 /** Minimum distance of two labels on the axis in pixels. */

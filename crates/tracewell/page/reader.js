@@ -1,5 +1,5 @@
-// The source of the static page: sends requests to a worker, which holds the trace in its memory. The answers are the same as those of a
-// server.
+// The source of the static page: sends requests to a worker, which holds the trace in its memory.
+// The answers are the same as a server's answers.
 
 import { unpacked } from "./source.js";
 

@@ -23,9 +23,8 @@ const MANY = 18;
 const MAX_GROWTH = 1.5;
 
 /**
- * Returns the rows of the contexts, the most urgent first, and those with unknown priority last.
- * @param {import("./model.js").Model} model
- * @param {any[]} [all] the rows among which to look
+ * Returns the rows of the contexts, the most urgent first, and rows with unknown priority last.
+ * @param {import("./model.js").Model} model @param {any[]} [all] the rows among which to look
  */
 export function contextOrder(model, all = model.rows) {
     const rows = all.filter((/** @type {any} */ row) => row.kind === "context");

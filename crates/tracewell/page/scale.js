@@ -1,5 +1,5 @@
-// Places of times on the horizontal axis: in proportion to time, or in sequence, with equal width for
-// each time at which events occurred.
+// The place of each time on the horizontal axis: in proportion to time, or in sequence, with equal
+// width for each time at which events occurred.
 
 import { upperBound } from "./bounds.js";
 
@@ -11,7 +11,7 @@ export const PROPORTIONAL = {
     time: (place) => place,
 };
 
-/** Places are the numbers of the different times of events. */
+/** A place is the index of a time in the list of distinct event times. */
 export class Sequence {
     /** @param {ArrayLike<number>} at sorted times of events */
     constructor(at) {

@@ -13,7 +13,7 @@ import { Clock } from "./time.js";
 /** The rate of an axis in nanoseconds. */
 const NANOSECONDS = [["0", "0", "1000000000", "1"]];
 
-/** Columns whose values stay unchanged, or in which only the number of the context changes. */
+/** Columns with values that stay unchanged, and columns with numbers of contexts, which change. */
 const ENTRIES = [
     { name: "wait", plain: [], contexts: ["context"], maybe: ["owner"] },
     { name: "job", plain: [], contexts: ["context"], maybe: [] },
@@ -139,7 +139,7 @@ class Combination {
             waits: this.starts(({ columns }) => valuesOf(columns, "wait.context").length),
             texts: this.starts(({ columns }) => valuesOf(columns, "text.length").length),
         };
-        /** For each file, the number of each of its events on the page. @type {Uint32Array[]} */
+        /** For each file, the numbers that the file's events have on the page. @type {Uint32Array[]} */
         this.places = [];
         /** The number after the last event. */
         this.firstFree = 0;
@@ -198,7 +198,7 @@ class Combination {
         return this.joined(name, (ticks, file) => this.placements[file].at(ticks) - this.from);
     }
 
-    /** Returns the number of an event on the page. @type {(seq: number, file: number) => number} */
+    /** Returns the number that an event has on the page. @type {(seq: number, file: number) => number} */
     event(seq, file) {
         const places = this.places[file];
         const { columns } = this.contents[file];
@@ -272,7 +272,7 @@ class Combination {
         this.put("change.value", referred);
     }
 
-    /** Returns the value of a change with the number of the context or reason on the page. @type {(kind: string, state: number, value: number, file: number) => number} */
+    /** Returns the value of a change on the page: the page's number for the context or reason to which the value refers. @type {(kind: string, state: number, value: number, file: number) => number} */
     referred(kind, state, value, file) {
         const { contexts, reasons } = this.firsts;
         if (kind === "core") return state === 1 ? value + contexts[file] : value;

@@ -22,7 +22,7 @@ import { textOn } from "./theme.js";
  * @typedef {{ inversion: (i: number) => void, mark: (mark: import("./marks.js").UserMark) => void }} Actions
  */
 
-/** Number of spans that are examined for the colour of one pixel of a core. */
+/** Number of spans that are examined to choose the colour of one pixel in a core's row. */
 const SAMPLES = 24;
 
 /**

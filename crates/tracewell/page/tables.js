@@ -9,7 +9,7 @@ const MAX_ROWS = 500;
 /** Delay in milliseconds of an update of the panel after the visible time has changed. */
 const DELAY = 120;
 
-/** Returns a key of a table among those of all files. @param {import("./figures.js").Table} table */
+/** Returns the key of a table, which is unique among the tables of all files. @param {import("./figures.js").Table} table */
 function tableKey({ section, name }) {
     return section === undefined ? name : `${section}\n${name}`;
 }

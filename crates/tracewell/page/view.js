@@ -35,7 +35,7 @@ export class View {
         this.folded = new Set();
         /** @type {string[]} names of groups and rows, in the order that the user chose */
         this.order = [];
-        /** True if the timeline shows all arrows. Otherwise, it shows only those of the selection. */
+        /** True if the timeline shows all arrows. Otherwise, it shows only the arrows of the selection. */
         this.showsArrows = false;
         /** Offsets of the files of a page with several traces, in ticks of the page. @type {number[]} */
         this.offsets = [];

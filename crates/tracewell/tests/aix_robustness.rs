@@ -135,8 +135,8 @@ fn ids_of(kept: &EventLog) -> Vec<u32> {
     kept.rows.iter().map(|row| row.id >> 4).collect()
 }
 
-/// Returns one entry for each loss: the number of the event after the loss, the number of lost
-/// events, the cause and the offset.
+/// Returns one entry for each loss: the sequence number of the event after the loss, how many
+/// events were lost, the cause and the offset.
 fn losses(kept: &EventLog) -> Vec<(u64, Option<u64>, LossCause, u64)> {
     kept.losses.iter().map(|loss| (loss.before, loss.events, loss.cause, loss.offset)).collect()
 }

@@ -391,7 +391,7 @@ fn times_need_a_clock_of_known_rate() {
     assert_eq!(figures, ["held(m).max"]);
 }
 
-/// No event of these rules occurs, so the trace ends before the first of them.
+/// The trace ends before the first event of these rules, because it contains none of their events.
 #[test]
 fn a_trace_that_ends_early_names_the_number_of_alternatives() {
     let (a, b, c) = ("tx_queue_prioritize", "tx_queue_flush", "tx_queue_delete");

@@ -1,5 +1,5 @@
-//! Tests that the parts of explained responses and waits add up, and agree with the tracks and with
-//! the parts of the same jobs.
+//! Tests that the parts of explained responses and waits add up, and that they agree with the
+//! tracks and with the figures of jobs.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Compares the text of CTF traces with that of Babeltrace 2.0.4, line for line. Babeltrace's texts
-//! are in the fixtures, and in the shared data if it is present.
+//! Compares the text of CTF traces with the text that Babeltrace 2.0.4 prints, line by line.
+//! Babeltrace's texts are in the fixtures, and in the shared data if it is present.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Tests traces in folders that grow: what is read in steps equals what is read at once.
+//! Tests traces in growing folders: reading a trace in steps returns the same data as reading it at
+//! once.
 
 mod support;
 
@@ -89,8 +90,8 @@ fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     found
 }
 
-/// Compares the events of a growing trace with those of the complete trace. Returns the numbers of
-/// events after each step.
+/// Compares the events of a growing trace with the events of the complete trace. Returns the
+/// numbers of events after each step.
 fn compare(from: &Path, moved: bool) -> Vec<u64> {
     let mut steps = grown(from, &[], moved);
     let found = steps.pop().unwrap();

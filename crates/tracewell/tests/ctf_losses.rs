@@ -1,5 +1,5 @@
-//! Tests how a CTF stream shows losses: by the numbers of its packets, and by the counts of
-//! discarded events in them.
+//! Tests how a CTF stream shows losses: by the sequence numbers of its packets, and by the packets'
+//! counts of discarded events.
 
 mod support;
 
@@ -11,8 +11,8 @@ use support::{EventLog, settings};
 use tracewell::input::Input;
 use tracewell::model::{LossCause, Trace};
 
-/// A packet of four bytes before its events: its size in bits, the size of its content, its number,
-/// and the count of discarded events. Each event is a byte.
+/// A packet with a header of four bytes: the size of the packet in bits, the size of its content,
+/// its sequence number, and the count of discarded events. Each event is a byte.
 struct Packet<'a> {
     number: u8,
     discarded: u8,

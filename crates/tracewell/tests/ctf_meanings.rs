@@ -195,8 +195,8 @@ fn threads_of_a_kernel_block_in_their_system_calls() {
     }
 }
 
-/// Compares all states of Zephyr's threads with those of the simulator. If `only_running`, compares
-/// only the times in which they ran.
+/// Compares all states of Zephyr's threads with the states that the simulator recorded. If
+/// `only_running`, compares only the times in which they ran.
 fn compare_zephyr(name: &str, only_running: bool) {
     let Some(shared) = shared() else { return };
     let folder = shared.join("data/ctf/zephyr").join(name);

@@ -1,4 +1,4 @@
-//! Compares the types that metadata of CTF declares with those that Babeltrace prints, and with
+//! Compares the types that CTF metadata declares with the types that Babeltrace prints, and with
 //! expected texts for the fixtures.
 
 mod support;

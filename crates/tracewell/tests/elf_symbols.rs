@@ -125,7 +125,7 @@ fn names_of_cpp_are_shown_as_the_source_spells_them() {
     ] {
         assert_eq!(name(&table, address).as_deref(), Some(expected));
     }
-    // Examples of the Itanium C++ ABI, section 5.1, and names that only look like those of C++.
+    // Examples from the Itanium C++ ABI, section 5.1, and names that only look like C++ names.
     let mut elf = Elf::arm();
     for (index, (mangled, _)) in CPP_NAMES.iter().enumerate() {
         let address = 0x1000 + 16 * index as u64;

@@ -1,5 +1,5 @@
-//! Tests the export `ctf` with Babeltrace 2, an independent reader: events, times, contexts,
-//! arguments and losses of traces of every dialect equal those of the export `jsonl`.
+//! Tests the export `ctf` with Babeltrace 2, an independent reader: for traces of every dialect,
+//! the events, times, contexts, arguments and losses are the same as in the export `jsonl`.
 
 #[path = "support/babeltrace.rs"]
 mod babeltrace;
@@ -95,8 +95,8 @@ fn compare(name: &str, open: &dyn Fn() -> Input) {
     }
 }
 
-/// Reads a folder that Tracewell has written, and compares its events with those that Babeltrace
-/// reads.
+/// Reads a folder that Tracewell has written, and compares its events with the events that
+/// Babeltrace reads.
 fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
     let ours = expected(&mut Input::open(folder, settings(&[])).unwrap());
     assert_eq!(ours.events.len(), read.events.len(), "{name}: events that are read back");

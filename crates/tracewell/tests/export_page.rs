@@ -150,7 +150,7 @@ fn compare(place: &str, make: impl Fn() -> Input) {
     compare_figures(place, &page, make());
 }
 
-/// Compares the figures with those in the JSON document of the analyses.
+/// Compares the figures with the figures in the JSON document of the analyses.
 fn compare_figures(place: &str, page: &Page, mut input: Input) {
     let mut analyses = Analyses::new(Wanted::default());
     let trace = input.read(&mut analyses).unwrap();

@@ -191,7 +191,8 @@ fn lock_is(trace: &Trace, key: u64, name: &str) -> bool {
     trace.objects.at(key, trace.span, None).is_some_and(|(_, object)| object.label == name)
 }
 
-/// Levels and findings are those of the figures, and each completed step of a machine is a slice.
+/// Levels and findings equal the figures of `analyze`, and each completed step of a machine is a
+/// slice.
 #[test]
 fn levels_machines_and_findings_are_in_both_formats() {
     let (trace, tracks) = tracks(open(&example(), &[]));

@@ -18,7 +18,8 @@ use tracewell::select::Selection;
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Event, Layout, PriorityWord, RegistrySlot, Width, context, ids};
 
-/// Returns two ways to read all events: without a selection, and with a selection of all events.
+/// Returns two ways to read all events: without a selection, and with a selection that selects all
+/// events.
 fn selections() -> [Selection; 2] {
     [Selection::default(), Selection { head: Some(u64::MAX), ..Selection::default() }]
 }

@@ -70,7 +70,7 @@ fn start(path: &Path) -> Child {
     child
 }
 
-/// Checks every event. Returns the last number of each thread.
+/// Checks every event. For each thread, returns the last number that it recorded.
 #[derive(Default)]
 struct Checked {
     last: [u64; 2],

@@ -58,8 +58,8 @@ const SCRIPT: [(u64, u8, [u64; 3]); 13] = [
     (205, ids::INTERRUPT_EXIT, [0, 0, 0]),
 ];
 
-/// Records the script. A thread records its own events before, between and after those of the
-/// kernel.
+/// Records the script. A thread records its own events before, between and after the kernel's
+/// events.
 fn log() -> Vec<u8> {
     let words = memory();
     let image = image(&words);

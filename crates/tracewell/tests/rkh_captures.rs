@@ -209,7 +209,7 @@ fn label(trace: &Trace, row: &Row, kind: Option<u32>, value: u64) -> Option<Stri
     object.map(|(_, object)| object.label.clone())
 }
 
-/// Returns the items of a user event in the form of the expected results, without the sizes of
+/// Returns the items of a user event, written as in the expected results, but without the sizes of
 /// numbers.
 fn user_event(trace: &Trace, row: &Row) -> String {
     let list = trace.payload.argument(&row.payload, 1).unwrap();

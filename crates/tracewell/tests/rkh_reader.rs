@@ -235,7 +235,7 @@ fn a_frame_that_is_not_an_event_changes_neither_time_nor_number() {
             assert_eq!(kept.rows.len(), 5 - damaged, "{id} {number}");
         }
     }
-    // The first frame of the stream has no predecessor either.
+    // The first frame of the stream also has no predecessor.
     let mut stream = configured(Settings::default());
     stream.number(9).record(0x1F, 5, &[]).number(3).record(MP_PUT, 1000, &MP_PUT_ARGS);
     let (trace, _) = whole(&stream, &[]);

@@ -1,5 +1,6 @@
-//! Tests selections at their exact limits: the selected events are those of a plain filter over all
-//! events, ranges begin and end at the right tick, and names that do not occur are reported.
+//! Tests selections at their exact limits: a selection returns the same events as a plain filter
+//! over all events, ranges begin and end at the right tick, and names that do not occur are
+//! reported.
 
 mod support;
 

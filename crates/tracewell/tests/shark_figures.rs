@@ -30,8 +30,8 @@ fn json(trace: &Trace, scheduling: Scheduling) -> Value {
     serde_json::to_value(SchedulingFigures::new(trace, &figures, &Wanted::default())).unwrap()
 }
 
-/// Columns of the expected table, each with the key of the same figure in our JSON. The columns for
-/// keys and names are not in this list.
+/// Columns of the expected table, each with the key that our JSON has for the same figure. The
+/// columns for keys and names are not in this list.
 const COLUMNS: [(&str, &str); 22] = [
     ("exec_ticks", "execution_ticks"),
     ("exec_ns", "execution_ns"),

@@ -136,8 +136,8 @@ fn an_emergency_area_names_and_times_the_records_of_a_ring() {
     assert_eq!(overwritten(&kept), [2]);
 }
 
-/// Returns the number of each event that follows overwritten records. Asserts that no other records
-/// are missing.
+/// Returns the sequence number of each event that follows overwritten records. Asserts that no
+/// other records are missing.
 fn overwritten(kept: &EventLog) -> Vec<u64> {
     let unknown = (None, LossCause::Overwritten);
     assert!(kept.losses.iter().all(|loss| (loss.events, loss.cause) == unknown));

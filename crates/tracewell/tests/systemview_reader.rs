@@ -140,7 +140,7 @@ fn every_packet_of_real_captures_is_as_the_independent_decoder_lists_it() {
     assert_eq!(files, 12);
 }
 
-/// Compares events with those that a simulated target recorded, per core.
+/// Compares events with the events that a simulated target recorded, per core.
 fn compare_truth(name_of_file: &str, options: &[&str]) -> Option<(Trace, EventLog, Vec<Expected>)> {
     let (path, expected) = synthetic(name_of_file)?;
     let (trace, kept) = read(&path, options);

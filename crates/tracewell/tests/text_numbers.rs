@@ -1,4 +1,4 @@
-//! Compares the numbers that a text buffer writes with those of the standard library, at each
+//! Compares the numbers that a text buffer writes with the output of the standard library, for each
 //! length.
 
 use tracewell::text::{Reservation, TextBuffer};

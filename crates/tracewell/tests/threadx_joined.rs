@@ -47,8 +47,8 @@ fn read(bytes: Vec<u8>, options: &[&str]) -> (Trace, EventLog) {
     (trace, kept)
 }
 
-/// Returns the numbers of the events and the gaps. A gap consists of the number of the next event
-/// and the number of missing events.
+/// Returns the sequence numbers of the events, and the gaps. A gap consists of the next event's
+/// sequence number and a count of missing events.
 fn history((trace, kept): &(Trace, EventLog)) -> (Vec<u64>, Vec<(u64, Option<u64>)>) {
     let layout = tracewell::format::threadx::layout(trace);
     let numbers = kept.rows.iter().map(|row| {

@@ -143,8 +143,8 @@ fn objects_live_from_their_creation_to_their_deletion() {
         let named = trace.objects.iter().filter(|(_, object)| object.label.starts_with(name));
         named.map(|(_, object)| (object.lifetime.from, object.lifetime.until)).collect()
     };
-    // Three semaphores at one address have two slots, and three mutexes have one slot. A shared
-    // slot contains only the last object.
+    // Three semaphores lived at one address, and have two slots in total. Three mutexes share one
+    // slot. A shared slot contains only the last object.
     assert_eq!(
         lives("dynamic sem"),
         [(Some(15_862), Some(15_884)), (Some(114_344), Some(114_366))]

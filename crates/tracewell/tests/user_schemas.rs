@@ -257,8 +257,8 @@ fn the_data_of_a_posix_event_has_fields() {
     assert!(events.iter().any(|(_, args)| args == "speed=7, last=9"), "{events:?}");
 }
 
-/// The bytes are those of this structure in C, on a little-endian machine:
-/// `struct { uint16_t state; int16_t offset; float speed; double load; char name[8]; }`.
+/// The bytes of this structure in C, on a little-endian machine: `struct { uint16_t state; int16_t
+/// offset; float speed; double load; char name[8]; }`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_structure_of_c_is_named_in_a_schema() {

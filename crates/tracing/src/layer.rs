@@ -204,8 +204,8 @@ pub struct StreamGuard {
 
 impl Drop for StreamGuard {
     fn drop(&mut self) {
-        // The process id of a forked child, or of a program that opened the stream, differs from
-        // that of the creator.
+        // A forked child, or a program that opened the stream, has a different process id from the
+        // creator.
         let image = self.stream.image();
         let is_creator = image.process() == process::id();
         // A full stream stays in the state `Full`, so that readers see the reason why it stopped.

@@ -81,8 +81,8 @@ fn name(metadata: &Metadata<'_>) -> String {
     }
 }
 
-/// Maximum lengths in bytes of the name of an event and of the name of a field. If a definition is
-/// too long for the stream, the next pair applies.
+/// Maximum lengths of an event's name and of a field's name, in bytes. If a definition is too long
+/// for the stream, the next pair applies.
 const MAX_NAMES: [(usize, usize); 4] = [(usize::MAX, usize::MAX), (160, 24), (160, 12), (160, 4)];
 
 /// Returns the definition of an event type. Replaces characters that a definition cannot contain by

@@ -18,7 +18,7 @@ use tracing_core::field::{Field, Visit};
 /// numbers become part of the text.
 const MAX_WORDS: usize = 16;
 
-/// Maximum number of bytes of all texts of an event together. Longer text is truncated.
+/// Maximum total length of an event's texts, in bytes. Longer text is truncated.
 const MAX_TEXT: usize = 1024;
 
 /// A source of fields: an event, the attributes of a span, or later values of a span.
@@ -45,8 +45,8 @@ impl Fields for tracing_core::span::Record<'_> {
     }
 }
 
-/// The numbers of an event in the order of its fields. This value is on the stack while the event
-/// is recorded.
+/// The words of an event, in the order of the event's fields. This value is on the stack while the
+/// event is recorded.
 pub(crate) struct Words {
     /// The words, with room for the length of the string after them.
     words: [u64; MAX_WORDS + 1],

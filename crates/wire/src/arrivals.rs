@@ -23,7 +23,7 @@
 /// The first 16 bytes of the file.
 pub const HEADER: [u8; 16] = *b"TWARRIVE\x01\0\0\0\x10\0\0\0";
 
-/// The kind of an entry. The numbers of the kinds are part of the format.
+/// The kind of an entry. The number of each kind is part of the format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrivalKind {
     /// 1: bytes were received and appended to the raw file.

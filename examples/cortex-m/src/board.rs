@@ -95,7 +95,7 @@ unsafe extern "C" fn reset() {
         UART_CONTROL.write_volatile(1);
         SYSTICK_RELOAD.write_volatile(SYSTICK_MASK);
         SYSTICK_VALUE.write_volatile(0);
-        // Makes SysTick count the processor's clock without interrupts.
+        // SysTick counts the processor's clock. Its interrupt is disabled.
         SYSTICK_CONTROL.write_volatile(0b101);
     }
     end(super::main().is_ok())

@@ -1,5 +1,5 @@
-//! The columns of a table over several traces: those of the table itself, of the trace, and of
-//! labels.
+//! The columns of a table over several traces: the columns of the table itself, of the trace, and
+//! of labels.
 
 use arrow::datatypes::{DataType, Field};
 use tracewell_tables::{Kind, Table};

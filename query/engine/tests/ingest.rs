@@ -37,7 +37,7 @@ fn ingest(arguments: &[&str]) -> Output {
 /// The labels and options of the two example runs.
 const RUNS: [&str; 5] = ["examples/runs", "--labels", "{version}.trx.gz", "-O", "rate=100MHz"];
 
-/// Makes a folder with traces that differ in one byte. No figure depends on this byte.
+/// Creates a folder with traces that differ in one byte. No figure depends on this byte.
 fn many(folder: &Path, count: u8) {
     let trace = root().join("crates/tracewell/tests/fixtures/threadx/tiny.trx");
     let trace = fs::read(trace).unwrap();

@@ -105,9 +105,8 @@ impl PyTrace {
 
     /// One row per event, with a column `arg_NAME` for each argument.
     ///
-    /// Makes only the columns in `columns`. Makes rows only for events with ticks in the range
-    /// `ticks`, including both ends, and with an id in `ids`. `limit` is the maximum number of
-    /// rows.
+    /// Returns only the columns in `columns`, and only the events with ticks in the range `ticks`,
+    /// including both ends, and with an id in `ids`. `limit` is the maximum number of rows.
     #[pyo3(signature = (columns=None, *, ticks=None, ids=None, limit=None))]
     fn events(
         &self,

@@ -183,7 +183,7 @@ pub(crate) struct Filled<'a> {
 }
 
 impl Filled<'_> {
-    /// Makes all missing rows before `row` null.
+    /// Sets all missing rows before `row` to null.
     pub(crate) fn fill_to(&mut self, row: usize) {
         self.values.push_nulls(row.saturating_sub(self.rows));
         self.rows = self.rows.max(row);

@@ -102,7 +102,7 @@ pub(crate) const ARROWS: &[Column] = &[
 pub(crate) const JOBS: &[Column] = &[
     CONTEXT,
     CONTEXT_NAME,
-    Column::new("number", U64, "", "number among the completed jobs of its task, from 0"),
+    Column::new("number", U64, "", "index of the job among the completed jobs of its task, from 0"),
     Column::new("ticks", I64, "ticks", "time of the release, since the first event"),
     TIME_NS,
     Column::new("start_ticks", I64, "ticks", "time at which the job ran for the first time"),
@@ -187,7 +187,7 @@ pub(crate) const TRACES: &[Column] = &[
     Column::new("trace", Text, "", "SHA-256 of the trace's bytes, in hexadecimal"),
     Column::new("path", Text, "", "path as given"),
     Column::new("format", Word, "", "name of the trace's format"),
-    Column::new("bytes", U64, "bytes", "size of the file, or of all files of the folder"),
+    Column::new("bytes", U64, "bytes", "size of the file, or of all files in the folder"),
     Column::new("events", U64, "", "number of events"),
     Column::new("span_ticks", I64, "ticks", "from the first event to the last"),
     Column::new("span_ns", I64, "ns", "the same in nanoseconds"),

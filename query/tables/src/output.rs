@@ -1,4 +1,4 @@
-//! Makes batches of rows and passes them on.
+//! Builds batches of rows and passes them to the caller's function.
 
 use std::ops::ControlFlow;
 
@@ -44,8 +44,8 @@ impl<'a> Output<'a> {
         self.limit.saturating_sub(self.summary.rows + self.rows as u64)
     }
 
-    /// Passes on a batch if there are enough rows, or if the limit is reached. Returns a break if
-    /// no more rows are needed.
+    /// Passes on a batch if it has enough rows, or if the limit is reached. Returns a break if no
+    /// more rows are needed.
     pub(crate) fn advance(&mut self) -> Flow {
         if self.rows >= BATCH_ROWS || self.room() == 0 {
             Stop::on_error(self.flush().map_err(SinkError::not_possible))?;

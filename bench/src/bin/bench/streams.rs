@@ -50,8 +50,8 @@ pub(crate) fn record(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Records at full speed while a thread flushes. Every event must be in the file or be counted as
-/// lost.
+/// Measures how many events one thread can record while another thread flushes them to a file.
+/// Every event must be in the file or be counted as lost.
 pub(crate) fn flush(plan: &Plan, folder: &Path) -> Result<()> {
     let events = if plan.rounds > 1 { 50_000_000 } else { 1_000_000 };
     let path = folder.join("log");

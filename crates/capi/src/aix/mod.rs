@@ -79,7 +79,7 @@ fn with(trace: Option<&mut tw_aix>, work: impl FnOnce(&mut Recorder) -> Result<(
     guard(|| work(unsafe { Placed::<Recorder>::get(non_null(trace)?)? }))
 }
 
-/// Runs `work` on a trace with the context of the caller, and returns its result to C.
+/// Passes the trace and the caller's context to `work`, and returns the result of `work` to C.
 #[inline]
 fn with_context(
     trace: Option<&mut tw_aix>,

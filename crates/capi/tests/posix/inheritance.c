@@ -1,4 +1,5 @@
-/* fork and exec: the processes that are traced afterwards, and the event ids in these processes. */
+/* Tests of fork and exec: which processes are traced afterwards, and the event ids in these
+ * processes. */
 #include "streams.h"
 
 #include <stdio.h>

@@ -518,7 +518,8 @@ TEST(OWN_18)
     traced_end(&traced);
 }
 
-/* If a process is killed at any moment, the records are complete and in order, and reading ends. */
+/* Even if a process is killed at an arbitrary moment, all records are complete and in order, and
+ * reading ends. */
 TEST(OWN_19)
 {
     for (int round = 0; round < 30; round++) {

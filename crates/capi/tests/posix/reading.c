@@ -1,4 +1,5 @@
-/* Reads of active streams: waiting, time limits, signals, truncation, several readers. */
+/* Tests of reading from active streams: waiting, time limits, signals, truncation, several
+ * readers. */
 #include "streams.h"
 
 #include <signal.h>
@@ -158,7 +159,8 @@ TEST(GET_07)
     IS(wait.unavailable, -1);
 }
 
-/* Reads with a time limit. `there` is true if the stream contains a record. */
+/* Reads an event, and waits for it until `until` at the latest. `there` is true if the stream
+ * contains a record. */
 static int read_until(struct timespec until, bool there)
 {
     static struct wait wait;
@@ -219,7 +221,7 @@ TEST(GET_13)
     IS(wait.result, EINTR);
 }
 
-/* Reads into a buffer of the given size. */
+/* Reads the next event into a buffer of the given size. */
 static void read_with(trace_id_t stream, void *room, size_t size)
 {
     int unavailable = -1;

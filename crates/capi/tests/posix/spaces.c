@@ -6,7 +6,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-/* Makes later children of the caller start in a new namespace. */
+/* Creates namespaces of the given kinds, in which later children of the caller start. */
 static void unshared(int kinds)
 {
     if (unshare(kinds) != 0)

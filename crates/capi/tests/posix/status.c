@@ -1,4 +1,4 @@
-/* The status of a stream, and clearing it. */
+/* Tests of a stream's status, and of clearing the stream. */
 #include "streams.h"
 
 #include <signal.h>

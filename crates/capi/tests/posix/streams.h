@@ -127,7 +127,7 @@ struct traced traced_image(void);
 trace_event_id_t traced_open(struct traced *traced, const char *name);
 /* Records the events `from` to `to` - 1 in the traced process. */
 void traced_numbers(struct traced *traced, uint32_t from, uint32_t to);
-/* Makes the traced process continue in a new image. */
+/* Replaces the program image of the traced process (exec). */
 void traced_exec(struct traced *traced);
 /* Ends the traced process and checks its exit status. */
 void traced_end(struct traced *traced);

@@ -133,7 +133,8 @@ static bool all_seen(const struct seen *seen)
     return true;
 }
 
-/* Reads for at least a second, and until each thread has recorded an event. Checks every record. */
+/* Reads events for at least a second, and until each thread has recorded an event. Checks every
+ * record. */
 static struct seen read_of_all(trace_id_t stream)
 {
     struct seen seen = {0};

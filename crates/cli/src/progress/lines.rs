@@ -64,8 +64,9 @@ fn start_of(lines: usize) -> String {
     }
 }
 
-/// Returns the characters that make a terminal replace its last `before` lines with `lines`. The
-/// terminal has `width` columns. No line reaches the last column, where terminals wrap.
+/// Returns the characters with which a terminal replaces its last lines by `lines`. `before` is the
+/// number of lines to replace. The terminal has `width` columns. No line reaches the last column,
+/// where terminals wrap.
 fn drawing(lines: &[String], width: Option<usize>, before: usize) -> String {
     let width = width.unwrap_or(usize::MAX).saturating_sub(1);
     let lines: Vec<_> =

@@ -251,8 +251,8 @@ impl Report {
         ]);
     }
 
-    /// Returns the template files: those of `-t`; without `-t`, those of the configuration file if
-    /// the layout can be trcrpt.
+    /// Returns the template files that `-t` names. Without `-t`, returns the template files of the
+    /// configuration file if the layout can be trcrpt.
     fn templates(&self) -> Result<Vec<PathBuf>, Failure> {
         let args = &self.templated;
         let is_lines = match args.layout {

@@ -1,9 +1,9 @@
 //! `tracewell trcrpt`: the command line of AIX's trcrpt. A link to the program `tracewell` with the
 //! name `trcrpt` runs this verb.
 //!
-//! Its option letters are those of AIX, even if `report` uses the same letters for other options.
-//! For example, `-O` selects columns here, as in scripts for AIX, but in `report` it sets options
-//! of the format. `report` has `--columns` instead.
+//! It uses AIX's option letters, even if `report` uses the same letters for other options. For
+//! example, `-O` selects columns here, as in scripts for AIX, but in `report` it sets options of
+//! the format. `report` has `--columns` instead.
 
 use std::path::PathBuf;
 
@@ -125,8 +125,8 @@ impl Trcrpt {
 
     fn try_run(&self) -> Result<Outcome, Failure> {
         self.refuse()?;
-        // Each of these flags replaces the report. If several are given, the one that is checked
-        // first below applies.
+        // Each of these flags replaces the report. If several options are given, the option that is
+        // checked first below applies.
         if self.selection.list_groups {
             return print_groups(None);
         }

@@ -77,7 +77,7 @@ fn a_program_whose_recording_cannot_be_written_is_not_run() {
     assert!(stderr(&ended).starts_with("error: missing/run: "), "{}", stderr(&ended));
 }
 
-/// Makes a command run without the rights of root.
+/// Configures a command to run without the rights of root.
 fn as_unprivileged(command: &mut Command, folder: &Path) {
     // The registry of the tests belongs to another user, so the program cannot use it.
     command.env_remove(DIRECTORY_VARIABLE);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-/// Returns the path of the schema of a kind of document, such as `info`.
+/// Returns the path of the schema for a kind of document, such as `info`.
 pub(crate) fn schema_path(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/schemas/{kind}.json"))
 }

@@ -49,8 +49,8 @@ impl Walk {
 /// Checks that the size of a batch is bounded.
 pub(super) fn batch(batch: &Batch, capacity: usize) {
     assert!(batch.bytes.len() <= capacity, "{} bytes", batch.bytes.len());
-    // A batch contains at most `MAX_READS` marks of reads, the same number of marks of connections,
-    // and the marks of the bytes that were dropped last.
+    // A batch contains at most `MAX_READS` read marks, at most as many connection marks, and the
+    // marks for the most recently dropped bytes.
     assert!(batch.marks.len() <= 2 * MAX_READS + 2, "{} marks", batch.marks.len());
 }
 

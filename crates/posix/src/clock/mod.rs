@@ -7,9 +7,9 @@
 //! which makes timestamps accurate to some tens of nanoseconds. A thread detects a changed clock
 //! within 2 ms.
 //!
-//! If a comparison was interrupted, the timestamp is that of the system clock, and the next event
-//! compares again. If the clock drifts relative to the counter, for example while it is being
-//! adjusted, a thread compares more often.
+//! If a comparison was interrupted, the timestamp is the system clock's time, and the thread
+//! compares the clocks again at its next event. If the clock drifts relative to the counter, for
+//! example while it is being adjusted, a thread compares more often.
 
 use std::cell::Cell;
 use std::sync::atomic::{
@@ -134,8 +134,8 @@ impl Comparison {
         Some(time)
     }
 
-    /// Returns the period for which the new comparison can be used. If the last comparison
-    /// predicted the time well, the period is longer than the last period, otherwise shorter.
+    /// Returns the period for which the new comparison can be used. The period is longer than the
+    /// last period if the last comparison predicted the time well, otherwise shorter.
     fn next_period(&self, counter: u64, time: u64) -> u64 {
         let period = if self.period.get() == 0 { MAX_PERIOD } else { self.period.get() };
         let passed = counter.wrapping_sub(self.counter.get());

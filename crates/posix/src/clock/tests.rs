@@ -30,7 +30,7 @@ impl Machine {
         self.counter.set(self.counter.get() + ticks);
     }
 
-    /// Reads the clock between two readings of the counter, with a delay of `lost[0]` ticks before
+    /// Reads the counter, the clock, and the counter again, with delays of `lost[0]` ticks before
     /// and `lost[1]` ticks after reading the clock.
     fn reading(&self, lost: [u64; 2]) -> Reading {
         let before = self.counter.get();

@@ -27,10 +27,10 @@ pub(crate) struct AttachedStream {
     /// True if the kernel refuses to run memory barriers in this process for a reader, so that this
     /// process must execute its own fences.
     pub(crate) fences: bool,
-    /// A key that differs from those of all other attachments in this process and its parents.
+    /// A key that no other attachment in this process or its parents has.
     pub(crate) key: u64,
-    /// 0 until the stream is added to the list [`RETIRED`]; then the number of the first check of
-    /// threads after that. The stream is added only once.
+    /// 0 until the stream is added to the list [`RETIRED`]; then the number of the first later
+    /// check of threads. The stream is added only once.
     retired: AtomicU64,
     /// The next stream in that list.
     next: AtomicPtr<Self>,
@@ -129,7 +129,7 @@ pub(super) fn unmap_retired(check: impl FnOnce(u64) -> u64) {
     }
 }
 
-/// Unmaps a stream because another thread attached it first.
+/// Unmaps a stream that another thread attached first.
 pub(super) fn discard(stream: NonNull<AttachedStream>) {
     // SAFETY: `attach` filled the page, and it was never published, so it has no users.
     unsafe {

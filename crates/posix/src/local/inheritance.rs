@@ -64,22 +64,23 @@ pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
 
 type Words = &'static [AtomicU64];
 
-/// The page that all processes share if they have no area, once this page is mapped. It is the page
-/// of the user who runs the process at the first call, even if the process changes its user later.
+/// The page that all processes without an area share; null until this page is mapped. It is the
+/// page of the user who runs the process at the first call, even if the process changes its user
+/// later.
 static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// A process's area, or its substitute.
 pub(super) enum Found {
     /// The process's own area and its name space.
     Own(Words, Option<Words>),
-    /// The page that all processes share if they have no area, and the page's generation at the
-    /// time before the search for the area.
+    /// The page that all processes without an area share, and the generation of this page before
+    /// the search for the area.
     All(Words, u64),
     /// The registry does not exist.
     Nothing,
 }
 
-/// Returns true if `area` is the page that all processes share if they have no area.
+/// Returns true if `area` is the page that all processes without an area share.
 pub(super) fn is_page_of_all(area: *mut AtomicU64) -> bool {
     ptr::eq(area, ALL.load(Acquire))
 }

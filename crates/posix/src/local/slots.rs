@@ -40,7 +40,7 @@ impl SlotSet {
         let _ = word.fetch_update(SeqCst, SeqCst, insert);
     }
 
-    /// Removes a slot unless `is_empty` returns false.
+    /// Removes a slot if `is_empty` returns true.
     pub(crate) fn remove_if(&self, slot: usize, is_empty: impl Fn() -> bool) {
         let (word, bit) = self.place(slot);
         let remove = |before: u64| is_empty().then_some(before & !bit);

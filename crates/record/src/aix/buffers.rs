@@ -91,7 +91,7 @@ impl Pair {
         !self.waiting
     }
 
-    /// Starts to fill the other buffer, which must be empty.
+    /// Switches to the other buffer, which must be empty.
     pub(super) fn turn(&mut self) {
         self.filling = 1 - self.filling;
         self.waiting = true;

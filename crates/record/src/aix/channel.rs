@@ -204,8 +204,8 @@ impl<'m> Channel<'m> {
         self.mark_overwritten();
     }
 
-    /// Fills in the loss mark at the front of a ring that overwrote entries, with the timestamp of
-    /// the oldest remaining entry.
+    /// If the ring overwrote entries, stores the loss mark at the front of the ring, with the
+    /// timestamp of the oldest remaining entry.
     fn mark_overwritten(&mut self) {
         let Store::Circular(ring) = &mut self.store else { return };
         ring.missed = self.counts.missed;

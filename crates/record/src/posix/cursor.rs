@@ -186,7 +186,7 @@ impl Cursor {
     }
 
     /// Stores a record after the last record. Stores nothing and returns false if the packet has no
-    /// room, or if the timestamp is earlier than that of the last record.
+    /// room, or if the timestamp is earlier than the last record's timestamp.
     ///
     /// `memory` must be the pool's memory. This part of [`Cursor::push`] runs for almost every
     /// event. The compiler should inline it into its caller.

@@ -38,7 +38,7 @@ fn is_alive(owner: u64) -> bool {
     owner != DEAD
 }
 
-/// Stores an event whose data is the number of the event.
+/// Stores an event whose data is `number`.
 fn push_at(
     cursor: &Cursor,
     pool: &Pool<'_>,

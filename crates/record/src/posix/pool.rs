@@ -206,8 +206,9 @@ impl<'a> Pool<'a> {
     #[cfg(feature = "std")]
     pub(super) fn free(&self, packet: usize, opened: u64) {
         let word = self.head(packet, head::STATE);
-        // Release: a writer loads this with acquire, so it stores there only after the copies are
-        // complete. If the exchange fails, a writer has already displaced the packet.
+        // Release: a writer loads this word with acquire, so the writer reuses the packet only
+        // after the reader has copied its records. If the exchange fails, a writer has already
+        // displaced the packet.
         let closed = opened << 2 | CLOSED;
         let _ = word.compare_exchange(closed, 0, Ordering::Release, Ordering::Relaxed);
     }

@@ -12,9 +12,9 @@
 //! records with later timestamps.
 //!
 //! A thread may be delayed after it reads the clock and before it stores its record. The reader
-//! returns such a late record as soon as it finds it, with the timestamp of the
-//! previously returned record. With the policy loop, the reader discards records that are older
-//! than a displaced record, so that the remaining records cover a contiguous time span.
+//! returns such a late record as soon as it finds it, and gives it the timestamp of the previously
+//! returned record. With the policy loop, the reader discards records that are older than a
+//! displaced record, so that the remaining records cover a contiguous time span.
 
 use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use alloc::vec::Vec;
@@ -94,8 +94,8 @@ struct Source {
 #[derive(Debug)]
 pub struct Reader {
     sources: Vec<Source>,
-    /// A queue with the timestamp of the next record of each packet that has records. An entry
-    /// whose timestamp is not the packet's key is obsolete.
+    /// A queue of the packets that have records, each with the timestamp of its next record. An
+    /// entry whose timestamp is not the packet's key is obsolete.
     next: BinaryHeap<Reverse<(u64, u32)>>,
     /// Among the closed packets with records: the packet that was closed first, and the order
     /// number that it got then.
@@ -160,8 +160,8 @@ impl Reader {
     }
 
     /// Returns a record that the caller supplies, as if it came from the stream. Its data are then
-    /// in [`Reader::data`]. If the timestamp of this record is before that of the previous record,
-    /// it gets the timestamp of the previous record.
+    /// in [`Reader::data`]. If this record has an earlier timestamp than the previous record, it
+    /// gets the timestamp of the previous record.
     pub fn insert(&mut self, record: Record, data: &[u64]) -> Record {
         self.record.clear();
         self.record.extend_from_slice(data);
@@ -179,7 +179,7 @@ impl Reader {
         self.first_closed = None;
     }
 
-    /// Makes double passes until there are records to take. Returns false if there are none.
+    /// Repeats the double pass until there are records to return. Returns false if there are none.
     fn find_records(&mut self, pool: &Pool<'_>) -> bool {
         for _ in 0..MAX_PASSES {
             if self.refresh(pool) == 0 {
@@ -356,8 +356,8 @@ impl Reader {
         (!gone).then_some(record)
     }
 
-    /// Frees a closed packet that was read completely, unless records were added between the last
-    /// pass and the time when the packet was closed.
+    /// Frees a closed packet that was read completely, unless a writer added records after the last
+    /// pass and then closed the packet.
     fn end_of_closed(&mut self, pool: &Pool<'_>, packet: usize, opened: u64) {
         // Acquire: pairs with the release store that closed the packet, which follows the last
         // records.

@@ -5,7 +5,7 @@
 //!
 //! * It follows the thread's last record in the same packet.
 //! * It is in a packet that was opened after the packet of the last record was closed.
-//! * Its timestamp is later than that of the last record. A reader that does not see the last
+//! * Its timestamp is later than the last record's timestamp. A reader that does not see the last
 //!   record in its current pass leaves both records for the next pass ([`Pool::after`]).
 //!
 //! So a reader can return each thread's records in their original order, regardless of the clocks.

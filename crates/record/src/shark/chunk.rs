@@ -56,7 +56,7 @@ pub(super) enum Stored {
     AtEnd,
 }
 
-/// The previous content of a slot, and what became of it.
+/// The previous content of a slot. If it was a record, also states if the record was saved or lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,

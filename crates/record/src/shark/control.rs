@@ -185,7 +185,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(self.chunk(number)?.flags)
     }
 
-    /// Makes a free chunk the current chunk and clears its flag FREE (`actual_chunk_select`).
+    /// Selects a free chunk as the current chunk, and clears the flag FREE of this chunk
+    /// (`actual_chunk_select`).
     ///
     /// # Errors
     /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`], [`ControlError::Compressed`],
@@ -198,7 +199,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(())
     }
 
-    /// Makes chunk `to` the successor of `from` (`chunk_link`): recording continues there when
+    /// Links chunk `to` as the successor of `from` (`chunk_link`): recording continues in `to` when
     /// `from` is full or [`Trace::next_chunk`] is called. Clears FREE of `to`. A jump removes the
     /// link.
     ///

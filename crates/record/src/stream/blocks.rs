@@ -30,7 +30,7 @@ impl Blocks {
         self.offset
     }
 
-    /// Returns the number of bytes in memory, including those the sink accepted since the last
+    /// Returns the number of bytes in memory, including bytes that the sink accepted since the last
     /// complete write.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
@@ -41,7 +41,7 @@ impl Blocks {
         self.bytes.len() > self.written
     }
 
-    /// Adds a block whose body consists of the words of `first` followed by those of `second`.
+    /// Adds a block. The body consists of the words in `first`, followed by the words in `second`.
     pub(super) fn add(&mut self, kind: Kind, first: &[u64], second: &[u64]) {
         let start = self.bytes.len();
         let body = self.extend((first.len() + second.len()) * WORD);

@@ -52,7 +52,8 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
     /// The core number of events from a thread that does not act as a core of the kernel.
     pub const OUTSIDE: u8 = kernel::OUTSIDE;
 
-    /// Records into a stream, which the caller passes as a reference or as a pointer such as `Arc`.
+    /// Creates a recorder for a stream. The caller passes the stream as a reference or as a pointer
+    /// such as `Arc`.
     pub fn new(stream: S) -> Self {
         Self { stream, types: [const { AtomicU16::new(0) }; Described::ALL.len()] }
     }

@@ -1,4 +1,5 @@
-//! Records into a stream: from the check of the gate to the thread's lane.
+//! Records events into a stream: checks the gate, finds the thread's lane, and writes the record
+//! there.
 //!
 //! All functions in this file can run in a signal handler, even if the handler interrupts the same
 //! function. They take no locks, do not allocate, and preserve `errno`.

@@ -166,8 +166,8 @@ impl Image<'_> {
     pub fn consume(&self, lane: usize, position: u64) {
         let word = self.head(lane, lane::CONSUMED);
         if word.load(Relaxed) < position {
-            // Release: the writer loads this with acquire, so it reuses the words only after the
-            // copies are complete.
+            // Release: the writer loads this with acquire, so the writer reuses the words only
+            // after the reader has copied them.
             word.store(position, Release);
         }
     }

@@ -119,9 +119,9 @@ const RECORDERS: libc::off_t = 0;
 /// The byte of a stream's file that a starter locks while it moves the file.
 const STARTERS: libc::off_t = 1;
 
-/// Makes the system call `call` for a lock of one byte. A query returns the kind of a conflicting
-/// lock, or `F_UNLCK` if there is none. Other calls return `kind`. Not safe to call from a signal
-/// handler.
+/// Locks, unlocks or queries one byte with the `fcntl` command `call`. A query returns the kind of
+/// a conflicting lock, or `F_UNLCK` if there is none. Other calls return `kind`. Not safe to call
+/// from a signal handler.
 fn lock(
     file: &File,
     call: libc::c_int,

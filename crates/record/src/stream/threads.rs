@@ -41,7 +41,7 @@ pub(super) struct Depth {
     pub(super) missed: Cell<u64>,
     /// Number of events for which no lane was found. Only some of them trigger another search.
     pub(super) misses: Cell<u32>,
-    /// Writes to the thread's lane of that stream.
+    /// The writer for the thread's lane in that stream.
     pub(super) writer: Writer,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn take_slot() -> Option<usize> {
     Some((!before).trailing_zeros() as usize)
 }
 
-/// Makes a slot available to another stream.
+/// Frees a slot, so that another stream can use it.
 pub(super) fn free_slot(slot: usize) {
     TAKEN.fetch_and(!(1 << slot), Ordering::AcqRel);
 }

@@ -57,7 +57,7 @@ impl Default for Options<'_> {
 /// Error for options or memory that a ring cannot have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// The number of cores or the size of a slot is out of its range.
+    /// The number of cores or the size of a slot is out of range.
     Options,
     /// The memory has no room for two slots of each core.
     Memory,
@@ -259,7 +259,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         });
     }
 
-    /// Records an event that the application has defined. Records at most 8 arguments.
+    /// Records an event that the application has defined. If there are more than 8 arguments,
+    /// records only the first 8.
     pub fn user(&mut self, core: u8, event: u32, arguments: &[i32]) {
         self.block(core, ids::USER, event, |bytes, start| {
             let mut length = start;
@@ -445,7 +446,7 @@ enum Next {
 /// Maximum number of bytes of a text.
 const MAX_BLOCK: usize = 64;
 
-/// Maximum number of arguments of an event of the application. Each needs at most 5 bytes.
+/// Maximum number of arguments of an application's event. Each needs at most 5 bytes.
 const MAX_ARGUMENTS: usize = 8;
 
 /// Writes a number at an offset and returns its length in bytes, or 0 if there is no room.

@@ -66,8 +66,9 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// the event: the timestamps differ, or tracing was switched off after the event.
     ///
     /// If the result of a service is not known yet, the service records the event and patches it
-    /// later. For example, a block or byte allocation records address 0 in information 2, and
-    /// patches this address if the allocation succeeds immediately.
+    /// later. For example, a service that allocates a block or bytes records the address 0 as its
+    /// second information word. If the allocation succeeds immediately, the service replaces this 0
+    /// by the address.
     pub fn patch(&mut self, entry: Entry, info: Info, value: u64) -> bool {
         Ring::patch::<T>(self.memory, entry, info, value).is_some()
     }

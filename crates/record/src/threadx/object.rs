@@ -59,7 +59,8 @@ impl<'a> Object<'a> {
         Self::new(object::TIMER, pointer, name, [initial, reschedule])
     }
 
-    /// Creates a queue of `size` bytes, with messages of `message_words` words of the target.
+    /// Creates a queue of `size` bytes, with messages of `message_words` words in the target's word
+    /// size.
     pub const fn queue(pointer: u64, name: &'a [u8], size: u64, message_words: u64) -> Self {
         Self::new(object::QUEUE, pointer, name, [size, message_words])
     }

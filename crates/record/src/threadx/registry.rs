@@ -37,8 +37,8 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    /// Marks all slots as never used, by their flag, type, reserved bytes and pointer. Parameters
-    /// and names keep the bytes that were in memory.
+    /// Sets the flag, type, reserved bytes and pointer of every slot to the values of a slot that
+    /// was never used. Parameters and names keep the bytes that were in memory.
     pub(super) fn initialise(
         memory: &mut [u8],
         layout: Layout,

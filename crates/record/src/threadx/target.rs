@@ -5,7 +5,8 @@
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::Width;
 
-/// Byte order and word size of a target. Sealed: the four types of this module implement it.
+/// Byte order and word size of a target. A sealed trait: only the four types in this module
+/// implement it.
 pub trait Target: sealed::Sealed {
     /// Byte order of every number in the image.
     const ORDER: ByteOrder;

@@ -25,7 +25,7 @@ pub fn counting() -> impl Clock {
     }
 }
 
-/// Returns the size of an image with these numbers of slots and with names of 32 bytes.
+/// Returns the size of an image with the given counts of slots, and with names of 32 bytes.
 pub fn size_for<T: Target>(registry_slots: usize, events: usize) -> usize {
     let layout = Layout { order: T::ORDER, width: T::WIDTH, name_size: 32 };
     layout.header_size()

@@ -117,7 +117,7 @@ test("figures lead to their places, and their columns can be sorted", options, a
     const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
     await page.keyboard.press("2");
     await hash(page, /p=figures/);
-    // The expected figures are those that `analyze` prints in docs/analysis.md.
+    // The expected figures are the figures that `analyze` prints in docs/analysis.md.
     assert.match(await page.textContent("#figures tbody tr"), /^logger30.28 ms/);
     await page.getByRole("button", { name: "events", exact: true }).click();
     assert.match(await page.textContent("#figures tbody tr"), /^logger/);

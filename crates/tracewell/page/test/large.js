@@ -1,4 +1,4 @@
-// Makes a large ThreadX trace that repeats the events of the example with later times.
+// Creates a large ThreadX trace that repeats the events of the example with later times.
 
 import { readFileSync, writeFileSync } from "node:fs";
 

@@ -28,7 +28,7 @@ function spansOf(at, state, value, length) {
     return new Spans(model, [0, at.length]);
 }
 
-test("labels that would overlap share a label, and others stay apart", () => {
+test("items whose labels would overlap share one label, and other items keep their own", () => {
     const label = (/** @type {number} */ items) => ({ text: items === 1 ? "label" : `${items} items` });
     const join = (/** @type {number} */ a, /** @type {number} */ b) => a + b;
     const width = (/** @type {string} */ text) => 10 * text.length;

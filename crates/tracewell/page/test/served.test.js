@@ -278,7 +278,7 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     await page.waitForFunction(hasAll, all, { timeout: 120_000 });
     assert.match(await page.textContent("#count"), /zoom in to list/);
     await keep(page, "large");
-    // Show the last copy but one of the example, which contains the same waits.
+    // Show the second to last copy of the example, which contains the same waits.
     const from = 1998 * length + 4_155_000;
     await page.evaluate((hash) => { location.hash = hash; }, `t=${from}-${from + 197_000}`);
     await page.waitForFunction(() => /^\d+ events/.test(document.getElementById("count").textContent));

@@ -142,7 +142,7 @@ test("the page shows two traces that are dropped one after the other, with and w
     await page.close();
 });
 
-test("the sample is one click away, and the address can ask for it", options, async () => {
+test('a click on "sample" or the address "?sample" opens the sample', options, async () => {
     const { page, faults } = await start();
     await page.getByRole("button", { name: "sample" }).click();
     await shown(page);

@@ -5,9 +5,9 @@
 //!
 //! A distribution with at most [`MAX_EXACT`] values stores each value, and is exact. When one more
 //! value is added, the distribution moves all values into buckets, whose limits are the same for
-//! every distribution. A bucket contains the numbers with the same number of bits and the same
-//! highest [`PRECISION`] + 1 bits. So each number below 256 has a bucket of its own, and the width
-//! of any other bucket is at most 1/128 of its lowest number. Count, minimum, maximum, mean,
+//! every distribution. A bucket contains the values that have the same number of bits and the same
+//! highest [`PRECISION`] + 1 bits. So each value below 256 has a bucket of its own, and the width
+//! of any other bucket is at most 1/128 of its lowest value. Count, minimum, maximum, mean,
 //! standard deviation and the longest durations stay exact. The counts of all buckets occupy at
 //! most 58 KiB.
 
@@ -16,10 +16,10 @@ use std::str::FromStr;
 
 use crate::model::Position;
 
-/// Number of values for which a distribution is exact.
+/// Maximum number of values that a distribution stores exactly.
 pub const MAX_EXACT: usize = 1024;
 
-/// All numbers of a bucket agree in their highest set bit and in this many bits after it.
+/// All values in a bucket agree in their highest set bit and in this many bits after it.
 const PRECISION: u32 = 7;
 
 /// Number of longest durations whose positions are stored.
@@ -271,12 +271,12 @@ impl Values {
 
 /// Returns the index of the bucket that contains a value.
 fn index(value: u64) -> usize {
-    // Number of lowest bits in which the numbers of the bucket can differ.
+    // The values in a bucket differ only in this many low-order bits.
     let shift = (u64::BITS - value.leading_zeros()).saturating_sub(PRECISION + 1);
     ((shift as usize) << PRECISION) + (value >> shift) as usize
 }
 
-/// Returns the lowest and the highest number in a bucket.
+/// Returns the lowest and the highest value in a bucket.
 fn limits(index: usize) -> (u64, u64) {
     let shift = (index >> PRECISION).saturating_sub(1);
     let from = ((index - (shift << PRECISION)) as u64) << shift;

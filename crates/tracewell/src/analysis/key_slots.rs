@@ -24,19 +24,31 @@ impl<K: Copy + PartialEq, V: Copy> KeySlots<K, V> {
     /// slot holds a different key.
     #[inline(always)]
     pub(super) fn get(&mut self, number: u64, key: K, find: impl FnOnce() -> V) -> V {
-        // The product's highest bits depend on all bits of the number.
-        let hash = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2());
-        let slot = &mut self.slots[hash as usize % SLOTS];
+        let slot = &mut self.slots[slot(number)];
         match slot {
             Some((known, value)) if *known == key => *value,
             _ => slot.insert((key, find())).1,
         }
     }
 
+    /// Returns the result for a key if a slot holds it. `number` determines the slot.
+    #[inline(always)]
+    pub(super) fn known(&self, number: u64, key: K) -> Option<V> {
+        self.slots[slot(number)].filter(|(known, _)| *known == key).map(|(_, value)| value)
+    }
+
     /// Forgets all results.
     pub(super) fn clear(&mut self) {
         self.slots.fill(None);
     }
+}
+
+/// Returns the index of the slot that a number determines.
+#[inline(always)]
+fn slot(number: u64) -> usize {
+    // The product's highest bits depend on all bits of the number.
+    let hash = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2());
+    hash as usize % SLOTS
 }
 
 #[cfg(test)]
@@ -55,7 +67,9 @@ mod tests {
         let keys = [(true, 7), (true, 7), (false, 7), (false, 7), (true, 7)];
         assert_eq!(keys.map(|key| get(key.1, key)), [1, 1, 2, 2, 3]);
         assert_eq!([(0, (true, 0)), (0, (true, 0))].map(|(number, key)| get(number, key)), [4, 4]);
+        assert_eq!((slots.known(7, (true, 7)), slots.known(7, (false, 7))), (Some(3), None));
         slots.clear();
+        assert_eq!(slots.known(7, (true, 7)), None);
         assert_eq!(slots.get(7, (true, 7), || 0), 0);
     }
 }

@@ -56,8 +56,8 @@ impl<'r> Index<'r> {
         let mut note = |part: Part, pattern: &Pattern| {
             for alternative in &pattern.alternatives {
                 let Some(parts) = parts.get_mut(alternative.shape as usize) else { continue };
-                // All patterns of a part are added before those of the next part, so a duplicate
-                // can only be the last entry.
+                // All patterns of a part are added before any pattern of the next part, so a
+                // duplicate can only be the last entry.
                 if parts.last() != Some(&part) {
                     parts.push(part);
                 }

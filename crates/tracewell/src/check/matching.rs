@@ -118,9 +118,9 @@ impl<'r> Matcher<'r> {
         named
     }
 
-    /// Compares an event with the alternatives of a pattern. The first alternative that matches
-    /// sets those of its variables that have no value yet. If no alternative matches, variables do
-    /// not change.
+    /// Compares an event with the alternatives of a pattern. If an alternative matches, sets the
+    /// variables of this alternative that have no value yet, and ignores later alternatives. If no
+    /// alternative matches, variables do not change.
     pub(super) fn matches(
         &mut self,
         pattern: &Pattern,

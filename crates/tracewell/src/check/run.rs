@@ -81,7 +81,7 @@ impl<'r> Check<'r> {
     }
 
     /// Returns the verdict after all events were read. `trace` is the result of reading them.
-    /// Thresholds stay undecided, except those on the number of missing events.
+    /// Thresholds stay undecided, except thresholds on the number of missing events.
     pub fn verdict(self, trace: &Trace) -> Verdict {
         self.verdict_with(trace, &NoFigures, None)
     }

@@ -48,7 +48,8 @@ impl Baseline {
     }
 
     /// Adds the value of a figure in an earlier run. `figure` is its text, as in
-    /// [`ThresholdResult::figure`]. If a figure has several values, the worst of them counts.
+    /// [`ThresholdResult::figure`]. If a figure has several values, the worst of them is compared
+    /// with the limit.
     pub fn add(&mut self, figure: &str, quantity: Quantity) {
         self.figures.entry(figure.to_owned()).or_default().push(quantity);
     }
@@ -84,7 +85,7 @@ pub(super) enum Decision {
     Held,
     /// The value is beyond the limit.
     Exceeded(String),
-    /// The value is worse than that of the baseline.
+    /// The value is worse than the value in the baseline.
     Worse(String),
     /// The trace does not decide the threshold.
     Open(String),

@@ -74,7 +74,7 @@ impl Verdict {
         self
     }
 
-    /// Adds the number of late events of a statement to the message of its failure.
+    /// Adds the count of a statement's late events to the message of the statement's failure.
     pub(super) fn count_late(&mut self, statement: Span, in_all: Option<String>) {
         let is_late = |failure: &&mut Failure| {
             failure.span == statement
@@ -93,7 +93,7 @@ impl Verdict {
     }
 }
 
-/// The result of the steps of a rule, or of one statement about the whole trace.
+/// The result of a rule's steps, or of one statement about the whole trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleResult {
     /// The name of the rule; `None` outside of all named rules.
@@ -307,8 +307,8 @@ impl Failure {
         Self { rule, kind, span, message, since, at, near, context, more }
     }
 
-    /// Returns the number of the event that showed the difference. The end of the trace is after
-    /// all events.
+    /// Returns the sequence number of the event that showed the difference. The end of the trace is
+    /// after all events.
     pub(super) fn place(&self) -> u64 {
         self.at.as_ref().map_or(u64::MAX, |line| line.seq)
     }

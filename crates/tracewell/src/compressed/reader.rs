@@ -20,7 +20,7 @@ pub struct Fault {
     pub offset: u64,
     /// True if the file ends in the middle of its data.
     pub is_truncated: bool,
-    /// Number of bytes of the file that were not read because of this fault.
+    /// Number of bytes in the file that were not read because of this fault.
     pub unread: u64,
     compression: Compression,
     message: String,

@@ -6,7 +6,7 @@ use super::ExportError;
 use crate::model::Trace;
 use crate::select::Selection;
 
-/// Returns the ticks to show: those of the whole trace, unless the selection limits times or
+/// Returns the ticks to show: the whole trace, unless the selection limits times or sequence
 /// numbers. `ticks` are the first and the last tick with a selected event.
 pub(super) fn shown_range(trace: &Trace, ticks: (u64, u64), selection: &Selection) -> Range<u64> {
     let (first, last) = ticks;

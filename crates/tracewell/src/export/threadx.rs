@@ -38,7 +38,7 @@ pub static EXPORT: Export = Export {
         OptionHelp {
             key: "ulong",
             value: "32|64",
-            help: "bits of a word (those of the source, or 32); TraceX reads 32 only",
+            help: "bits of a word (as in the source, or 32); TraceX reads 32 only",
         },
     ],
     output: Output::File(write),

@@ -21,7 +21,7 @@ pub(super) struct BlockPlace {
 }
 
 impl BlockPlace {
-    /// Returns the position of a log whose next block is at this offset.
+    /// Returns a position before the block at offset `at`.
     pub(super) fn new(at: u64) -> Self {
         Self { at, ..Self::default() }
     }

@@ -2,9 +2,8 @@
 //! zeros, and the mapping reports the truncation.
 //!
 //! Without this module, reading a byte after the new end would raise SIGBUS and end the process
-//! without a message. The signal handler of this module replaces the missing pages of a guarded
-//! mapping with pages of zeros. It passes every other SIGBUS to the handler that was installed
-//! before.
+//! without a message. This module's signal handler replaces the missing pages of a guarded mapping
+//! with zeros. It passes every other SIGBUS to the handler that was installed before.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};

@@ -50,14 +50,13 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
         else {
             continue;
         };
-        // Such a file is a complete trace, even if a file `metadata` is beside it.
+        let Some(found) = files(path).transpose() else { continue };
+        // Such a file is a complete trace, even if a file `metadata` is beside it. It is recognised
+        // only now, because that takes longer than to see that there is no such file.
         if !is_folder && named.is_none() && is_certain(path, format) {
             continue;
         }
-        let found = files(path).map_err(|source| InputError::io(path, source))?;
-        if let Some(found) = found {
-            return Ok(Some((format, found)));
-        }
+        return Ok(Some((format, found.map_err(|source| InputError::io(path, source))?)));
     }
     if is_folder {
         let message =
@@ -67,7 +66,7 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
     Ok(None)
 }
 
-/// Returns the files of the trace at a path: those in a folder, or only the path itself.
+/// Returns the files of the trace at a path: the files in the folder, or only the path itself.
 ///
 /// ```
 /// use std::path::Path;

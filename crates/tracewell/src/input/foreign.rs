@@ -8,7 +8,8 @@ use tracewell_wire::number;
 use crate::format::aix;
 use crate::source::check_text;
 
-/// First bytes of known traces of other systems, with the names of their formats.
+/// The first bytes of traces in formats that Tracewell does not read, with the names of these
+/// formats.
 const TRACES: [(&[u8], &str); 8] = [
     (b"\x17\x08\x44tracing", "a trace-cmd file"),
     (b"PERFILE2", "a perf.data file"),

@@ -99,7 +99,8 @@ impl Growing {
         self.reading.into_trace()
     }
 
-    /// Decodes what has been written since the last call. Returns `None` if the files are the same.
+    /// Decodes the data that was written since the last call. Returns `None` if the files are the
+    /// same.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or is not of the format.

@@ -67,7 +67,7 @@ pub struct Input {
     format: &'static Format,
     settings: Settings,
     remarks: Diagnostics,
-    /// Properties that replace those that the decoder reads.
+    /// Properties that replace the properties that the decoder reads.
     facts: Vec<Fact>,
     /// The files that were joined, each with its offset in the content.
     parts: Vec<(u64, String)>,

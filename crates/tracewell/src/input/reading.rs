@@ -181,8 +181,8 @@ impl Reading {
         Ok(state)
     }
 
-    /// Decodes what is new in the files of a trace in a folder. `last` is true if the files no
-    /// longer grow.
+    /// Decodes the new data in the files of a trace folder. `last` is true if the files no longer
+    /// grow.
     pub(super) fn grow(
         &mut self,
         files: Arc<[TraceFile]>,

@@ -44,7 +44,7 @@ impl Window {
         self.wanted = self.bytes.len().min(self.wanted).max(1);
     }
 
-    /// Appends the bytes that one read of a stream returns. Returns false at the end of the stream.
+    /// Reads from the stream once, and appends the bytes. Returns false at the end of the stream.
     pub(super) fn append_from(&mut self, stream: &mut impl Read) -> io::Result<bool> {
         let before = self.bytes.len();
         self.bytes.resize(before + READ_BYTES, 0);

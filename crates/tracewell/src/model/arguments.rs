@@ -9,21 +9,20 @@ use super::{Batch, PayloadLayout, Records, Trace};
 pub(crate) struct Arguments<'a> {
     layout: PayloadLayout,
     records: Records<'a>,
-    /// The records, if each of them has the same number of words of four bytes. Then an argument is
-    /// read without determining the bounds of its payload.
+    /// The records, if each has the same number of four-byte words. Then an argument is read
+    /// without determining the bounds of its payload.
     words: Option<Words<'a>>,
 }
 
-/// Records of the same size with payloads of four-byte words.
+/// Records that each have the same number of four-byte words.
 #[derive(Clone, Copy, Debug)]
 struct Words<'a> {
     order: ByteOrder,
-    bytes: &'a [u8],
-    /// Size of a record, and the offset of its payload.
+    /// The words of all whole records.
+    words: &'a [[u8; 4]],
+    /// Number of words per record, before the payload and in the payload.
     size: usize,
-    payload: usize,
-    /// Number of whole records, and of words in the payload of each.
-    rows: usize,
+    before: usize,
     count: usize,
 }
 
@@ -32,10 +31,11 @@ impl<'a> Arguments<'a> {
         let (layout, records) = (trace.payload, batch.records);
         let words = match (layout, records.fixed_size()) {
             (PayloadLayout::Words { order, bytes: 4 }, Some((bytes, size, payload)))
-                if payload <= size && size > 0 =>
+                if payload <= size && size > 0 && (size | payload).is_multiple_of(4) =>
             {
-                let (rows, count) = (bytes.len() / size, (size - payload) / 4);
-                Some(Words { order, bytes, size, payload, rows, count })
+                let (words, _) = bytes[..bytes.len() / size * size].as_chunks();
+                let (size, before) = (size / 4, payload / 4);
+                Some(Words { order, words, size, before, count: size - before })
             }
             _ => None,
         };
@@ -48,11 +48,12 @@ impl<'a> Arguments<'a> {
         let Some(words) = &self.words else {
             return self.layout.argument(self.records.payload(row), index);
         };
-        if row >= words.rows || index >= words.count {
+        if index >= words.count {
             return None;
         }
-        let at = row * words.size + words.payload + 4 * index;
-        Some(u64::from(words.order.u32(*words.bytes.get(at..)?.first_chunk()?)))
+        // `words` ends with the last whole record.
+        let word = words.words.get(row * words.size + words.before + index)?;
+        Some(u64::from(words.order.u32(*word)))
     }
 }
 
@@ -66,9 +67,15 @@ mod tests {
     fn arguments_are_those_of_the_events() {
         let bytes: Vec<u8> = (0..70).collect();
         for order in [ByteOrder::Little, ByteOrder::Big] {
-            for (word, size, payload) in
-                [(4, 16, 8), (4, 16, 7), (8, 24, 8), (4, 16, 16), (4, 9, 12)]
-            {
+            for (word, size, payload) in [
+                (4, 16, 8),
+                (4, 16, 7),
+                (8, 24, 8),
+                (4, 16, 16),
+                (4, 9, 12),
+                (4, 10, 4),
+                (4, 12, 0),
+            ] {
                 let layout = PayloadLayout::Words { order, bytes: word };
                 let trace = Trace::new("test", Schema::empty(), layout, Clock::of_64_bits(None));
                 let columns = Columns::default();

@@ -210,8 +210,8 @@ impl<'a> Records<'a> {
                 let span = spans.get(row).map(|span| span.payload as usize..span.end as usize);
                 span.and_then(|span| self.bytes.get(span)).unwrap_or_default()
             }
-            // The length of a decoded payload is not stored: the payload ends where that of the
-            // next event begins.
+            // The length of a decoded payload is not stored: the payload ends where the next
+            // event's payload begins.
             Shape::Decoded { spans, payloads } => {
                 let start = |row: usize| spans.get(row).map(|span| span.payload as usize);
                 let Some(payload) = start(row) else { return &[] };

@@ -134,6 +134,8 @@ pub struct Rate {
     seconds: NonZeroU64,
     /// Nanoseconds per tick if this number is a whole number, otherwise 0.
     whole: u64,
+    /// 2^64 / `ticks`, rounded down, or `u64::MAX` if `ticks` is 1.
+    reciprocal: u64,
 }
 
 impl Rate {
@@ -147,7 +149,9 @@ impl Rate {
             0 => u64::try_from(nanoseconds / u128::from(ticks.get())).unwrap_or(0),
             _ => 0,
         };
-        Some(Self { ticks, seconds, whole })
+        let reciprocal =
+            u64::try_from((1_u128 << 64) / u128::from(ticks.get())).unwrap_or(u64::MAX);
+        Some(Self { ticks, seconds, whole, reciprocal })
     }
 
     /// Returns the ratio as (ticks, seconds).
@@ -169,14 +173,15 @@ impl Rate {
 
     /// Like [`Rate::nanoseconds`], for rates at which a tick is not a whole number of nanoseconds.
     fn divided(self, ticks: u64) -> u64 {
-        // Use 64-bit divisions if nothing overflows: 128-bit divisions would take most of the time
+        // Use multiplications of 64 bits if nothing overflows: divisions would take most of the time
         // that is needed to write a line.
         if let Some(product) = ticks.checked_mul(self.seconds.get())
             && self.ticks.get() <= u64::MAX / 1_000_000_000
-            && let Some(whole) = (product / self.ticks).checked_mul(1_000_000_000)
         {
-            let rest = product % self.ticks * 1_000_000_000 / self.ticks;
-            return whole.saturating_add(rest);
+            let (seconds, rest) = self.divide(product);
+            if let Some(whole) = seconds.checked_mul(1_000_000_000) {
+                return whole.saturating_add(self.divide(rest * 1_000_000_000).0);
+            }
         }
         let (ticks, denominator) = (u128::from(ticks), u128::from(self.ticks.get()));
         let product = ticks * u128::from(self.seconds.get());
@@ -185,6 +190,17 @@ impl Rate {
         let whole = (product / denominator).saturating_mul(1_000_000_000);
         let rest = product % denominator * 1_000_000_000 / denominator;
         u64::try_from(whole.saturating_add(rest)).unwrap_or(u64::MAX)
+    }
+
+    /// Divides a number by `ticks`. Returns the quotient and the remainder.
+    #[inline]
+    fn divide(self, number: u64) -> (u64, u64) {
+        let ticks = self.ticks.get();
+        // The reciprocal is at most 1 below 2^64 / ticks. So the product is less than 1 below
+        // number / ticks. Rounded down, it is the quotient or 1 less.
+        let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
+        let rest = number - quotient * ticks;
+        if rest < ticks { (quotient, rest) } else { (quotient + 1, rest - ticks) }
     }
 
     /// Returns the duration of `ticks` in nanoseconds, rounded up; `u64::MAX` if it exceeds 584
@@ -327,6 +343,12 @@ impl Clock {
             return self.piecewise(ticks);
         }
         self.rate.map(|rate| rate.nanoseconds(ticks))
+    }
+
+    /// Returns true if the rate is known, so that [`Clock::nanoseconds`] returns a time.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.rate.is_some() || !self.changes.is_empty()
     }
 
     fn piecewise(&self, ticks: u64) -> Option<u64> {

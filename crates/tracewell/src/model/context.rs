@@ -101,8 +101,7 @@ pub struct Contexts {
     renamed: Vec<ContextId>,
     /// Number of changes of `by_key`.
     bindings: u64,
-    /// The keys of the latest changes of `by_key`; their number exceeds that of the contexts by at
-    /// most one.
+    /// The keys of the latest changes of `by_key`: at most one more than there are contexts.
     rebound: Vec<u64>,
 }
 
@@ -125,8 +124,8 @@ impl Contexts {
         self.bindings
     }
 
-    /// Adds a context and returns its number. If the key is known, returns the number of the
-    /// existing context, which does not change.
+    /// Adds a context and returns its id. If the key is known, returns the id of the existing
+    /// context and does not change the context.
     pub fn add(&mut self, context: Context) -> ContextId {
         // Even with a different context in each event, a trace with 2^32 contexts would occupy at
         // least 128 GiB.

@@ -1,7 +1,7 @@
 //! Delivers events and losses from a decoder to a sink, and keeps the trace's counts.
 //!
 //! A decoder creates an [`Emitter`] in each call of `decode` and adds single events with one of
-//! three functions. The functions differ in where the bytes of the record and of the payload are:
+//! three functions. They expect the bytes of the record and of the payload in different places:
 //!
 //! | function | record | payload |
 //! |---|---|---|
@@ -203,7 +203,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Makes room for events like those of [`Emitter::decoded`]. Their records are within
+    /// Reserves room for events in the form of [`Emitter::decoded`]. Their records are within
     /// `records`. Returns the number of events for which there is room, at least 1;
     /// [`Emitter::add`] adds them. The limit for the bytes of payloads is checked only here, so
     /// these payloads must be small.
@@ -229,8 +229,8 @@ impl<'a> Emitter<'a> {
     pub fn copied(&mut self, event: NewEvent, offset: u64) -> Flow {
         self.make_room(Shape::Copied)?;
         let (payload, start) = self.buffer.claimed;
-        // `make_room` keeps copies and payloads far below 4 GiB, because a record is at most 64
-        // MiB.
+        // Copies and payloads are far smaller than 4 GiB: `make_room` limits them, and a record has
+        // at most 64 MiB.
         let [start, payload, end] =
             [start, payload, self.buffer.copies.len()].map(|position| position as u32);
         self.push(event, Span { start, payload, end }, offset);

@@ -267,7 +267,7 @@ pub enum ArgumentValue<'a> {
     /// Bits or an address, shown in hexadecimal.
     Hex(u64),
     /// The key of an object, and the label of the object that had this key at the time of the
-    /// event. If no object had the key, the label is that of a symbol that begins at this address.
+    /// event. If no object had the key, this is the label of a symbol that begins at this address.
     Object(u64, Option<&'a str>),
     /// A number and its name in the schema.
     Enum(u64, Option<&'a str>),

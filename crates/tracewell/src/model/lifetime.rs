@@ -4,7 +4,7 @@
 //! not get the name of the later object. Each creation begins a life. The lives of a key and kind
 //! are assigned to the objects in the source. The last life of a key is assigned first, because a
 //! source keeps the latest names. A life is never assigned to an object whose parameters contradict
-//! those of the creation. A life without an object has no name.
+//! the parameters of the creation. A life without an object has no name.
 
 use std::collections::HashMap;
 
@@ -191,8 +191,8 @@ struct Given<'a> {
 impl Given<'_> {
     /// Returns the lives in time order, each with its object. Initially, the source filled the
     /// slots of a key in order. If there are at least as many slots as lives, the last slots belong
-    /// to these lives. If there are fewer slots than lives, some lives shared a slot, and the first
-    /// slots are assigned first.
+    /// to these lives. If there are fewer slots than lives, some lives shared a slot. In this case,
+    /// the search for slots begins with the first life, otherwise with the last.
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();

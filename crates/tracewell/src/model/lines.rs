@@ -58,7 +58,7 @@ impl Lines {
         }
     }
 
-    /// Sorts what was added. Call this once before [`find`](Self::find).
+    /// Sorts the added rows. Call this once before [`find`](Self::find).
     pub fn finish(&mut self) {
         // The end of one function can be the start of the next, and then the start has priority.
         self.rows.sort_by_key(|row| (row.from, row.line != 0));

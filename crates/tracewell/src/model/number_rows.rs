@@ -94,7 +94,7 @@ impl<'a> NumberRows<'a> {
         self.batch.event(row)
     }
 
-    /// Returns the number of a row's event in the trace.
+    /// Returns the sequence number of a row's event.
     #[inline(always)]
     pub(crate) fn seq(&self, row: &NumberRow<'_>) -> u64 {
         self.batch.first + row.row as u64

@@ -1,4 +1,4 @@
-//! Iterates over a list from a given element on; the number of an element is its index.
+//! Iterates over a list from a given element on, and numbers each element by its index.
 
 /// Returns the elements of a list from index `first` on, each with its number. Skipping the first
 /// ones takes no time.

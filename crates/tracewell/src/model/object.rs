@@ -374,11 +374,13 @@ impl Objects {
     /// Returns the number of times that a key was renamed up to a time. If the key refers to
     /// objects of the given kind, counts only the names of these objects. Two events refer to the
     /// same object only if this number is the same for both.
+    #[inline]
     pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
         // In most traces, no key is ever renamed.
-        if !self.has_renamed {
-            return 0;
-        }
+        if self.has_renamed { self.count_renamed(key, ticks, kind) } else { 0 }
+    }
+
+    fn count_renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
         let of_kind = kind.and_then(|kind| self.by_kind.get(&(key, kind)));
         let bindings = of_kind.or_else(|| Some(&self.by_key.get(&key)?.bindings));
         bindings.and_then(|bindings| bindings.at(ticks)).map_or(0, |binding| binding.renamed)

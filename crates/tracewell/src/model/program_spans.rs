@@ -18,7 +18,7 @@ use super::ContextId;
 use super::schema::SpanRole;
 
 /// Maximum number of open spans. If there are more, the oldest one is removed. The limit exceeds
-/// that of `analysis::spans`, so spans with a duration keep their numbers.
+/// the limit of `analysis::spans`, so spans with a duration keep their numbers.
 const MAX_OPEN: usize = 1 << 17;
 
 /// Maximum number of ended spans. A batch has fewer events, so a span that ends within a batch is
@@ -72,7 +72,7 @@ pub struct ProgramSpans {
     begun: VecDeque<u64>,
     /// Numbers of ended spans, in order of their ends.
     ended: VecDeque<u64>,
-    /// The largest number of a span so far.
+    /// The largest span number used so far.
     last: u64,
     open: usize,
     /// Number of open spans that were removed.

@@ -95,8 +95,8 @@ impl SymbolTable {
     /// gives a name to its address only if no other symbol contains this address.
     pub fn new(program: Program, mut symbols: Vec<Symbol>) -> Self {
         // Of the symbols at the same address, the smallest one comes last, because the last one has
-        // priority. Because the list was reversed and the sort is stable, the first of equal
-        // symbols comes last.
+        // priority. If several symbols have the same address and size, the first one in `symbols`
+        // comes last, because the list was reversed and the sort is stable.
         symbols.reverse();
         symbols.sort_by_key(|symbol| (symbol.address, std::cmp::Reverse(symbol.size)));
         let mut ranges = sized_ranges(&symbols);
@@ -143,14 +143,14 @@ impl SymbolTable {
         self.symbols.is_empty()
     }
 
-    /// Returns the symbol that contains an address. Returns `None` if the addresses of the program
-    /// are wider than those of the trace, which have `digits` hexadecimal digits.
+    /// Returns the symbol that contains an address. Returns `None` if the program's addresses are
+    /// wider than the trace's addresses, which have `digits` hexadecimal digits.
     pub fn find_in(&self, address: u64, digits: usize) -> Option<SymbolAt<'_>> {
         (self.program.bits <= 4 * digits).then(|| self.find(address))?
     }
 
     /// Returns the symbol that contains an address. Address 0 belongs to no symbol, because traces
-    /// contain 0 where there is no address.
+    /// contain 0 if there is no address.
     ///
     /// Takes logarithmic time in the number of symbols.
     pub fn find(&self, address: u64) -> Option<SymbolAt<'_>> {

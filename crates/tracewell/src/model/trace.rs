@@ -329,8 +329,8 @@ impl Trace {
         text.map_or("", |(_, text)| text)
     }
 
-    /// Returns the number of a context's process, if the trace contains it. The number is a
-    /// parameter of the object that describes the context.
+    /// Returns the process id of a context, if the trace contains it. The number is a parameter of
+    /// the object that describes the context.
     pub fn process_of(&self, context: &Context) -> Option<u64> {
         let object = self.objects.get(context.object?)?;
         let process = self.schema.object_kind(object.kind)?.process?;
@@ -338,7 +338,7 @@ impl Trace {
     }
 
     /// Returns the symbol that contains an address. Returns `None` if there are no symbols, or if
-    /// their addresses are wider than those of the trace.
+    /// their addresses are wider than the trace's addresses.
     pub fn symbol(&self, address: u64) -> Option<SymbolAt<'_>> {
         self.symbols.as_deref()?.find_in(address, self.payload.digits())
     }

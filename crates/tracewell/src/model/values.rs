@@ -25,8 +25,8 @@ pub const fn head(present: u32, slots: u32) -> u64 {
     present as u64 | (slots as u64) << 32
 }
 
-/// Returns the slot of a string, of bytes or of a list. The slot contains the start in the row, and
-/// the length.
+/// Returns the slot for a string, for bytes or for a list. The slot contains the start in the row,
+/// and the length.
 #[inline]
 pub const fn place(start: u32, length: u32) -> u64 {
     start as u64 | (length as u64) << 32
@@ -175,9 +175,9 @@ const fn nesting(detail: u8) -> Nesting {
     if detail == Nesting::Structure as u8 { Nesting::Structure } else { Nesting::Array }
 }
 
-/// Returns the value at a path of names in a nested value, such as `["a", "b"]`. The name of an
-/// element of an array, or of a member of a structure, can also be its index, from 0. Returns
-/// `None` if there is no such value.
+/// Returns the value at a path of names in a nested value, such as `["a", "b"]`. An element of an
+/// array, or a member of a structure, can also be named by its index, from 0. Returns `None` if
+/// there is no such value.
 ///
 /// ```
 /// use tracewell::model::values::{ListItem, Nesting, value_at};

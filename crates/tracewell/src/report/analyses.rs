@@ -172,8 +172,8 @@ impl Analyses {
         self.why.as_ref().map_or(Ok(()), |(question, _)| question.check(trace))
     }
 
-    /// Writes the figures of `sections`, or all figures, as the next trace of a document. `file` is
-    /// the path of the trace.
+    /// Adds a trace to a document: writes the figures of `sections`, or all figures. `file` is the
+    /// path of the trace.
     ///
     /// # Errors
     /// Returns an error if writing fails.

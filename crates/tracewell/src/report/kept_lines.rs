@@ -12,7 +12,7 @@ use crate::text::{
     IncrementalRight, LineDescriber, MAX_LINE, PerEvent, Reservation, TextBuffer, WideText,
 };
 
-/// The cached parts of lines, except those of contexts.
+/// The cached parts of lines, except the parts for contexts.
 #[derive(Debug)]
 pub(super) struct KeptLines {
     seq: IncrementalRight<2>,

@@ -428,8 +428,8 @@ impl Shown {
     }
 }
 
-/// Returns the key of an object as it is written in events and reports: in hexadecimal, with the
-/// digits of an address of the target.
+/// Returns the key of an object as it is written in events and reports: in hexadecimal, with as
+/// many digits as the target's addresses.
 pub(super) fn key_text(trace: &Trace, key: u64) -> String {
     format!("0x{key:0digits$X}", digits = trace.payload.digits())
 }

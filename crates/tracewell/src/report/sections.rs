@@ -86,7 +86,8 @@ impl Section {
         Self::ALL.into_iter().find(|section| section.name() == name)
     }
 
-    /// Returns, in words, what a trace must contain for figures of the section.
+    /// Returns a noun phrase for the events that a trace must contain so that the section has
+    /// figures.
     pub(super) const fn needs(self) -> &'static str {
         match self {
             Self::Tasks => "events of tasks",

@@ -349,7 +349,8 @@ fn limit_long(columns: &mut [Column<'_>], layout: Layout) {
     last.width = last.width.min(room.max(1));
 }
 
-/// Returns the columns of each part of a table: the first column, and those that fit beside it.
+/// Returns the columns of each part of a table: the first column, and the columns that fit beside
+/// it.
 fn parts(columns: &[Column<'_>], layout: Layout) -> Vec<Vec<usize>> {
     let width = |index: usize| columns[index].width + GAP;
     let mut parts = vec![vec![0]];

@@ -78,7 +78,7 @@ fn listed(known: &[&str]) -> String {
     }
 }
 
-/// Returns a message for each name without a number, if the field is the number of a span. Such a
+/// If the field identifies a span, returns a message for each name without a span number. Such a
 /// field is shown as name and number, so that the name alone never equals it. Returns `None` if the
 /// field is another one.
 fn span_names<'a>(

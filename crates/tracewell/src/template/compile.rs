@@ -77,7 +77,8 @@ struct Compiler {
 pub(super) const OBJECT: &str = "OBJECT";
 
 impl Compiler {
-    /// Returns the number of a function. The function may be defined later or not at all.
+    /// Returns the number that calls of a function use. The function may be defined later or not at
+    /// all.
     fn function(&mut self, name: &str) -> u32 {
         if let Some(number) = self.functions.get(name) {
             return *number;
@@ -114,7 +115,7 @@ impl Compiler {
         let body = self.here();
         self.items(&stanza.body);
         self.emit(Operation::Return);
-        // The code of functions follows that of the template that defines them.
+        // The code of functions follows the code of the template that defines them.
         each_definition(&stanza.body, &mut |function| self.define(function));
         match &stanza.key {
             Key::Id(hook) => self.program.by_id.insert(*hook, id),
@@ -143,7 +144,7 @@ impl Compiler {
     }
 
     /// Adds a number, with the text before it, as a field. Returns false if the code does not print
-    /// a number of a common kind.
+    /// a number in a common form.
     fn field(&mut self, source: NumberSource, code: Code) -> bool {
         let Some(number) = Number::of(source, code) else { return false };
         let text = self.short_pending().unwrap_or_else(|| {
@@ -372,7 +373,7 @@ impl Compiler {
         let start = self.program.flags.len() as u32;
         for flag in &flags.flags {
             let (mask, field) = match &flag.test {
-                // A flag with bits 0 is true only if the whole value is 0, so all bits are
+                // A flag whose bits are all 0 is true only if the whole value is 0, so all bits are
                 // compared.
                 FlagTest::Bits(bits) if bits.value == 0 => (u64::MAX, 0),
                 FlagTest::Bits(bits) => (bits.value, bits.value),

@@ -65,7 +65,7 @@ pub struct Entry<'a> {
     pub(super) generic: bool,
     pub(super) hook_type: u16,
     pub(super) hook_data: u16,
-    /// `$HL`: number of bytes of variable data, or of the data words.
+    /// `$HL`: number of bytes in the variable data, or in the data words.
     pub(super) data_length: u32,
     /// Initial byte offset of the data pointer.
     pub(super) start: u8,
@@ -210,7 +210,8 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// Returns the same entry, treated as generic (trcgen) or not, regardless of its hook word.
+    /// Returns the same entry, but treated as generic (trcgen) if `generic` is true, regardless of
+    /// its hook word.
     #[must_use]
     pub fn taken_as_generic(mut self, generic: bool) -> Self {
         self.generic = generic;

@@ -208,12 +208,12 @@ pub(super) struct FieldRow {
 /// A text followed by a number. Reports consist mostly of such fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Field {
-    /// The space after the number of the previous field, followed by the text.
+    /// The space after the previous field's number, followed by the text.
     pub(super) text: ShortText,
     pub(super) number: Number,
 }
 
-/// A number of a common kind. It is read by a faster function.
+/// A number in a common form. It is read by a faster function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     pub(super) source: Source,

@@ -37,7 +37,7 @@ pub(super) trait Blocks {
     /// Appends a number in decimal.
     #[inline(always)]
     fn put_decimal(&mut self, value: u64) {
-        // Most numbers of a report are small: cores, enumerations, counts.
+        // Most numbers in a report are small: cores, enumerations, counts.
         if value < 10 {
             self.put([b'0' + value as u8], 1);
         } else if value < NINE_DIGITS {

@@ -58,7 +58,7 @@ struct Value {
     index: usize,
     kind: ArgumentKind,
     form: Form,
-    /// Number of bytes of the argument's encoding; `None` for a word of the trace.
+    /// Number of bytes that the argument occupies in its encoding; `None` for a word of the trace.
     bytes: Option<usize>,
     /// True if the value 0 has a special meaning; see [`Argument::zero`].
     has_zero: bool,
@@ -93,7 +93,8 @@ impl Value {
         Self { index, kind, form, bytes: None, has_zero: false }
     }
 
-    /// Returns the number of the argument, or `None` if it is absent or an empty list.
+    /// Returns the argument's value as a number, or `None` if the argument is absent or an empty
+    /// list.
     #[inline(always)]
     fn number(&self, event: Event<'_>) -> Option<u64> {
         let number = event.argument(self.index)?;
@@ -101,8 +102,8 @@ impl Value {
         if self.kind == ArgumentKind::List && is_empty() { None } else { Some(number) }
     }
 
-    /// Returns true if the text of a number is the same at all times. Call this after the number
-    /// was appended.
+    /// Returns true if a number has the same text at every tick. Call this after the number was
+    /// appended.
     fn is_constant(&self, names: &Names, ticks: u64, number: u64) -> bool {
         use ArgumentKind::{Bool, Float, Ipv4, Signed};
         match self.form {
@@ -128,7 +129,7 @@ impl Value {
             out.literal(before);
             return put_zero(out, names, event, self.index);
         }
-        // One reservation covers the name, `0x` and the number of the common forms.
+        // In the common forms, one reservation covers the name, `0x` and the number.
         let room = || before.len() + HEXADECIMAL.len() + Reservation::NUMBER;
         match self.form {
             Form::Decimal => out.room(room()).literal(before).decimal(value).done(),
@@ -193,7 +194,7 @@ impl Describer {
 
     /// Appends an argument with its name. `place` is an index in the list that
     /// [`Describer::numbers`] returns. The events have all arguments of the list. Returns true if
-    /// the text of this number is the same at all times.
+    /// this number has the same text at every tick.
     pub(super) fn put_number(
         &mut self,
         out: &mut TextBuffer,

@@ -10,7 +10,7 @@ use super::{Reservation, ShortText};
 use crate::model::Trace;
 use crate::model::schema::{ArgumentKind, Schema, TableId};
 
-/// The kind of a number's name: the type of an object, or a table of the schema.
+/// The kind of name that a number has: the type of an object, or a table of the schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NameKey(u32);
 
@@ -162,8 +162,8 @@ impl Names {
         Some(Name { start: &slot.text, rest })
     }
 
-    /// Returns true if the cache contains the string of a number and the string is valid at all
-    /// times.
+    /// Returns true if the cache contains the string for a number, and the string is valid at every
+    /// tick.
     pub(super) fn is_constant(&self, what: NameKey, key: u64, ticks: u64) -> bool {
         let (first, epoch) = (self.slot(what, key), self.epoch_of(what));
         let mut group = (0..GROUP).map(|other| &self.slots[first ^ other]);
@@ -233,8 +233,8 @@ impl NameCache for Names {
         self.find_in_group(first, what, key, ticks)
     }
 
-    /// Stores the string in a slot that is empty or contains an invalid string. If there is none,
-    /// replaces the strings of the group in turn.
+    /// Stores the string in a slot that is empty or contains an invalid string. If there is no such
+    /// slot, replaces a string in the group; the next time, another one.
     fn remember(&mut self, what: NameKey, key: u64, ticks: (u64, u64), text: &[u8]) {
         let first = self.slot(what, key);
         let epoch = self.epoch_of(what);

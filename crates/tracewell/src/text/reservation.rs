@@ -8,8 +8,8 @@ use super::literal::{BLOCK, Literal, ShortText};
 ///
 /// The position of the next string remains in a register while strings are appended. Without a
 /// reservation, each append would load and store the position in the buffer, which takes longer
-/// than the copy. Appending more than the reserved number of bytes panics. [`Reservation::done`]
-/// makes the strings part of the text.
+/// than the copy. Appending more than the reserved number of bytes panics. The strings become part
+/// of the text when [`Reservation::done`] is called.
 ///
 /// ```
 /// use tracewell::text::{Reservation, TextBuffer};
@@ -40,7 +40,7 @@ impl Reservation<'_> {
     /// Number of bytes to reserve for a number, in whole blocks.
     pub const NUMBER: usize = BLOCK;
 
-    /// Makes the appended strings part of the text.
+    /// Ends the reservation. The appended strings are then part of the text.
     #[inline(always)]
     pub fn done(self) {
         *self.end = self.length - self.rest.len();

@@ -13,8 +13,7 @@ pub const SUCCESS: Style = AnsiColor::Green.on_default();
 /// The style of headings of tables.
 pub const HEADING: Style = Style::new().bold();
 
-/// The colours of contexts: those that are readable on black and on white, without the red of
-/// losses.
+/// The colours of contexts: all are readable on black and on white, and none is the red of losses.
 const OF_CONTEXTS: [AnsiColor; 8] = [
     AnsiColor::Green,
     AnsiColor::Yellow,

@@ -41,7 +41,7 @@ impl<'a> LineWindow<'a> {
         Self { bytes, position: 0, end }
     }
 
-    /// Makes the line part of the text.
+    /// Ends the line, which is then part of the text.
     #[inline(always)]
     pub(crate) fn done(self) {
         debug_assert!(self.position <= MAX_LINE, "the line is longer than its window");

@@ -1,5 +1,5 @@
-//! Native streams in memory of the test, with times that the test chooses, so that the bytes of
-//! their logs are the same each time.
+//! Native streams that a test keeps in its own memory. The test also chooses the times of the
+//! events, so each run produces the same bytes.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -117,7 +117,7 @@ impl Stream {
         self
     }
 
-    /// Sets the number of the next record.
+    /// Sets the sequence number of the next record.
     pub fn number(&mut self, number: u8) -> &mut Self {
         self.number = number;
         self

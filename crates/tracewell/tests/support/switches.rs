@@ -11,7 +11,8 @@ fn without_repetitions(tasks: impl Iterator<Item = u64>) -> Vec<u64> {
     list
 }
 
-/// Checks that a trace in `folder` is complete, and that its switches are those in `switches.bin`.
+/// Checks that a trace in `folder` is complete, and that it contains the same switches as
+/// `switches.bin`.
 pub fn agree(folder: &Path, file: &str) {
     let log = std::fs::read(folder.join("switches.bin")).unwrap();
     let own = log.as_chunks::<2>().0.iter().map(|two| u64::from(u16::from_le_bytes(*two)));

@@ -64,7 +64,7 @@ pub fn name(trace: &Trace, id: u32) -> String {
     }
 }
 
-/// Returns the decoded arguments of a standard event in the form of the expected lists. If `init`
+/// Returns the decoded arguments of a standard event, written as in the expected lists. If `init`
 /// contains the address base and the shift, shrinks the addresses of tasks and resources. Returns
 /// `None` for events of operating systems and modules.
 pub fn args(trace: &Trace, row: &Row, init: Option<(u64, u64)>) -> Option<Value> {

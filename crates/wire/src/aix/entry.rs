@@ -80,7 +80,7 @@ impl core::error::Error for EntryError {}
 /// The layout of an entry, as its hook word defines it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shape {
-    /// Number of data words, including that of a generic entry.
+    /// Number of data words, including the data word of a generic entry.
     words: usize,
     /// Length of the variable data in bytes; `None` in plain entries.
     data: Option<usize>,
@@ -211,7 +211,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns the number of data words, including that of a generic entry: 0 to 5.
+    /// Returns the number of data words, including the data word of a generic entry: 0 to 5.
     pub const fn word_count(&self) -> usize {
         self.shape.words
     }

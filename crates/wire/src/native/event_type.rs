@@ -59,7 +59,7 @@ pub enum FieldKind {
     Text,
     /// A length in bytes, followed by the bytes.
     Bytes,
-    /// A length in bytes. The text of the field is a part of the bytes of the last field.
+    /// A length in bytes. The field's text is a part of the last field's bytes.
     Part,
 }
 

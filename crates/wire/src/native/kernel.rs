@@ -14,7 +14,7 @@
 //!
 //! Names of tasks and objects are event types of the family `kernel.definition` without fields. A
 //! stream never overwrites its event types, so names survive. The name of the event type consists
-//! of numbers and the name:
+//! of numbers and the name of the task or object:
 //!
 //! ```text
 //! kernel.definition/KIND NUMBER VALUE PRIORITY FLAGS NAME()
@@ -22,7 +22,7 @@
 //!
 //! [`crate::target::definition`] describes the numbers. In the name, `%XX` is a byte in
 //! hexadecimal. The first definition of a task or object applies from the beginning of the stream.
-//! A later definition applies from the first record of its event type on.
+//! A later definition applies from the time of the first record of its event type.
 
 use core::fmt::{self, Write};
 
@@ -42,14 +42,14 @@ pub const CORE_FIELD: &str = "core";
 /// The core number of events from a thread that does not act as a core of the kernel.
 pub const OUTSIDE: u8 = 255;
 
-/// Number of the family of the first group ([`group`]). The numbers of the other groups follow. The
+/// Number of the family of the first group ([`group`]). The other groups have the next numbers. The
 /// last number is the family of names, and of events that belong to no group.
 pub const FIRST_FAMILY: u16 = 48;
 
 /// Maximum number of bytes of a name. Longer names are cut.
 pub const MAX_NAME: usize = 140;
 
-/// Returns the number of the family of an event, which is its bit in a stream's family filter.
+/// Returns the number of an event's family. This is the family's bit in a stream's family filter.
 pub const fn family_of(id: u8) -> u16 {
     match group_of(id) {
         Some(group) => FIRST_FAMILY + group as u16,
@@ -86,7 +86,7 @@ pub fn write_event_type(event: &Described, out: &mut impl Write) -> fmt::Result 
 }
 
 /// Returns the event of an event type, or `None` if this is not an event of a kernel. The fields
-/// must be those that [`write_event_type`] writes.
+/// must be the same as [`write_event_type`] writes.
 pub fn event_of(text: &EventTypeText<'_>) -> Option<&'static Described> {
     let event = Described::named(text.name).filter(|_| text.family == FAMILY)?;
     let mut fields = text.fields();

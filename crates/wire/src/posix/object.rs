@@ -261,7 +261,7 @@ impl Geometry {
 /// The properties of a stream that are fixed when it is created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ObjectHeader {
-    /// Number that differs from that of every other stream.
+    /// A number that no other stream has.
     pub nonce: u64,
     /// Sizes of its parts.
     pub geometry: Geometry,

@@ -38,7 +38,7 @@ pub const USER: u8 = USR_GROUP << NUMBER_BITS;
 /// The configuration record's code in dialect 3.x.
 pub const TCFG: u8 = 0xAC;
 
-/// Returns the number of a code in its group.
+/// Returns the number that a code has within its group.
 #[inline]
 pub const fn number(code: u8) -> u8 {
     code & ((1 << NUMBER_BITS) - 1)

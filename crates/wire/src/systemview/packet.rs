@@ -9,8 +9,7 @@ pub struct Form {
     /// The byte order of the lengths of long strings.
     pub texts: TextOrder,
     /// True if the ids contain the number of the core, as Espressif's tools wrote them from 2020 to
-    /// 2024. The number is bit 6 of an id of one byte, or bit 6 of the second byte of an id of two
-    /// bytes.
+    /// 2024. The number is bit 6 of a one-byte id, or bit 6 of the second byte of a two-byte id.
     pub core_in_id: bool,
 }
 

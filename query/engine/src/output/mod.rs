@@ -1,5 +1,5 @@
 //! Writes the rows of a query: as an aligned table, as text for programs, or as Arrow and Parquet.
-//! `file` writes files that appear when they are complete, `table` aligns columns.
+//! `file` gives a file its final name only when the file is complete. `table` aligns columns.
 
 mod file;
 mod table;

@@ -162,8 +162,8 @@ fn is_of(failure: &RuleFailure, result: &RuleResult) -> bool {
     match result.kind {
         // A name in the rules that belongs to no event gets its own case.
         _ if failure.kind == FailureKind::Unknown => false,
-        // The span of a failure is that of one step. The steps of a rule need not be consecutive
-        // lines: other statements may stand between them.
+        // The span of a failure is the span of one step. The steps of a rule need not be
+        // consecutive lines: other statements may stand between them.
         RuleKind::Steps => {
             use FailureKind::{Early, Late, Missing, Unexpected};
             matches!(failure.kind, Early | Late | Missing | Unexpected)

@@ -36,8 +36,8 @@ use crate::{output, progress};
 /// sources, or on Ctrl-C; then reports the received and the missing data.
 ///
 /// If bytes arrive faster than they can be written, some are dropped and counted; memory does not
-/// grow. No data from files and standard input is lost, because collect then waits before it reads
-/// more.
+/// grow. Data from files and standard input is never dropped: the program reads more only when it
+/// has room for it.
 #[derive(Debug, Args)]
 #[command(override_usage = "tracewell collect [OPTIONS] SOURCE...\n       \
     SOURCE: --serial DEVICE, --tcp HOST:PORT, --tcp-listen ADDRESS:PORT, --udp ADDRESS:PORT, --file FILE, -")]
@@ -200,7 +200,8 @@ impl Collect {
             places.push(place.unwrap_or_default());
             gauges.push(reader.gauge());
             let view = self.follow.then(|| {
-                // A single source needs no tag: the output is then the same as that of `report`.
+                // A single source needs no tag: the output is then the same as the output of
+                // `report`.
                 let tag = (names.len() > 1).then(|| follow::tag(self.format, name, &names));
                 self.view(settings.clone(), selection.clone(), &shared, tag)
             });
@@ -368,8 +369,8 @@ impl Collect {
     }
 }
 
-/// Checks the options of the format before any source is opened: those of the format that the user
-/// names, otherwise whether any format has them.
+/// Checks the options of the format before any source is opened. If the user names a format, this
+/// format must have the options, otherwise at least one format must have them.
 fn check_options(settings: &Settings) -> Result<(), Failure> {
     if let Some(name) = &settings.format {
         let format = format::by_name(name)

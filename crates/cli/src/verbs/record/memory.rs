@@ -93,8 +93,8 @@ fn without_path(error: io::Error) -> io::Error {
 /// Returns a name that no other stream of this process has had.
 ///
 /// The time makes the name different from the names that a killed process with the same id used.
-/// The number distinguishes the name from those of this process's other streams, because two
-/// readings of the clock can be equal.
+/// The number makes the name different from the names of this process's other streams. The time
+/// alone does not, because two readings of the clock can be equal.
 fn unused_name() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();

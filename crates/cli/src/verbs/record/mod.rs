@@ -61,9 +61,9 @@ use crate::progress;
 /// With --pid, it controls the trace of a running process that calls posix_trace_event, until that
 /// process ends, or a signal or --seconds ends the recording.
 ///
-/// The exit status is that of the program, or 128 plus the signal number if a signal ended it.
-/// SIGINT, SIGQUIT, SIGTERM and SIGHUP are forwarded to the program; its events are saved in any
-/// case. With --pid the status is 0 unless recording fails.
+/// The exit status is the program's exit status, or 128 plus the signal number if a signal ended
+/// the program. SIGINT, SIGQUIT, SIGTERM and SIGHUP are forwarded to the program; its events are
+/// saved in any case. With --pid the status is 0 unless recording fails.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell record ./program --its arguments

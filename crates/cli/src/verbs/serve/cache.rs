@@ -208,7 +208,7 @@ impl Drop for Draft {
     }
 }
 
-/// Makes a folder that only the user can read. An existing folder stays as it is.
+/// Creates a folder that only the user can read. An existing folder stays as it is.
 fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

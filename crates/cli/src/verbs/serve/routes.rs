@@ -276,8 +276,8 @@ fn with_marks(marks: Result<Marks, MarkError>) -> Result<Response, Response> {
     }
 }
 
-/// Passes on only the events after a given event. The parameter `after` of a request contains the
-/// number of this event.
+/// A sink that passes on only the events after a given event. The parameter `after` of a request
+/// contains the number of this event.
 struct After<S> {
     sink: S,
     /// Number of the first event to pass on.

@@ -53,7 +53,7 @@ pub(in crate::verbs) enum Form {
     Trcrpt,
 }
 
-/// Lists the templates of files, or, if no file is named, those shipped for AIX.
+/// Lists the templates in files or, if no file is named, the templates shipped for AIX.
 pub(in crate::verbs) fn files(paths: &[PathBuf], form: Form) -> Result<Outcome, Failure> {
     let mut sources = sources::read_all(paths)?;
     if sources.is_empty() {

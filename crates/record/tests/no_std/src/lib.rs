@@ -15,7 +15,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// Uses each part of the ThreadX recorder once. Returns the number of the registry slot, or -1.
+/// Uses each part of the ThreadX recorder once. Returns the index of the registry slot, or -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn record(memory: &mut [u8; 512]) -> i32 {
     let mut trace = Trace::new(EventCounter::default());

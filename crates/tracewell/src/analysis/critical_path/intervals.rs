@@ -33,8 +33,9 @@ impl Interval {
     }
 }
 
-/// Returns the response or wait that a question asks for. If the question asks for the longest one
-/// of a task, only those that end within `range` (in ticks) are candidates.
+/// Returns the response or wait that a question asks for. If the question asks for the longest
+/// response or wait of a task, only responses and waits that end within `range` (in ticks) are
+/// candidates.
 pub(super) fn find(
     trace: &Trace,
     tracks: &Tracks,

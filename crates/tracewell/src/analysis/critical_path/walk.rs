@@ -202,7 +202,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the number of the interrupt that recorded an event.
+    /// Returns the interrupt number of the interrupt that recorded an event.
     fn interrupt_at(&self, at: Position) -> Option<u32> {
         self.tracks.cores.iter().find_map(|row| match at_position(row, at)? {
             Occupant::Interrupt { number, .. } => number,

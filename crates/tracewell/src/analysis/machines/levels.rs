@@ -100,8 +100,8 @@ enum Change {
 }
 
 impl Effect {
-    /// Returns the effect of an event type, or `None` if its events neither add nor remove items of
-    /// an object, nor contain its level.
+    /// Returns the effect of an event type, or `None` if such events do not affect any object's
+    /// [`Level`].
     pub(super) fn of(schema: &Schema, event: &EventType, means: &Means) -> Option<Self> {
         let object = means.object.and_then(|role| event.args.get(role))?;
         let acts_on_object = matches!(object.kind, ArgumentKind::Object(_));
@@ -157,19 +157,39 @@ impl Levels {
         effect: &Effect,
         moments: &mut impl MachineMoments,
     ) {
-        let Some(key) = arguments.get(row, effect.object.argument) else { return };
-        let object = effect.object.named(trace, key, at.ticks);
+        let Some(argument) = arguments.get(row, effect.object.argument) else { return };
         let numbers = Numbers {
             used: effect.used.and_then(|role| arguments.get(row, role)),
             free: effect.free.and_then(|role| arguments.get(row, role)),
             least_free: effect.least_free.and_then(|role| arguments.get(row, role)),
         };
         let samples = self.share_samples();
-        if let Some(level) = self.row(trace, object)
-            && let Some(now) = level.take(at.ticks, effect, &numbers, samples)
-        {
-            moments.level(object, now, at);
+        let (key, kind, objects) =
+            (effect.object.key(argument), effect.object.kind, &trace.objects);
+        let known = self.rows.known(key, kind, at.ticks, objects, |level| &mut level.object);
+        let level = match known {
+            Some(level) => level,
+            None => match self.new_row(trace, effect, argument, at.ticks) {
+                Some(level) => level,
+                None => return,
+            },
+        };
+        if let Some(now) = level.take(at.ticks, effect, &numbers, samples) {
+            moments.level(effect.object.named(trace, argument, at.ticks), now, at);
         }
+    }
+
+    /// Returns the row of the object of an event if the row is new or the object's name has to be
+    /// looked up.
+    #[inline(never)]
+    fn new_row(
+        &mut self,
+        trace: &Trace,
+        effect: &Effect,
+        argument: u64,
+        ticks: u64,
+    ) -> Option<&mut Level> {
+        self.row(trace, effect.object.named(trace, argument, ticks))
     }
 
     /// Handles an event that can create an object, or whose object can be an owner of queues.
@@ -210,7 +230,6 @@ impl Levels {
         self.samples
     }
 
-    #[inline(always)]
     fn row(&mut self, trace: &Trace, object: Named) -> Option<&mut Level> {
         let new = || Level { capacity: registered(trace, object), ..Level::new(object) };
         self.rows.get(object, &trace.objects, new, |level| &mut level.object)

@@ -89,7 +89,8 @@ pub(super) struct Messages {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     message: Message,
-    /// The number of its row; messages that were listed before the range count too.
+    /// The index of the message's row. This index also counts the messages that were listed before
+    /// the range.
     kept: Option<usize>,
     /// The event that posted it.
     sent: Option<Passed>,

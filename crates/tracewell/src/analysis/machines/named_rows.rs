@@ -35,6 +35,13 @@ impl NameSpan {
     /// A span that contains no time.
     const NONE: Self = Self { is_named: false, from: u64::MAX, until: 0, kind: None, changes: 0 };
 
+    /// Returns true if the span contains a time and is still valid.
+    #[inline(always)]
+    fn contains(&self, kind: Option<u32>, ticks: u64, objects: &Objects) -> bool {
+        let is_current = self.changes == objects.changes() && self.kind == kind;
+        is_current && self.from <= ticks && ticks <= self.until
+    }
+
     /// Returns the span that contains the latest mention of a thing.
     #[inline(never)]
     fn of(thing: Named, objects: &Objects) -> Self {
@@ -73,12 +80,32 @@ impl<T> NamedRows<T> {
             grow(spans, index);
         }
         let span = &mut spans[index];
-        let is_current = span.changes == objects.changes() && span.kind == thing.kind;
-        if !is_current || thing.ticks < span.from || thing.ticks > span.until {
+        if !span.contains(thing.kind, thing.ticks, objects) {
             *span = NameSpan::of(thing, objects);
         }
         if span.is_named {
             name(row).ticks = thing.ticks;
+        }
+        Some(row)
+    }
+
+    /// Like [`NamedRows::get`], but only for a thing that has a row and whose name, or the lack of a
+    /// name, is known for this time. Returns `None` for other things.
+    #[inline(always)]
+    pub(super) fn known(
+        &mut self,
+        key: u64,
+        kind: Option<u32>,
+        ticks: u64,
+        objects: &Objects,
+        name: impl FnOnce(&mut T) -> &mut Named,
+    ) -> Option<&mut T> {
+        let Self { rows, slots, spans } = self;
+        let index = slots.known(key, key)?.filter(|_| !objects.have_renamed())?;
+        let span = spans.get(index).filter(|span| span.contains(kind, ticks, objects))?;
+        let row = rows.list.get_mut(index)?;
+        if span.is_named {
+            name(row).ticks = ticks;
         }
         Some(row)
     }
@@ -158,6 +185,7 @@ mod tests {
                 let kind = (kind > 0).then_some(kind);
                 let renamed = objects.renamed(key, now, kind);
                 let thing = Named { argument: key, key, kind, ticks: now, renamed };
+                let known = rows.known(key, kind, now, &objects, |row| row).copied();
                 let row = rows.get(thing, &objects, || thing, |row| row).copied();
                 let expected = plain.get(thing, || thing).map(|row| {
                     if objects.at(key, now, kind).is_some() {
@@ -167,6 +195,9 @@ mod tests {
                 });
                 let shown = |row: Option<Named>| row.map(|row| (row.key, row.renamed, row.ticks));
                 prop_assert_eq!(shown(row), shown(expected));
+                if known.is_some() {
+                    prop_assert_eq!(shown(known), shown(expected));
+                }
                 prop_assert!(rows.has(&thing));
             }
             prop_assert_eq!(rows.len(), plain.list.len());

@@ -34,7 +34,8 @@ pub enum Happening {
         receiver: Named,
         /// The signal of the message, or the kernel object for an item that threads exchange.
         signal: Named,
-        /// Time of get or dispatch in ticks; `None` if the trace does not show it.
+        /// The tick at which the receiver took or dispatched the message; `None` if the trace does
+        /// not show it.
         taken: Option<u64>,
     },
     /// A timer of a machine or thread expired.

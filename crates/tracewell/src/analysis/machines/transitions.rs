@@ -95,7 +95,7 @@ impl Transitions {
         self.is_open = false;
     }
 
-    /// Forgets the transitions so far, and keeps the one in progress.
+    /// Forgets the completed transitions, but keeps the transition in progress.
     pub(super) fn restart(&mut self) {
         self.list.clear();
         self.by_hash.clear();

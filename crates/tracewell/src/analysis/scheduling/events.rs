@@ -12,7 +12,7 @@ use crate::model::{Batch, ContextId, ContextKind, Event, Meaning, OnBehalf, Runn
 
 impl<M: Moments> Scheduling<M> {
     /// Handles the event in a row of a batch. The function is not inlined, so that the loop over a
-    /// batch loads only the data that the short ways need.
+    /// batch loads only the data that the fast paths need.
     #[inline(never)]
     pub(super) fn take_row(&mut self, trace: &Trace, batch: &Batch<'_>, row: usize, kind: &Kind) {
         if let Some(row) = batch.event(row) {
@@ -97,13 +97,18 @@ impl<M: Moments> Scheduling<M> {
     }
 
     /// Stores the priority of a task, from an event of this task.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_priority(&mut self, trace: &Trace, task: ContextId, priority: u16) {
         if !self.requests.has_priority(task, priority) {
-            // The task had the earlier priority until this event.
-            self.settle(trace);
-            self.requests.note_priority(task, priority);
+            self.change_priority(trace, task, priority);
         }
+    }
+
+    #[inline(never)]
+    fn change_priority(&mut self, trace: &Trace, task: ContextId, priority: u16) {
+        // The task had the earlier priority until this event.
+        self.settle(trace);
+        self.requests.note_priority(task, priority);
     }
 
     /// Returns true if recording was off after this event. In this case, it is unknown which
@@ -124,7 +129,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, cpu, step.ticks);
     }
 
-    /// Charges the time that short ways have left uncharged, up to the previous event.
+    /// Charges the time up to the previous event that the fast paths have left uncharged.
     pub(super) fn settle(&mut self, trace: &Trace) {
         if self.cores.len() == 1 {
             self.charge_until(trace, 0, self.gaps.before.ticks);

@@ -98,6 +98,9 @@ impl Executions {
 /// beginning.
 #[inline]
 pub(super) fn nanoseconds(trace: &Trace, interval: Range<u64>) -> u64 {
+    if !trace.clock.is_known() {
+        return 0;
+    }
     let at = |ticks| trace.clock.nanoseconds(ticks).unwrap_or(0);
     at(interval.end).saturating_sub(at(interval.start))
 }

@@ -27,6 +27,7 @@ impl<M: Moments> Scheduling<M> {
                 self.budgets.pass();
             }
             Class::Choice => self.choice(trace, step, &before),
+            Class::Job => self.job(trace, step, &before),
             Class::Other => {
                 let served = self.budgets.task_of(step);
                 self.requests.take(step, &before, &self.accounts, &mut self.moments);
@@ -58,6 +59,16 @@ impl<M: Moments> Scheduling<M> {
             self.follow_jobs(trace, step);
         }
         self.budgets.pass();
+        self.follow_times(step);
+    }
+
+    /// Handles the release or the completion of a job.
+    #[inline(always)]
+    pub(super) fn job(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
+        self.requests.pass_step(step, &self.accounts, &mut self.moments);
+        self.switches.pass(step);
+        self.follow_jobs(trace, step);
+        self.budgets.take(trace, step, before, &self.accounts);
         self.follow_times(step);
     }
 
@@ -111,7 +122,7 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn follow_times(&mut self, step: &Step) {
         if self.times.are_wanted() {
             self.take_times(step);

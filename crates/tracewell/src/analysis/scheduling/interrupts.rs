@@ -5,12 +5,17 @@
 //! For windows of given lengths ([`WINDOWS`]), this module finds the maximum time in interrupts.
 //! This is the longest time for which interrupts can delay a task in such a window.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
 use super::moments::Position;
 use super::per::PerCore;
 use super::step::Step;
 use super::subject::Subject;
 use super::windows::{WINDOWS, Windows};
 use crate::analysis::Range;
+use crate::analysis::key_slots::KeySlots;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::{Total, total};
 use crate::model::{Meaning, OnBehalf, Running, Trace};
@@ -64,7 +69,8 @@ impl InterruptSource {
 /// A bracket that has not ended.
 #[derive(Clone, Debug)]
 struct Bracket {
-    number: Option<u64>,
+    /// Index of the source in `Brackets::sources`.
+    source: usize,
     start: u64,
     /// Ticks of nested brackets.
     nested: u64,
@@ -91,7 +97,10 @@ pub(super) struct Brackets {
     /// Open brackets per core, the outermost first.
     open: PerCore<Vec<Bracket>>,
     figures: Interrupts,
+    /// The sources, in the order of their first interrupts.
     sources: Vec<Source>,
+    slots: KeySlots<Option<u64>, usize>,
+    by_number: HashMap<Option<u64>, usize, RandomState>,
     windows: Windows,
     unmatched: u64,
     /// The first tick of the range of the figures.
@@ -133,12 +142,12 @@ impl Brackets {
                 let net = whole.saturating_sub(total([bracket.nested, nested, bracket.net_before]));
                 let busy = (depth + 1 == open.len()).then_some(bracket.since);
                 let outermost = (depth == 0).then_some((bracket.start, bracket.before));
-                parts.push((bracket.number, net, busy, outermost));
+                parts.push((bracket.source, net, busy, outermost));
                 nested = whole;
             }
         }
-        for (number, net, busy, outermost) in parts {
-            let source = self.source(number);
+        for (source, net, busy, outermost) in parts {
+            let source = &mut self.sources[source];
             source.figures.ticks.charge(net);
             let at = |ticks| Instant::of(trace, ticks);
             busy.into_iter().for_each(|since| add(&mut source.windows, at(since), at(end)));
@@ -176,18 +185,18 @@ impl Brackets {
         // The net time of the outer interrupt excludes the nested one.
         self.pause(trace, step);
         let source = self.source(step.value);
-        if let Some(last) = source.last_start.replace(step.ticks) {
+        let row = &mut self.sources[source];
+        if let Some(last) = row.last_start.replace(step.ticks) {
             let gap = step.ticks.saturating_sub(last);
-            source.figures.arrival_gap.add(gap);
+            row.figures.arrival_gap.add(gap);
             let (subject, at) = (Subject::Interrupt(step.value), Position::of(step));
             self.distributions.add(Measure::InterruptGap, subject, gap, at);
         }
         // A deeper bracket is not opened, so its exit ends an enclosing one.
         let open = self.open.at(step.cpu);
         if open.len() < MAX_DEPTH {
-            let (number, start) = (step.value, step.ticks);
-            let (before, net_before) = (0, 0);
-            open.push(Bracket { number, start, nested: 0, since: start, before, net_before });
+            let (start, before, net_before) = (step.ticks, 0, 0);
+            open.push(Bracket { source, start, nested: 0, since: start, before, net_before });
         }
     }
 
@@ -196,9 +205,9 @@ impl Brackets {
     #[inline]
     fn pause(&mut self, trace: &Trace, step: &Step) {
         let Some(bracket) = self.open.at(step.cpu).last_mut() else { return };
-        let (number, since) = (bracket.number, std::mem::replace(&mut bracket.since, step.ticks));
+        let since = std::mem::replace(&mut bracket.since, step.ticks);
         let at = |ticks| Instant::of(trace, ticks);
-        add(&mut self.source(number).windows, at(since), at(step.ticks));
+        add(&mut self.sources[bracket.source].windows, at(since), at(step.ticks));
     }
 
     /// Returns the beginning of an outermost bracket in nanoseconds, or the beginning of the range
@@ -217,11 +226,11 @@ impl Brackets {
         let ticks = step.ticks.saturating_sub(bracket.start);
         let net = ticks.saturating_sub(bracket.nested);
         let since = Instant::of(trace, bracket.since);
-        let source = self.source(bracket.number);
+        let source = &mut self.sources[bracket.source];
         add(&mut source.windows, since, end);
         source.figures.add(net);
         source.figures.ticks = source.figures.ticks.saturating_sub(bracket.net_before);
-        let (subject, at) = (Subject::Interrupt(bracket.number), Position::of(step));
+        let (subject, at) = (Subject::Interrupt(source.figures.number), Position::of(step));
         self.distributions.add(Measure::Interrupt, subject, net, at);
         match self.open.at(step.cpu).last_mut() {
             Some(outer) => {
@@ -242,14 +251,16 @@ impl Brackets {
         }
     }
 
+    /// Returns the index of the source with a number.
     #[inline]
-    fn source(&mut self, number: Option<u64>) -> &mut Source {
-        let at = self.sources.binary_search_by_key(&number, |source| source.figures.number);
-        let index = at.unwrap_or_else(|index| {
-            self.sources.insert(index, Source::new(number));
-            index
-        });
-        &mut self.sources[index]
+    fn source(&mut self, number: Option<u64>) -> usize {
+        let Self { sources, slots, by_number, .. } = self;
+        slots.get(number.unwrap_or(0), number, || {
+            *by_number.entry(number).or_insert_with(|| {
+                sources.push(Source::new(number));
+                sources.len() - 1
+            })
+        })
     }
 
     /// Handles missing events. After the gap, the ends of open brackets are unknown.
@@ -270,7 +281,9 @@ impl Brackets {
     /// interrupt are omitted.
     pub(super) fn finish(&mut self, span: u64) -> Interrupts {
         self.figures.most_within = self.windows.finish(span);
-        let sources = std::mem::take(&mut self.sources).into_iter();
+        let mut sources = std::mem::take(&mut self.sources);
+        sources.sort_unstable_by_key(|source| source.figures.number);
+        let sources = sources.into_iter();
         let finished =
             sources.filter(|source| source.figures.ticks > 0 || source.figures.count > 0);
         let finished = finished.map(|mut source| {

@@ -160,7 +160,7 @@ impl Task {
         self.waiting.push_back(Open { release: now.ticks, released, ..Open::default() });
     }
 
-    /// Makes the next job the oldest.
+    /// Begins the figures of the next job, which is now the oldest.
     fn next(&mut self, now: &Now<'_>) {
         self.ran = now.accounts.ran(now.context);
         self.preemptions = now.preemptions;

@@ -110,7 +110,7 @@ pub(super) enum Change {
     Started,
     /// The oldest job is completed.
     Done,
-    /// The deadline of the oldest job passed.
+    /// The oldest job has missed its deadline.
     Missed,
 }
 

@@ -16,6 +16,8 @@ pub(super) enum Class {
     Load,
     /// A choice by the scheduler; it can also make its subject ready or not ready.
     Choice,
+    /// The release or the completion of a job.
+    Job,
     /// All parts may need the event.
     Other,
 }
@@ -83,6 +85,7 @@ fn class(means: &Means) -> Class {
         (M::Schedule | M::Ready | M::Blocks | M::SliceExpired | M::Yields, Some(_)) => {
             Class::Choice
         }
+        (M::Activate | M::Release | M::Complete, None) => Class::Job,
         (
             M::Post
             | M::Send

@@ -134,10 +134,8 @@ impl Requests {
     /// even if no choice of the scheduler showed this.
     #[inline]
     fn recorded(&mut self, step: &Step, accounts: &Accounts, moments: &mut impl Moments) {
-        if let Some(by) = step.recorded_by
-            && let Some(Some(waiting)) = self.waiting.get(by)
-        {
-            self.continues(Some(by), waiting.asked.is_mutex, step, accounts, moments);
+        if let Some(by) = step.recorded_by.filter(|by| self.waits(*by)) {
+            self.end_wait(by, step, accounts, moments);
         }
     }
 
@@ -180,7 +178,6 @@ impl Requests {
             return;
         }
         self.chosen(step, before, accounts, moments);
-        *self.last.at(step.cpu) = None;
     }
 
     /// Handles a request of the running task. The event is not a choice. `uncharged` is the time
@@ -285,6 +282,7 @@ impl Requests {
         }
     }
 
+    /// Handles a choice of the scheduler. Afterwards, no request of this core is open.
     #[inline]
     fn chosen(
         &mut self,
@@ -293,8 +291,15 @@ impl Requests {
         accounts: &Accounts,
         moments: &mut impl Moments,
     ) {
-        self.continues(step.next, true, step, accounts, moments);
-        self.continues(step.chosen(), false, step, accounts, moments);
+        if step.next == step.chosen() {
+            // The wait of this task has ended, whatever it waited for.
+            if let Some(task) = step.next.filter(|task| self.waits(*task)) {
+                self.end_wait(task, step, accounts, moments);
+            }
+        } else {
+            self.continues(step.next, true, step, accounts, moments);
+            self.continues(step.chosen(), false, step, accounts, moments);
+        }
         let last = self.last.at(step.cpu);
         let Some(request) = last else { return };
         // A mutex request is blocked if the scheduler chose the requesting task, but another task
@@ -365,7 +370,7 @@ impl Requests {
         if let Some(Some(request)) = self.waiting.get(task)
             && request.asked.is_mutex == mutex
         {
-            self.end_wait(task, mutex, step, accounts, moments);
+            self.end_wait(task, step, accounts, moments);
         }
     }
 
@@ -373,12 +378,12 @@ impl Requests {
     fn end_wait(
         &mut self,
         task: ContextId,
-        mutex: bool,
         step: &Step,
         accounts: &Accounts,
         moments: &mut impl Moments,
     ) {
         if let Some(request) = self.waiting.at(task).take() {
+            let mutex = request.asked.is_mutex;
             if mutex {
                 self.blocked.retain(|waits| *waits != task);
             }

@@ -22,7 +22,7 @@
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sanity` | contradictions in the trace |
 //! | `events`, `follow` | any event in any situation |
-//! | `rows`, `short_ways` | faster ways for most events |
+//! | `rows`, `short_ways` | fast paths for most events |
 //! | `gaps` | missing events |
 //! | `figures`, `finish` | the request and the results |
 //! | `range` | figures of a range of a trace |
@@ -162,7 +162,7 @@ pub struct Scheduling<M = ()> {
     sanity: Sanity,
     holes: bool,
     gaps: Gaps,
-    /// True if events may take a short way.
+    /// True if events may take a fast path.
     calm: bool,
     #[cfg(test)]
     takes_short_ways: bool,

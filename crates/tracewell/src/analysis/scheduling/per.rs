@@ -18,11 +18,8 @@ impl<T: Default> PerContext<T> {
     /// Returns the row of a context. Creates the row if necessary.
     #[inline]
     pub(super) fn at(&mut self, context: ContextId) -> &mut T {
-        let index = context.index();
-        if index >= self.rows.len() {
-            grow(&mut self.rows, index);
-        }
-        &mut self.rows[index]
+        let (rows, index) = (&mut self.rows, context.index());
+        if index < rows.len() { &mut rows[index] } else { grow(rows, index) }
     }
 
     /// Returns the row of a context, if it exists.
@@ -56,11 +53,8 @@ impl<T: Default> PerCore<T> {
     /// Returns the row of a core. Creates the row if necessary.
     #[inline]
     pub(super) fn at(&mut self, cpu: u16) -> &mut T {
-        let index = usize::from(cpu);
-        if index >= self.0.len() {
-            grow(&mut self.0, index);
-        }
-        &mut self.0[index]
+        let (rows, index) = (&mut self.0, usize::from(cpu));
+        if index < rows.len() { &mut rows[index] } else { grow(rows, index) }
     }
 
     /// Returns the row of a core, if it exists.
@@ -75,9 +69,10 @@ impl<T: Default> PerCore<T> {
     }
 }
 
-/// Creates the rows up to this index.
+/// Creates the rows up to this index, and returns the last one.
 #[cold]
 #[inline(never)]
-fn grow<T: Default>(rows: &mut Vec<T>, index: usize) {
+fn grow<T: Default>(rows: &mut Vec<T>, index: usize) -> &mut T {
     rows.resize_with(index + 1, T::default);
+    &mut rows[index]
 }

@@ -18,7 +18,7 @@ use crate::model::{ContextId, Meaning, OnBehalf, Running};
 pub struct Preemptions {
     /// Number of preemptions by another task, or at the end of a time slice.
     pub count: u64,
-    /// Number of losses because the budget of the task's server was exhausted.
+    /// Number of losses that occurred because the budget of the task's server was exhausted.
     pub throttled: u64,
 }
 

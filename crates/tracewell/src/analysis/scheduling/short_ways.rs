@@ -1,8 +1,8 @@
-//! Short ways, which are fast paths for most events. A short way has the same effect as
+//! The short ways: fast paths for most events. A fast path has the same effect as
 //! [`Scheduling::event`], which handles every event in every situation. It looks up only what the
 //! event's class needs, and skips the parts of the analysis that do not concern this class.
 //!
-//! On several cores, the charges of one core depend on events of other cores. So short ways exist
+//! On several cores, the charges of one core depend on events of other cores. So fast paths exist
 //! only if there is one core. They do not exist within gaps and holes, or if pairs of marks are
 //! measured.
 
@@ -16,7 +16,7 @@ use super::step::Step;
 use crate::model::{ContextId, ContextKind, Event, Meaning, Priority, Trace};
 
 impl<M: Moments> Scheduling<M> {
-    /// Handles the event in a row if a short way exists for the event. If the event needs
+    /// Handles the event in a row if a fast path exists for the event. If the event needs
     /// [`Scheduling::event`], returns false and has no effect.
     #[inline(always)]
     pub(super) fn take_short_way(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
@@ -26,7 +26,9 @@ impl<M: Moments> Scheduling<M> {
         match kind.class {
             Class::Plain => self.plain(rows, row, kind),
             Class::Request => self.request(rows, row, kind),
-            Class::Interrupt | Class::Load | Class::Choice => self.change(rows, row, kind),
+            Class::Interrupt | Class::Load | Class::Choice | Class::Job => {
+                self.change(rows, row, kind)
+            }
             Class::Other => false,
         }
     }
@@ -110,7 +112,7 @@ impl<M: Moments> Scheduling<M> {
         true
     }
 
-    /// Handles an event of the class [`Class::Choice`], [`Class::Interrupt`] or [`Class::Load`].
+    /// Handles an event of any other class but [`Class::Other`].
     #[inline(always)]
     fn change(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
         let trace = rows.trace;
@@ -145,6 +147,10 @@ impl<M: Moments> Scheduling<M> {
         match kind.class {
             Class::Choice => {
                 self.choice(trace, &step, &before);
+                self.apply(trace, &step, &before, Step::apply_choice);
+            }
+            Class::Job => {
+                self.job(trace, &step, &before);
                 self.apply(trace, &step, &before, Step::apply_choice);
             }
             Class::Load => {

@@ -38,7 +38,7 @@ pub struct Timing {
     pub late: u64,
 }
 
-/// Compares times that occur once per period with the expected times.
+/// The times of an event that should occur once per period, compared with the expected times.
 #[derive(Clone, Copy, Debug, Default)]
 struct Series {
     /// The next expected time, relative to the first.

@@ -1,5 +1,6 @@
-//! Tests that the short ways have the same effect as `Scheduling::event`, which handles every
-//! event. A twin of the analysis, which takes no short way, gets the same random events.
+//! Tests that the fast paths in `short_ways` have the same effect as `Scheduling::event`, which
+//! handles every event. A twin of the analysis, which takes no fast path, gets the same random
+//! events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -142,6 +143,9 @@ fn ids(schema: &Schema) -> Vec<u32> {
                 "Blocks",
                 "InterruptEnter",
                 "InterruptExit",
+                "Activate",
+                "Release",
+                "Complete",
             ]
             .contains(&means.as_str())
         });
@@ -150,7 +154,7 @@ fn ids(schema: &Schema) -> Vec<u32> {
     all.chain(often).collect()
 }
 
-/// Returns the figures and moments of random batches, with or without short ways.
+/// Returns the figures and moments of random batches, with or without fast paths.
 fn followed(
     schema: &Arc<Schema>,
     wanted: &Wanted,

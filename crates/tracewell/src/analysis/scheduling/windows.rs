@@ -1,14 +1,21 @@
 //! Finds the maximum busy time that a window of given length can contain at any position.
 //!
-//! When a window moves forwards, its busy time can stop growing in only two ways: the end of the
-//! window leaves a busy interval, or the beginning of the window enters one. So at least one of the
-//! fullest windows begins together with a busy interval or ends together with one, and only such
+//! A window that moves forwards gains busy time at its end and loses busy time at its beginning. If
+//! the window ends within a busy interval, it gains at least as much as it loses until the interval
+//! ends. If it ends between two intervals, it contained at least as much when it ended with the
+//! earlier one. So one of the fullest windows ends together with a busy interval, and only such
 //! windows are checked.
+//!
+//! Between two such windows, the busy time grows by no more than the new intervals. So a window is
+//! not checked until the new intervals could make it the fullest one.
 
 use std::collections::VecDeque;
 
 /// Lengths of windows, in nanoseconds.
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
+
+/// Number of intervals at which the intervals before all windows are first removed.
+const FIRST_REMOVAL: usize = 1024;
 
 /// A busy interval.
 #[derive(Clone, Copy, Debug)]
@@ -19,83 +26,33 @@ struct Interval {
     before: u64,
 }
 
-/// The intervals that windows still need, in order of time. Intervals have numbers from 0.
-#[derive(Clone, Debug, Default)]
-struct Intervals {
-    list: VecDeque<Interval>,
-    /// Number of removed intervals; all of them precede the intervals in the list.
-    removed: usize,
-    /// The total length of all intervals, including removed ones.
-    total: u64,
-}
-
-impl Intervals {
-    fn get(&self, number: usize) -> Option<&Interval> {
-        self.list.get(number - self.removed)
-    }
-
-    /// Returns the total length of the intervals from `first` to the latest one.
-    fn total_from(&self, first: Option<&Interval>) -> u64 {
-        first.map_or(0, |first| self.total - first.before)
-    }
-
-    fn push(&mut self, from: u64, to: u64) {
-        self.list.push_back(Interval { from, to, before: self.total });
-        self.total += to - from;
-    }
-
-    /// Removes the intervals before a number.
-    fn remove_before(&mut self, number: usize) {
-        while self.removed < number {
-            self.list.pop_front();
-            self.removed += 1;
-        }
-    }
-}
-
 /// The fullest window of one length.
 #[derive(Clone, Debug)]
 struct Window {
     length: u64,
     most: u64,
-    /// The first interval that overlaps the current window; this window ends with the latest
-    /// interval.
-    ending: usize,
-    /// The first interval that begins a window that has not been checked yet.
-    beginning: usize,
+    /// The busy time of new intervals up to which no window can become the fullest one.
+    spare: u64,
 }
 
 impl Window {
     fn new(length: u64) -> Self {
-        Self { length, most: 0, ending: 0, beginning: 0 }
+        Self { length, most: 0, spare: 0 }
     }
 
-    /// Checks the window that ends with the latest interval, which ends at `to`.
-    fn check_ending(&mut self, to: u64, intervals: &Intervals) {
+    /// Checks the window that ends with the latest interval, which ends at `to`. `total` is the
+    /// total length of all intervals. Returns the number of intervals before the window.
+    #[inline(never)]
+    fn check(&mut self, to: u64, total: u64, intervals: &VecDeque<Interval>) -> usize {
         let start = to.saturating_sub(self.length);
-        // Skip intervals before the window, because later windows begin later.
-        while intervals.get(self.ending).is_some_and(|first| first.to <= start) {
-            self.ending += 1;
-        }
-        let first = intervals.get(self.ending);
-        // If the window begins within an interval, only the later part of the interval counts.
-        let outside = first.map_or(0, |first| start.saturating_sub(first.from));
-        self.most = self.most.max(intervals.total_from(first) - outside);
-    }
-
-    /// Checks the windows that begin with an interval and end at or before `until`.
-    fn check_until(&mut self, until: u64, intervals: &Intervals) {
-        while let Some(first) = intervals.get(self.beginning) {
-            let end = first.from.saturating_add(self.length);
-            if end > until {
-                return;
-            }
-            // If the window ends within the latest interval, only the earlier part of the interval
-            // counts.
-            let outside = intervals.list.back().map_or(0, |last| last.to.saturating_sub(end));
-            self.most = self.most.max(intervals.total_from(Some(first)) - outside);
-            self.beginning += 1;
-        }
+        let outside = intervals.partition_point(|interval| interval.to <= start);
+        let busy = intervals.get(outside).map_or(0, |first| {
+            // If the window begins within an interval, only the later part of the interval counts.
+            total - first.before - start.saturating_sub(first.from)
+        });
+        self.most = self.most.max(busy);
+        self.spare = self.most - busy;
+        outside
     }
 }
 
@@ -103,43 +60,64 @@ impl Window {
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
     each: [Window; WINDOWS.len()],
-    intervals: Intervals,
+    /// The intervals that windows still need, in order of time.
+    intervals: VecDeque<Interval>,
+    /// Number of intervals at which those before all windows are removed.
+    removal: usize,
+    /// The total length of all intervals, including removed ones.
+    total: u64,
     /// End of the previous interval.
     end: u64,
 }
 
 impl Default for Windows {
     fn default() -> Self {
-        Self { each: WINDOWS.map(Window::new), intervals: Intervals::default(), end: 0 }
+        let (each, intervals) = (WINDOWS.map(Window::new), VecDeque::new());
+        Self { each, intervals, removal: FIRST_REMOVAL, total: 0, end: 0 }
     }
 }
 
 impl Windows {
     /// Adds an interval. If it overlaps the previous interval, the common part counts only once.
     /// Intervals overlap if the clock went back or several cores were busy.
+    #[inline]
     pub(super) fn add(&mut self, from: u64, to: u64) {
         let from = from.max(self.end);
         self.end = to.max(from);
-        // Windows that end before this interval begins are complete.
-        for window in &mut self.each {
-            window.check_until(from, &self.intervals);
+        let busy = self.end - from;
+        if busy == 0 {
+            return;
         }
-        self.intervals.push(from, self.end);
-        for window in &mut self.each {
-            window.check_ending(self.end, &self.intervals);
+        if self.intervals.len() >= self.removal {
+            self.remove();
         }
-        let needed = self.each.iter().map(|window| window.ending.min(window.beginning));
-        self.intervals.remove_before(needed.min().unwrap_or(0));
+        self.intervals.push_back(Interval { from, to: self.end, before: self.total });
+        self.total += busy;
+        for window in &mut self.each {
+            match window.spare.checked_sub(busy) {
+                Some(spare) => window.spare = spare,
+                None => {
+                    window.check(self.end, self.total, &self.intervals);
+                }
+            }
+        }
+    }
+
+    /// Removes the intervals before all windows that end with a later interval.
+    #[cold]
+    #[inline(never)]
+    fn remove(&mut self) {
+        let Self { each, intervals, .. } = self;
+        let Some(to) = intervals.back().map(|last| last.to) else { return };
+        let outside = each.iter_mut().map(|window| window.check(to, self.total, intervals));
+        intervals.drain(..outside.min().unwrap_or(0));
+        self.removal = FIRST_REMOVAL.max(2 * intervals.len());
     }
 
     /// Returns the maximum busy nanoseconds for each window length; `None` if the length exceeds
     /// `span`, the duration of the trace.
-    pub(super) fn finish(&mut self, span: u64) -> [Option<u64>; WINDOWS.len()] {
-        let Self { each, intervals, .. } = self;
-        each.each_mut().map(|window| {
-            window.check_until(u64::MAX, intervals);
-            (window.length <= span).then_some(window.most)
-        })
+    pub(super) fn finish(&self, span: u64) -> [Option<u64>; WINDOWS.len()] {
+        self.each.each_ref().map(|window| (window.length <= span).then_some(window.most))
     }
 }
 
@@ -154,7 +132,12 @@ mod tests {
         // needs more.
         let lengths = [length / 2, length, 3 * length];
         let mut windows = Windows { each: lengths.map(Window::new), ..Windows::default() };
-        intervals.iter().for_each(|(from, to)| windows.add(*from, *to));
+        for (number, (from, to)) in intervals.iter().enumerate() {
+            windows.add(*from, *to);
+            if number % 3 == 0 {
+                windows.remove();
+            }
+        }
         windows.finish(u64::MAX)[1].unwrap_or(0)
     }
 

@@ -201,7 +201,7 @@ impl<S: RowState> SummaryRow<S> {
         self.levels.first().map_or(0, Sums::len)
     }
 
-    /// Returns the number of a state.
+    /// Returns the number that identifies a state in this row.
     #[inline]
     pub(super) fn number(&mut self, state: S) -> u32 {
         let recent = &mut self.recent[state.hint() % PLACES];

@@ -1,4 +1,4 @@
-//! Makes the row of a view: combines the states that are too short to be seen.
+//! Builds the row of a view: combines the states that are too short to be seen.
 
 use std::io;
 use std::ops::Range;

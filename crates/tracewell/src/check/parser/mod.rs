@@ -83,7 +83,7 @@ impl Parser<'_> {
         if is_right && self.rules.rules.iter().all(Rule::is_empty) {
             self.tokens.error(Span::default(), "expected at least one rule, found none");
         }
-        // The map contains the number of each shape. The rules need a list in the order of these
+        // The map assigns a number to each shape. The rules need a list in the order of these
         // numbers.
         self.rules.shapes = vec![Shape::default(); self.shapes.len()];
         for (shape, index) in std::mem::take(&mut self.shapes) {

@@ -35,7 +35,8 @@ pub(super) const MAX_CLASSES: usize = 1 << 16;
 /// Maximum number of unnamed words that get separate fields.
 const MAX_WORDS: usize = 8;
 
-/// The first id for additional classes: those after the first class of each event id.
+/// The first id for additional classes. An event id has additional classes if it needs more than
+/// one.
 const FIRST_FREE_ID: u32 = 1 << 31;
 
 /// The type of a field.

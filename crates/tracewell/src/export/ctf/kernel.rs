@@ -7,7 +7,7 @@
 //! | a task that was not ready becomes ready | `sched_wakeup` |
 //! | an interrupt begins or ends | `irq_handler_entry`, `irq_handler_exit` |
 //!
-//! Names, types and values are those of LTTng's kernel tracer, except that names of tasks are
+//! Names, types and values are the same as in LTTng's kernel tracer, except that names of tasks are
 //! strings of any length. All events of the trace are written in addition to these events. The
 //! views cannot show an unknown state. So while the running task of a core is not known, the output
 //! shows a running thread with the name `unknown` and the largest number.
@@ -60,8 +60,8 @@ mod state {
     pub(super) const DEAD: i64 = 64;
 }
 
-/// The priority written for a task whose priority is unknown: that of a Linux thread without a nice
-/// value.
+/// The priority written for a task whose priority is unknown: the priority of a Linux thread
+/// without a nice value.
 const USUAL_PRIORITY: i32 = 20;
 
 /// A change of a track.

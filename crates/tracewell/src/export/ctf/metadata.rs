@@ -132,7 +132,7 @@ fn put_tables(text: &mut String, trace: &Trace, classes: &[Class]) {
     }
 }
 
-/// Returns the numbers of a table with their labels, which need not be unique.
+/// Returns the numbers in a table, each with its label. Several numbers can have the same label.
 fn labels(trace: &Trace, table: TableId, wide: bool) -> Vec<(u64, &str)> {
     let fits = |number: u64| wide || u32::try_from(number).is_ok();
     trace.schema.flags(table).filter(|(number, _)| fits(*number)).collect()
@@ -200,7 +200,7 @@ fn item_type(items: Items) -> String {
     }
 }
 
-/// Returns the number of a level in LTTng-UST.
+/// Returns LTTng-UST's number for a level.
 const fn log_level(level: Level) -> u8 {
     match level {
         Level::Error => 3,

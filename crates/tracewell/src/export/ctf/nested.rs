@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 64;
 /// The type of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// A value without parts, with the name of its type.
+    /// A value that has no parts, and the name of its type.
     Leaf(&'static str),
     /// A field that the record lacks.
     Absent,

@@ -1,4 +1,5 @@
-//! Stamps of the output: cycles of its clock since the first event of the input.
+//! The stamps that the output contains: cycles of the output's clock since the first event in the
+//! input.
 //!
 //! | rate of the input | cycles per second | stamp |
 //! |---|---|---|

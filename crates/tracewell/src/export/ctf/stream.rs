@@ -1,6 +1,6 @@
 //! The data stream of one core: packets, and the index of a stream file.
 //!
-//! All numbers of a stream are little-endian, all numbers of an index are big-endian.
+//! All numbers in a stream are little-endian, all numbers in an index are big-endian.
 //!
 //! | offset | bytes | content of a packet |
 //! |---|---|---|
@@ -63,7 +63,7 @@ pub(super) struct Stream {
     written: u64,
     /// Stamp of the beginning of the open packet.
     begin: u64,
-    /// Stamp of the latest event, or of the end of the latest packet.
+    /// Stamp of the latest event, or of the latest packet's end.
     end: u64,
     /// Sequence number of the next packet.
     number: u64,

@@ -18,7 +18,8 @@ use crate::text::counted;
 const MAX_BUFFERED: usize = 64 << 20;
 
 /// Maximum number of losses without an event between them. A further loss is added to the latest
-/// loss of the same kind. The two kinds are losses of a known and of an unknown number of events.
+/// loss of the same kind. There are two kinds: losses with a known number of events, and losses
+/// with an unknown number.
 const MAX_LOSSES: usize = 1 << 12;
 
 /// The number that stands for the priority if a context has none.
@@ -41,7 +42,7 @@ pub(super) struct Writer {
     /// Losses since the last event: the numbers of events, if known.
     losses: Vec<Option<u64>>,
     buffered: usize,
-    /// Number of events whose time is before that of the previous event on their core.
+    /// Number of events that have an earlier time than the previous event on the same core.
     late: u64,
 }
 
@@ -90,8 +91,8 @@ impl Writer {
         }
     }
 
-    /// Sets the conversion of stamps for the clock of the trace, unless the caller of `new` gave a
-    /// clock. Must be called before the first event.
+    /// Sets the conversion of stamps for the trace's clock, unless the caller passed a clock to
+    /// `new`. Must be called before the first event.
     pub(super) fn begin(&mut self, trace: &Trace) {
         if !self.is_timed {
             self.is_timed = true;

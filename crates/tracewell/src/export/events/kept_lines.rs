@@ -18,7 +18,7 @@ use crate::text::{
     Reservation, TextBuffer, WideText, put_unkept,
 };
 
-/// The kept parts of lines, except those of contexts.
+/// The kept parts of lines, except the parts for contexts.
 #[derive(Debug)]
 pub(super) struct KeptLines {
     keys: LineKeys,

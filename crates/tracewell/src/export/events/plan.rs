@@ -1,4 +1,4 @@
-//! The constant parts of lines: the texts of contexts, event ids and names of arguments.
+//! The constant parts of lines: contexts, event ids and argument names as text.
 
 use super::EventFormat;
 use super::escape::{is_special, put_text};
@@ -16,7 +16,7 @@ pub(super) struct EventPlan {
     /// True if an argument may contain more than digits, or if its name needs escapes. The cell is
     /// then escaped as a whole.
     pub(super) more_than_digits: bool,
-    /// Maximum length of all parts and numbers in bytes.
+    /// Maximum total length of all parts and numbers, in bytes.
     pub(super) room: usize,
 }
 

@@ -15,8 +15,8 @@ impl<W: Write> EventWriter<W> {
     pub(super) fn values(&mut self, event: Event<'_>) {
         let Event { trace, row } = event;
         let format = self.format;
-        // Contexts may get their names while the trace is being read. Rebuild only those that
-        // changed.
+        // Contexts may get their names while the trace is being read. Rebuild only the parts of
+        // contexts that changed.
         trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
             context_plan(format, trace, id)
         });
@@ -138,8 +138,8 @@ pub(super) fn put_detail(
     put_key(room, format, value, event.trace.payload.digits()).done();
 }
 
-/// Ends a JSON line after the text, with the fields of an instrumented program that depend on the
-/// event.
+/// Ends a JSON line after the text: appends the fields of an instrumented program that depend on
+/// the event.
 fn put_span(out: &mut TextBuffer, format: EventFormat, event: Event<'_>) {
     let site = event.kind().instrumentation.site.as_ref();
     let forwarded = site.is_some_and(|site| site.forwarded.is_some());

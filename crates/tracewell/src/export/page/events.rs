@@ -54,8 +54,8 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Creates a collection that behaves as if it had this number of events and of bytes of
-    /// arguments.
+    /// Creates a collection that behaves as if it had `count` events, with `text` bytes of argument
+    /// texts.
     #[cfg(test)]
     pub(super) fn filled(count: u64, text: usize) -> Self {
         Self { count, text: vec![b' '; text], ..Self::default() }

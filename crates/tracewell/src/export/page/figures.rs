@@ -1,5 +1,5 @@
 //! The figures of the page: the object that `analyze --json` prints for the trace. They cover the
-//! whole trace, even if the page shows a part of it.
+//! whole trace, even if the page shows only a part.
 
 use std::io;
 

@@ -10,7 +10,7 @@ use crate::export::escaped;
 const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
-/// The modules of the page; a module imports only from those before it.
+/// The modules of the page; a module imports only from earlier modules.
 const MODULES: [&str; 47] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),

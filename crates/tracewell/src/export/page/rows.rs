@@ -8,7 +8,7 @@ use super::columns::{Column, Columns};
 use crate::analysis::tracks::{Change, LockTrack, Position, Row};
 use crate::model::ContextId;
 
-/// Returns the number of a context plus 1, or 0 if it is absent.
+/// Returns the context's number plus 1, or 0 if there is no context.
 pub(super) fn maybe(context: Option<ContextId>) -> u64 {
     context.map_or(0, |context| u64::from(context.0) + 1)
 }

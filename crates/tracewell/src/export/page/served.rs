@@ -250,7 +250,8 @@ impl Facts {
         let range = range.start..range.end.max(range.start);
         let resolution = (range.end - range.start) / (*parts).max(1);
         let tracks = summary.tracks(range.clone(), resolution)?;
-        // The sequence numbers of the shown changes give the approximate number of events.
+        // The approximate number of events is computed from the sequence numbers of the shown
+        // changes.
         let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
         let seqs = shown.filter(|change| range.contains(&change.at.ticks)).map(|c| c.at.seq);
         let seqs = seqs.fold(None, |all: Option<(u64, u64)>, seq| {

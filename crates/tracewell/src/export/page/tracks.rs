@@ -169,7 +169,7 @@ fn coded(state: State) -> (u64, u64) {
 }
 
 /// Returns two numbers: the code of a core's activity, and a detail. The detail is the context, or
-/// the number of the interrupt plus 1.
+/// the interrupt number plus 1.
 fn occupant(state: Occupant) -> (u64, u64) {
     match state {
         Occupant::Unknown => (0, 0),

@@ -141,8 +141,8 @@ impl Search<'_> {
     }
 
     fn turn_bad(&mut self, events: &mut [Event], k: usize, priority: u32) {
-        // TraceX visits its objects in order, and each object overwrites the mark of the one
-        // before.
+        // TraceX visits its objects in order, and each object overwrites the mark of the previous
+        // object.
         for mutex in self.windows.turned_bad(events[k].context, priority) {
             if let Some(window) = self.windows.close(mutex) {
                 self.counts.1 += 1;

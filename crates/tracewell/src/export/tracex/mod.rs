@@ -131,7 +131,7 @@ pub fn load(input: &mut Input) -> Result<(model::Trace, Trace), ExportError> {
     Ok((source, trace))
 }
 
-/// Returns the numbers of a header with 32-bit words.
+/// Returns the facts that a header with 32-bit words contains.
 fn facts(dump: &threadx::DumpHeader) -> Facts {
     let header = &dump.header;
     Facts {

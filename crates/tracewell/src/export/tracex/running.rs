@@ -14,8 +14,9 @@ use super::trace::{Event, Trace};
 
 const THREAD_CREATE: u16 = 100;
 
-/// Ticks between an event and the RUNNING event inserted after it, if the next event is further
-/// away. This is the width of TraceX's icon.
+/// Ticks from an event to the RUNNING event that is inserted after it: the width of TraceX's icon.
+/// If the following event is not further away than that, the RUNNING event gets the time of the
+/// event before it.
 const ICON: u64 = 12;
 
 /// Priority and threshold of a context.

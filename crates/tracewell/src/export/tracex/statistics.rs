@@ -13,7 +13,7 @@ use super::trace::{INITIALIZATION, INTERRUPT, Trace};
 /// Performance statistics of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Changes of the context that is to run next.
+    /// Number of times the context that is to run next changed.
     pub context_switches: u64,
     /// Events for resumptions and time slices that change the running context.
     pub preemptions: u64,

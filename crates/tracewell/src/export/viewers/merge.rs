@@ -12,7 +12,7 @@ type Source<'a, T> = Box<dyn Iterator<Item = (Position, T)> + 'a>;
 /// first.
 pub(in crate::export) struct Merge<'a, T> {
     sources: Vec<(Option<T>, Source<'a, T>)>,
-    /// The position of the next change of each source, with the number of the source.
+    /// For each source: the position of its next change, and the index of the source.
     next: BinaryHeap<Reverse<(Position, usize)>>,
 }
 

@@ -36,7 +36,7 @@ struct State {
     processes: Processes,
     /// The latest timestamp of each processor, for unwrapping 32-bit timestamps.
     stamps: Vec<u64>,
-    /// Byte order of the copied frames, which is that of the first file.
+    /// Byte order of the copied frames: the byte order of the first file.
     order: ByteOrder,
     /// The names of system calls that the user supplied.
     calls: Names,

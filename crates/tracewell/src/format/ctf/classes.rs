@@ -152,7 +152,7 @@ pub struct Member {
 /// The content of a field.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Class {
-    /// A number of a fixed number of bits, a bit array, or a Boolean.
+    /// An integer with a fixed number of bits, a bit array, or a Boolean.
     Integer(Arc<Integer>),
     /// A number in LEB128, 1 to 10 bytes, aligned to 8 bits.
     Variable(Arc<Integer>),

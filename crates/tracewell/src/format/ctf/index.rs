@@ -15,7 +15,8 @@
 //! | 24–31, 32–39 | value of the clock at the beginning and at the end |
 //! | 40–47 | count of discarded events |
 //!
-//! The other fields of an entry repeat numbers of the packet's header and are not read.
+//! The other fields of an entry repeat numbers from the packet's header. The decoder does not read
+//! them.
 
 use std::path::{Path, PathBuf};
 

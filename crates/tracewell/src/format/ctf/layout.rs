@@ -103,7 +103,7 @@ fn describes_packet(class: &Class) -> bool {
     roles(class).iter().any(|role| *role != Role::Processor)
 }
 
-/// Returns true if a field is the number of the processor.
+/// Returns true if a field contains the processor's number.
 pub(super) fn is_processor(class: &Class) -> bool {
     roles(class).contains(&Role::Processor)
 }

@@ -241,12 +241,12 @@ pub(super) struct State {
     pub(super) event: u64,
     /// Number of array elements without bits so far in the packet.
     pub(super) empty_elements: u64,
-    /// The numbers of the packet.
+    /// The numbers in the packet's header and context that have a role.
     pub(super) packet: PacketNumbers,
 }
 
-/// Those numbers in a packet's header and context that have a role. A number is `None` if neither
-/// the header nor the context contains it.
+/// The numbers in a packet's header and context that have a role. A number is `None` if neither the
+/// header nor the context contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PacketNumbers {
     pub(super) magic: Option<u64>,

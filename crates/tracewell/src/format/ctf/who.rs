@@ -21,21 +21,21 @@ use crate::model::values::HEAD;
 use crate::model::{Context, ContextId, ContextKind, Meaning, Trace};
 use crate::text::shown;
 
-/// Number that is added to the number of a processor to get the key of its thread 0. Each processor
-/// has its own thread 0, the idle thread.
+/// The key of a processor's thread 0 is the processor's number plus this value. Each processor has
+/// its own thread 0, the idle thread.
 const IDLE: u64 = 1 << 48;
 
 /// Key of the context of events whose thread is not known.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Number that is added to the number of an interrupt to get the key of its context.
+/// The key of an interrupt's context is the interrupt number plus this value.
 const INTERRUPT: u64 = 1 << 49;
 
 /// The slots of a number and of a name.
 type Slots = (u8, Option<u8>);
 
-/// Returns the number of a thread from its slot. In the slot of a signed number of 32 bits, the
-/// sign extends into the higher bits. Larger numbers are addresses.
+/// Returns the thread id that a slot contains. In the slot of a signed number of 32 bits, the sign
+/// extends into the higher bits. Larger numbers are addresses.
 #[inline]
 fn thread_number(slot: u64) -> u64 {
     match i32::try_from(slot.cast_signed()) {

@@ -9,7 +9,8 @@ use tracewell_wire::target::DefinitionKind;
 use super::names::Names;
 use crate::model::{ContextId, Trace};
 
-/// A reason why a task stops being ready. The numbers are those of `block_reason` in the schema.
+/// A reason why a task stops being ready. The numbers are the values of `block_reason` in the
+/// schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reason {
     Mutex = 1,

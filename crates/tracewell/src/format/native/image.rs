@@ -127,7 +127,7 @@ impl<'a> Image<'a> {
         (geometry.lane(lane) + (position % geometry.lane_words()) as usize) * WORD
     }
 
-    /// Returns those records of a packet that are committed but not consumed.
+    /// Returns the records in a packet that are committed but not consumed.
     fn run(&self, lane: usize, packet: u64, committed: u64, consumed: u64) -> Option<RecordRun> {
         let words = u64::from(self.header.geometry.packet_words);
         let place = self.place(lane, packet);
@@ -160,9 +160,8 @@ impl<'a> Image<'a> {
         Some(RecordRun { header, records, after_damage: false })
     }
 
-    /// Counts the lost events that no packet reports. Returns two numbers of events: those that
-    /// were lost after the last packets of the lanes, and those that were lost before they reached
-    /// a lane.
+    /// Counts the lost events that no packet reports. Returns two counts: events lost after the
+    /// last packets of the lanes, and events lost before they reached a lane.
     pub(super) fn lost(&self) -> (u64, u64) {
         let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));
         let others = self.word(at::LOST_UNPLACED).saturating_add(self.word(at::LOST_SUSPENDED));

@@ -1,5 +1,5 @@
-//! Converts the records of a kernel or an executor to events with the contexts and meanings of the
-//! kernel vocabulary.
+//! Converts the records of a kernel or an executor to events, and gives them contexts and meanings
+//! according to the kernel vocabulary.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Runs of records of one lane, and an iterator over them.
+//! A run: consecutive records of one lane, and an iterator over them.
 
 use std::ops::Range;
 

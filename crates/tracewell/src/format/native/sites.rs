@@ -87,7 +87,7 @@ pub(super) const fn span_fields(role: Option<SpanRole>) -> usize {
     }
 }
 
-/// Appends the arguments of an event to `out`, with the numbers of spans in place of their ids.
+/// Appends the arguments of an event to `out`, and replaces the ids of spans by their numbers.
 pub(super) fn number_spans(
     role: SpanRole,
     (record, context): (Record, ContextId),

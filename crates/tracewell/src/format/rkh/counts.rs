@@ -4,7 +4,7 @@ use tracewell_wire::rkh::{Dialect, Settings};
 
 use crate::model::{Fact, FactForm};
 
-/// Numbers of frames by decoding result, and numbers of bytes outside of frames.
+/// Counts of frames by decoding result, and counts of bytes outside of frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
     /// Frames that were decoded with all arguments, including configuration records.

@@ -211,8 +211,8 @@ impl Candidate {
     }
 }
 
-/// The interpretation of a kind of frame: the sizes of id and header, the presence of sequence
-/// numbers, the event's name in its group, and the sizes of its arguments.
+/// The interpretation of a kind of frame: the sizes of id and header, true if there are sequence
+/// numbers, the event's name within its group, and the sizes of the event's arguments.
 type Reading = (usize, bool, Option<String>, Vec<Option<u8>>);
 
 /// The arguments of each event of a dialect.
@@ -322,9 +322,9 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
     }
 }
 
-/// Returns all settings that differ from the given ones in one size or one switch. Some of them
-/// differ both in the size of a count and in the presence of the count's low-water mark, because
-/// one 4-byte count is as long as two 2-byte counts.
+/// Returns all settings that differ from the given ones in one size or one switch. As an exception,
+/// some differ both in the size of a count and in whether the count has a low-water mark: one
+/// 4-byte count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,

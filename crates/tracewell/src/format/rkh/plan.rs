@@ -141,7 +141,7 @@ fn step(event: &EventType) -> Step {
     }
 }
 
-/// Returns the number of the event with this code within its group.
+/// Returns the number that the event with this code has within its group.
 pub(super) fn number(code: u8) -> u64 {
     u64::from(ids::number(code))
 }

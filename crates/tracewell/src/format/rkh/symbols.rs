@@ -82,7 +82,8 @@ fn numbered(kind: u32, key: u64, label: String) -> Object {
 /// the latest one.
 const MAX_LIVES: usize = 256;
 
-/// The names that are valid now, and those that were valid before the latest configuration record.
+/// The names that are valid now, and the names that were valid before the latest configuration
+/// record.
 #[derive(Debug)]
 pub(super) struct Symbols {
     /// The objects that a user's schema file names, by type and key.

@@ -262,7 +262,7 @@ struct Capture {
 
 #[derive(Debug)]
 struct Packet {
-    /// The number of earlier restarts of the sender, and the number of the packet.
+    /// How often the sender had restarted before this packet, and the packet's sequence number.
     place: (u32, u32),
     bytes: Range<usize>,
 }

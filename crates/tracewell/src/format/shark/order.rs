@@ -25,9 +25,9 @@ pub(super) struct Merge<'a> {
     runs: Vec<Run>,
     /// Gaps that are not followed by a record in memory.
     gaps: &'a [(usize, Missing)],
-    /// Timestamp and offset of the next record of each run, and the index of the run. An index
-    /// after the last run stands for a gap. The entry's timestamp is then that of the record before
-    /// the gap.
+    /// For each run: the timestamp and the offset of its next record, and the index of the run. An
+    /// index after the last run stands for a gap. The entry then has the timestamp of the record
+    /// before the gap.
     heads: BinaryHeap<Reverse<(u64, usize, usize)>>,
 }
 

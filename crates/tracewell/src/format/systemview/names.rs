@@ -18,7 +18,7 @@ mod key {
     pub(super) const UNKNOWN: u64 = 4 << 32;
 }
 
-/// Maximum number of names of interrupts, of markers and of series.
+/// Maximum number of names of each kind: interrupts, markers and series.
 const MAX_NAMES: usize = 1 << 16;
 
 /// The life of a task at an address.

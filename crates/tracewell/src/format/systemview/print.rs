@@ -1,8 +1,8 @@
 //! Formats the texts that a target sends, with their arguments, in the same way as the host
 //! programs.
 //!
-//! The conversions are those of C: the flags `-0+#` and blank, a width, a precision, `l` and `h`
-//! (ignored), and one of `c d i u x X p s %`. The target counts the `%` characters of a text to
+//! The conversions are the same as in C: the flags `-0+#` and blank, a width, a precision, `l` and
+//! `h` (ignored), and one of `c d i u x X p s %`. The target counts the `%` characters of a text to
 //! find the number of arguments. Therefore `%%` uses one argument, which is not shown. The argument
 //! of `%s` is an address, because the target does not send the text at this address.
 

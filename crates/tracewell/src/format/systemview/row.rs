@@ -59,7 +59,7 @@ impl Row {
     /// Adds a string, bytes or a list.
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.places |= 1 << self.count.min(MAX_SLOTS - 1);
-        // The length is at most that of a packet's payload.
+        // The length is at most the length of a packet's payload.
         let place = values::place(self.tail.len() as u32, bytes.len() as u32);
         self.tail.extend_from_slice(bytes);
         self.push(Some(place));

@@ -361,7 +361,7 @@ fn is_long(rest: &[u8], id: u32) -> bool {
     let numbers = match id {
         ids::NAME_RESOURCE => 2,
         ids::PRINT_FORMATTED => 1,
-        // The length, the second id, and the number of the marker or series.
+        // The length, the second id, and the id of the marker or series.
         ids::EXTENDED => 3,
         id => SHAPES.get(id as usize).map_or(0, |shape| usize::from(shape.numbers)),
     };

@@ -23,7 +23,8 @@ const FIRST_EXTENDED: u32 = 0x8000;
 /// Maximum number of second ids.
 const EXTENDED_IDS: u32 = 0x100;
 
-/// The number that is added to ids above 32767, so that they differ from those of extended events.
+/// The number that is added to ids above 32767, so that they differ from the ids of extended
+/// events.
 const HIGH_IDS: u32 = 0x1_0000;
 
 /// The form in which an argument is recorded.

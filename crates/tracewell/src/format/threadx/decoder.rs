@@ -272,8 +272,8 @@ impl ThreadxDecoder {
         Step::Read(input.bytes.len())
     }
 
-    /// Reports bytes after a dump that are not part of another dump. Does not report fewer bytes
-    /// than the size of a slot, because a kernel may leave such a remainder unused.
+    /// Reports bytes after a dump that are not part of another dump. Ignores a remainder that is
+    /// smaller than a slot, because a kernel may leave such a remainder unused.
     fn remark_on_rest(&mut self, trace: &mut Trace) {
         let slot = self.run.as_ref().map_or(0, Run::slot_size);
         if let Some((offset, bytes)) = self.trailing.take().filter(|(_, bytes)| *bytes >= slot) {

@@ -1,9 +1,9 @@
 //! Finds the positions of the registry and of the events in an image, and determines which of their
 //! bytes are available.
 //!
-//! Addresses are those of the target: file offset = address - base, computed in the target's word
-//! size. No address can be trusted. Sections whose addresses are impossible are assumed to follow
-//! each other, as they do in every image that a kernel wrote.
+//! Addresses are addresses in the target's memory: file offset = address - base, computed in the
+//! target's word size. No address can be trusted. Sections whose addresses are impossible are
+//! assumed to follow each other, as they do in every image that a kernel wrote.
 
 use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 

@@ -95,8 +95,8 @@ impl<'a> Slots<'a> {
         range.filter(|&slot| self.used(slot) == Some(true)).count()
     }
 
-    /// Returns those used slots of a range whose event ids are marked in `ids`, in order, and the
-    /// highest core number of the range.
+    /// Returns the used slots in a range whose event ids are marked in `ids`, in order, and the
+    /// highest core number in the range.
     pub(super) fn marked(&self, range: Range<usize>, ids: &Marks) -> (Vec<usize>, u8) {
         let mut found = Vec::new();
         let mut core = 0;

@@ -1,4 +1,4 @@
-//! Adds entries to a schema: single entries, and those of other schemas.
+//! Adds entries to a schema: single entries, and the entries of other schemas.
 
 use super::{ArgumentKind, EventType, Schema, TableId};
 

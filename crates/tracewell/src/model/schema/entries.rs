@@ -102,7 +102,7 @@ impl Entries {
         meanings: &[Meaning],
     ) -> impl Iterator<Item = u32> + use<'s> {
         let meanings = meanings.to_vec();
-        // Entries without text follow those of the source.
+        // Entries without text follow the entries of the source.
         let of_source = self.list.iter().map(|entry| &entry.lines).take_while(|it| !it.is_empty());
         let in_text = self.source.as_ref().map(|source| source.contain(of_source, &meanings));
         let may = move |(place, entry): &(usize, &Entry)| match (entry.event.get(), &in_text) {

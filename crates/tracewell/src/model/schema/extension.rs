@@ -1,7 +1,8 @@
 //! Schema files of users, which add to the schema of a dialect and override it.
 //!
-//! The keys are those of the schemas in `schemas/`, plus the key `format`. An event needs an id or
-//! a name. If a key is missing, the event keeps the value from the dialect's schema for this id.
+//! The keys are the same as in the schemas in `schemas/`, plus the key `format`. An event needs an
+//! id or a name. If a key is missing, the event keeps the value from the dialect's schema for this
+//! id.
 
 use std::sync::Arc;
 
@@ -171,7 +172,7 @@ impl EventType {
 }
 
 impl Schema {
-    /// Adds the entries of a user's file to this schema. Entries of the file replace those of the
+    /// Adds the entries of a user's file to this schema. Entries of the file replace entries of the
     /// schema.
     ///
     /// # Errors
@@ -479,7 +480,7 @@ impl Schema {
     }
 }
 
-/// The relation between the arguments of an entry and those of the event.
+/// The relation between the arguments of an entry and the arguments of the event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
     /// The entry lists all arguments.
@@ -494,7 +495,7 @@ enum Given {
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
 /// file. Arguments with an encoding name parts of the data; they come before the program's
-/// arguments. The other arguments replace those of the program, in order. If the file gives no
+/// arguments. The other arguments replace the program's arguments, in order. If the file gives no
 /// kind, the argument keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
     let is_part = |argument: &Argument| !argument.encoding.is_empty();

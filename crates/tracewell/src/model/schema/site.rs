@@ -97,7 +97,7 @@ pub struct Instrumentation {
     pub site: Option<CallSite>,
     /// The role of the event in a span.
     pub span: Option<SpanRole>,
-    /// The texts of several arguments can be within the bytes of the last of them. These are the
-    /// indices of the first and the last one.
+    /// If several arguments are texts, the bytes of the last one can contain all of these texts.
+    /// These are the indices of the first and the last one.
     pub parts: Option<(usize, usize)>,
 }

@@ -59,7 +59,7 @@ pub struct Argument {
 
 impl Argument {
     /// Returns the number of bytes of the encoding, such as 2 for `u16`. Returns `None` if the
-    /// encoding is not that of an integer of fixed length.
+    /// encoding is not an integer of fixed length.
     pub(crate) fn encoded_bytes(&self) -> Option<usize> {
         match self.encoding.as_str() {
             "u8" | "i8" => Some(1),

@@ -63,7 +63,7 @@ impl Scale {
     }
 }
 
-/// The times of activities, and the number of marks, in each column of a row.
+/// For each column of a row: the times of the activities, and the number of marks.
 #[derive(Debug)]
 pub(super) struct Columns {
     scale: Scale,

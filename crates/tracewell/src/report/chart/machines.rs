@@ -56,7 +56,7 @@ pub(super) fn spans<'a>(
     explained(&most, ' ', |index| Some((*names.get(index as usize)?).to_owned()))
 }
 
-/// Returns a row with the digits of states, and the names of those that it shows; `None` if it
+/// Returns a row with the digits of states, and the names of the shown states; `None` if the row
 /// shows nothing. `unknown` is the character of an unknown state.
 fn explained(
     most: &[Option<Option<u32>>],

@@ -284,7 +284,7 @@ impl<'a> Chart<'a> {
             let end = self.tracks.span;
             let row = machines::spans(self.trace, track, &self.scale, end, &mut names);
             let Some(Explained { cells, entries }) = row else { continue };
-            // The names of deeper rows would repeat that of the thread.
+            // The names of deeper rows would repeat the name of the thread.
             let name = match track.depth {
                 0 => name(self.trace, track.context),
                 _ => String::new(),

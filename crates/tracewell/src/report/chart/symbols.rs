@@ -1,4 +1,4 @@
-//! The characters of a chart, and the legend that explains those in use.
+//! The characters of a chart, and the legend that explains the characters in use.
 
 /// The activity that a cell of the chart shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -154,8 +154,7 @@ pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
         ));
     }
     if all().any(|profile| profile.gaps > 0) {
-        let note =
-            "events are missing: loads and rates of events can be too low where they are missing";
+        let note = "events are missing, so loads and rates of events can be too low";
         result.notes.push(note.to_owned());
     }
     let rates: BTreeSet<_> =
@@ -279,7 +278,7 @@ fn sliced(
 ) -> Vec<Compared> {
     let all = || old.iter().chain(new);
     let mut width = all().map(|run| slices(run).width).max().unwrap_or(1);
-    // A run can continue long after the last slice with an amount.
+    // A run can continue long after the last slice in which something occurred.
     let until = all().map(|run| run.range.1).max().unwrap_or(0);
     while until / width > MAX_SLICES as u64 {
         width *= 2;

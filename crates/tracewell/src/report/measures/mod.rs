@@ -183,7 +183,7 @@ pub struct Share {
     pub window: Option<u64>,
     /// The share in millionths.
     pub millionths: u64,
-    /// Ticks of the event that showed it, if it is the largest of several values.
+    /// Ticks of the event that showed the share, if it is the largest of several shares.
     pub at: Option<u64>,
 }
 

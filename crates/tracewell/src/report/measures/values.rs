@@ -26,7 +26,8 @@ impl Figures for Measures {
     }
 }
 
-/// Returns the kind of times for a measure in rules, or `None` if the measure is not a time.
+/// Returns the kind of time to which a word in a rule refers, or `None` if the word does not refer
+/// to times.
 const fn time(word: Word) -> Option<Measure> {
     Some(match word {
         Word::Response => Measure::Response,
@@ -260,7 +261,7 @@ fn absent<'a>(
     };
     let is_subject = known.clone().any(|subject| names(name, subject));
     let (name, mut others): (_, Vec<_>) = match figure.names.get(1).filter(|_| is_subject) {
-        // The first name is that of a known subject, so the unknown name is that of the part.
+        // The first name is the name of a known subject, so the part's name is the unknown one.
         Some(part) => {
             let of_subject = known.filter(|subject| names(name, subject));
             (part, of_subject.filter_map(|of| Some(of.part.as_ref()?.name.as_str())).collect())

@@ -296,7 +296,7 @@ impl<'a> PassageRow<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum MarkName<'a> {
-    /// The number of a mark.
+    /// The number that identifies a mark.
     Number(u64),
     /// The name of an event.
     Event(&'a str),

@@ -50,7 +50,7 @@ pub(super) fn missing(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Vec<
         add("--budgets", "this trace records no servers");
     }
     if wanted.holes && !(has(Meaning::Hides) || has(Meaning::TraceStop)) {
-        add("--holes", "traces of this format do not record filters, nor when tracing stops");
+        add("--holes", "traces of this format record neither filters nor stops of tracing");
     }
     for (from, to, passages) in &figures.passages {
         if passages.is_empty() {

@@ -49,8 +49,8 @@ impl Tail {
             ArgumentKind::Bytes => false,
             _ => return None,
         };
-        // In a row of words, the word of this argument contains the length of the string. Templates
-        // do not see this word.
+        // If arguments are words, the word for this argument contains the length of the string.
+        // Templates do not see this word.
         let in_words = matches!(payload, PayloadLayout::Words { .. });
         in_words.then(|| Self { index: event.args.len() - 1, is_text })
     }

@@ -9,7 +9,7 @@ use crate::template::syntax::{Key, Level};
 use crate::template::{Environment, Program, TemplateId};
 use crate::text::{Literal, PerEvent};
 
-/// Values that events share: those of each context, of each id, and of the whole trace.
+/// Values that events share: the values of each context, of each id, and of the whole trace.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     contexts: Vec<ContextFacts>,

@@ -1,4 +1,4 @@
-//! Writes the number of events of each id, instead of the events themselves.
+//! Counts the events with each id, and writes these counts instead of the events.
 
 use crate::model::Trace;
 use crate::template::Program;

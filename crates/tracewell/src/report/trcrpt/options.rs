@@ -116,7 +116,7 @@ pub struct NoWallClock;
 const MAX_PAGE_SIZE: usize = 500;
 
 impl Options {
-    /// Checks that a trace has the data that these options show.
+    /// Checks that a trace contains a wall clock if these options show the time of day.
     ///
     /// # Errors
     /// Returns an error if the options show the time of day and the trace has no wall clock.

@@ -48,8 +48,8 @@ impl FieldPosition {
     }
 }
 
-/// The recorded number of a field, and the key of the object that it refers to; `None` for strings
-/// and lists.
+/// A field's recorded number, and the key of the object to which the field refers. Both are `None`
+/// for strings and lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Number {
     pub(crate) number: Option<i128>,
@@ -177,7 +177,7 @@ impl Fields {
         Some(self.text.as_text())
     }
 
-    /// Returns the number of a field, or `None` if the event lacks the field.
+    /// Returns a field's value as a number, or `None` if the event lacks the field.
     pub(crate) fn number(&self, position: &FieldPosition, event: Event<'_>) -> Option<Number> {
         let plain = |number: u64| Number { number: Some(number.into()), key: None };
         let property = match position {
@@ -211,8 +211,8 @@ fn is_level(condition: &Condition, level: Level) -> bool {
     })
 }
 
-/// Returns the number of an argument. Numbers are compared by the recorded value and objects by
-/// key, so two objects with the same name differ.
+/// Returns an argument's value as a number. Numbers are compared by the recorded value and objects
+/// by key, so two objects with the same name differ.
 fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
     let trace = event.trace;
     let raw = event.argument(index)?;

@@ -7,7 +7,7 @@ use crate::model::{Event, Meaning};
 /// A field of an event that posts or takes a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MessageField {
-    /// `nseq`: the number of the message among those posted to its receiver.
+    /// `nseq`: the position of the message among the messages posted to the same receiver.
     Number,
     /// `rt`: the time in ticks for which the message waited.
     Waited,

@@ -1,5 +1,6 @@
-//! Messages between machines, as far as selections and rules need them: the number of a message at
-//! its receiver, and the time that it waited. Reports show both, and expressions can name them.
+//! Messages between machines, as far as selections and rules need them: the sequence number of a
+//! message at its receiver, and the time that the message waited. Reports show both, and
+//! expressions can name them.
 //!
 //! | file | purpose |
 //! |---|---|

@@ -17,7 +17,7 @@ use crate::text::PerEvent;
 pub struct Response {
     /// Time from post to get in ticks; `None` at the post.
     pub waited: Option<u64>,
-    /// Number of the message among those posted to its receiver, counted from 1.
+    /// Position of the message among the messages posted to the same receiver, counted from 1.
     pub number: u64,
 }
 

@@ -75,7 +75,7 @@ impl Named {
 pub(crate) struct Role {
     pub(crate) argument: usize,
     /// Type code of the object.
-    kind: Option<u32>,
+    pub(crate) kind: Option<u32>,
     /// Number that is added to the argument to get the key of the object.
     keys: u64,
     is_object: bool,
@@ -91,11 +91,18 @@ impl Role {
         Some(Self { argument, kind, keys: schema.key(kind, 0), is_object })
     }
 
+    /// Returns the key of the object to which an argument refers. `argument` is the value of the
+    /// role's argument.
+    #[inline(always)]
+    pub(crate) fn key(&self, argument: u64) -> u64 {
+        argument.wrapping_add(self.keys)
+    }
+
     /// Returns the thing to which an argument refers at a given time. `argument` is the value of
     /// the role's argument.
     #[inline]
     pub(crate) fn named(&self, trace: &Trace, argument: u64, ticks: u64) -> Named {
-        name(trace, argument, argument.wrapping_add(self.keys), self.kind, ticks)
+        name(trace, argument, self.key(argument), self.kind, ticks)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Keeps the pending messages of each receiver in the order in which they will be taken.
 //!
-//! The event of a get contains the signal of its message, and hundreds of other messages can be
-//! ahead of this message. So each signal has its own queue. Order numbers show which message in all
-//! of a receiver's queues is the oldest. If a receiver has too many messages, its oldest message is
-//! dropped.
+//! If a receiver gets a message, the event contains the message's signal, and hundreds of messages
+//! with other signals can be older. So each signal has its own queue. Order numbers show which
+//! message in all of a receiver's queues is the oldest. If a receiver has too many messages, its
+//! oldest message is dropped.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -40,8 +40,8 @@ pub fn layout(file: &File) -> String {
     out
 }
 
-/// Writes comment lines. Reduces several empty lines to one, and drops those at the start of a
-/// file.
+/// Writes comment lines. Reduces several empty lines to one, and drops empty lines at the start of
+/// a file.
 fn comments(out: &mut String, lines: &[String]) {
     for line in lines {
         let empty_before = out.is_empty() || out.ends_with("\n\n");

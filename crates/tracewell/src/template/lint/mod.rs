@@ -63,7 +63,7 @@ pub fn lint(file: &File, system: System) -> Vec<Finding> {
     findings
 }
 
-/// First id after those of AIX trace itself.
+/// First id after the ids of AIX trace itself.
 const FIRST_FREE: u16 = 0x0100;
 /// First id for which AIX uses four digits.
 const FIRST_LONG: u16 = 0x1000;

@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
             Code::Ascii { .. } | Code::Bits(_) | Code::Counted(_) | Code::Terminated
         );
         let is_split = at < HOOK_DATA && end > HOOK_DATA;
-        // Ids of four digits may be those of another system.
+        // Ids of four digits may belong to another system.
         let is_hook = self.system == System::Aix && self.stanza.key_text.len() == 3;
         if is_hook && !self.has_moved && is_number && is_split {
             let message = "in an entry of trchook, this number begins with the hook data, 2 bytes \

@@ -63,7 +63,7 @@ impl Lines {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns what to do after the event.
+    /// Returns how the caller continues after the event.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }

@@ -78,7 +78,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Returns the sums of these counts and those of another machine.
+    /// Returns the sums of this machine's counts and another machine's counts.
     #[must_use]
     pub fn sum(self, other: Self) -> Self {
         Self {

@@ -18,7 +18,7 @@ pub(super) fn hexadecimal_bytes(out: &mut TextBuffer, bytes: &[u8]) {
 #[inline]
 pub(super) fn hexadecimal(out: &mut TextBuffer, number: u64, bytes: usize) {
     match bytes {
-        // Nearly all numbers of a report are words of 4 or 8 bytes.
+        // Nearly all numbers in a report are words of 4 or 8 bytes.
         4 => out.hexadecimal(number, 8),
         8 => out.hexadecimal(number, 16),
         _ => {

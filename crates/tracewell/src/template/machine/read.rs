@@ -104,8 +104,8 @@ pub(super) fn bytes(size: Size, entry: &Entry<'_>) -> usize {
     }
 }
 
-/// Returns the number of bytes of a code's number, or `None` if the code has no number of fixed
-/// size.
+/// Returns the size in bytes of the number that a code reads, or `None` if the code reads no number
+/// of a fixed size.
 pub(super) fn number_size(code: Code, entry: &Entry<'_>) -> Option<usize> {
     Some(match code {
         Code::Hex(size) | Code::Signed(size) | Code::Unsigned(size) => bytes(size, entry),

@@ -121,8 +121,8 @@ impl Parser<'_> {
         Ok(Some(Text { value, span: token.span }))
     }
 
-    /// Checks that no sign directly follows a word without quotes, as in `net/sent`. The word
-    /// must be the last token that was read.
+    /// Reports an error if a sign directly follows a word without quotes, as in `net/sent`. The
+    /// word must be the last token that was read.
     fn check_whole(&mut self, word: &Token) -> Parsed<()> {
         let mut whole = word.span;
         let continues = |next: &Token, end: u32| {

@@ -37,7 +37,8 @@ const UNINTERRUPTIBLE: u8 = 5;
 const STOPPED: u8 = 6;
 const DEAD: u8 = 7;
 
-/// The number of a context as a thread of Perfetto. The number 0 is reserved for idle threads.
+/// Returns the thread id that Perfetto shows for a context. The number 0 is reserved for idle
+/// threads.
 pub(super) fn thread(context: ContextId) -> u64 {
     u64::from(context.0) + 1
 }
@@ -80,8 +81,8 @@ impl Kernel {
         self.at(context).priority = Some(priority);
     }
 
-    /// Writes a change of a context's state. Changes of contexts precede those of cores at the same
-    /// position.
+    /// Writes a change of a context's state. Changes of contexts precede changes of cores at the
+    /// same position.
     pub(super) fn context(
         &mut self,
         packets: &mut Packets<'_>,

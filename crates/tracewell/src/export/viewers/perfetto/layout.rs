@@ -37,7 +37,7 @@ pub(super) enum Place {
     Context(ContextId),
 }
 
-/// Changes with their positions.
+/// Each change, with its position.
 type Changes<'a> = Vec<(Position, Act<'a>)>;
 
 /// All tracks of a timeline.

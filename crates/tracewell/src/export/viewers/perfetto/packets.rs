@@ -26,7 +26,7 @@ mod packet {
     pub(super) const DROPPED: u32 = 42;
 }
 
-/// The number of the only sequence.
+/// The id of the only sequence of packets.
 const SEQUENCE: u64 = 1;
 
 /// Flag: the reader must forget all interned names.
@@ -39,7 +39,8 @@ const NEEDS_NAMES: u64 = 2;
 const BOOT_TIME: u64 = 6;
 const REAL_TIME: u64 = 1;
 
-/// Maximum number of interned names of each kind. Packets contain names above this number as text.
+/// Maximum number of interned names of each kind. If there are more names, packets contain the
+/// further names as text.
 const MAX_NAMES: usize = 1 << 16;
 
 /// A kind of names. Each kind has its own numbers.
@@ -57,7 +58,7 @@ impl NameKind {
     }
 }
 
-/// The interned names, and those that the current packet defines.
+/// The interned names, and the names that the current packet defines.
 #[derive(Default)]
 pub(super) struct Names {
     known: [HashMap<String, u64, RandomState>; 3],

@@ -92,7 +92,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// The examples are those of the encoding specification.
+    /// The examples come from the encoding specification.
     #[test]
     fn messages_have_the_specified_bytes() {
         let mut message = Message::default();

@@ -12,7 +12,7 @@
 //! | `values` | numbers that the program recorded |
 //! | `trace` | 1 while events are missing |
 //!
-//! An unknown state is `x`, or `?` if the state is a string. The number of a context is its
+//! An unknown state is `x`, or `?` if the state is a string. A context is represented by its
 //! position in the legend. The number 0 means no context.
 
 use std::collections::HashMap;
@@ -320,7 +320,7 @@ fn name(trace: &Trace, context: ContextId) -> &str {
     trace.contexts.get(context).map_or("?", |context| context.name.as_str())
 }
 
-/// The number of a context; 0 means no context.
+/// Returns the value of a signal that shows a context; 0 means no context.
 fn number(context: ContextId) -> u64 {
     u64::from(context.0) + 1
 }

@@ -27,9 +27,9 @@ const SHUFFLED_BYTES: usize = 16;
 
 /// The operations of one instruction set.
 pub(super) trait Simd: Copy {
-    /// Examines a block. Returns the masks of flags and of escapes, and the sum of all bytes. A
-    /// mask has one bit per byte, the lowest for the first byte. For each byte, `sums` receives
-    /// `before` plus the sum of the bytes up to and including it. All sums are modulo 256.
+    /// Examines a block. Returns a mask of the flags, a mask of the escapes, and the sum of all
+    /// bytes. A mask has one bit per byte, the lowest for the first byte. For each byte, `sums`
+    /// receives `before` plus the sum of the bytes up to and including it. All sums are modulo 256.
     fn look(self, block: &[u8; BLOCK], before: u8, sums: &mut [u8; BLOCK]) -> (u64, u64, u8);
 
     /// Returns the arguments of a frame, zero-extended; 0 in slots without an argument.

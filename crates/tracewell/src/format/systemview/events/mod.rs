@@ -92,8 +92,8 @@ impl Events {
         short::address(id, self.base, self.shift)
     }
 
-    /// Returns the number of ticks by which the time of the system is ahead of the counter. These
-    /// are whole turns of the counter without a packet. Returns 0 if there were no such turns.
+    /// Returns how many ticks the system's time is ahead of the counter. These are whole turns of
+    /// the counter without a packet. Returns 0 if there were no such turns.
     pub(super) fn missing_ticks(
         &mut self,
         packet: &Packet<'_>,

@@ -84,8 +84,8 @@ pub(super) fn put(out: &mut Vec<u8>, value: u64, numbers: (Option<u32>, Option<u
 }
 
 impl Events {
-    /// Adds the events of short packets. Stops before any other packet, and before anything else
-    /// that [`Stream::next`](super::super::stream::Stream::next) must handle.
+    /// Adds the events of short packets. Stops at the first packet that is not short, and at
+    /// anything else that [`Stream::next`](super::super::stream::Stream::next) must handle.
     pub(in crate::format::systemview) fn add_short(
         &mut self,
         lane: &mut Lane,

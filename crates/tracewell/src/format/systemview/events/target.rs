@@ -91,7 +91,7 @@ impl Events {
             (None, rate) => trace.clock.rate = rate,
             (Some(known), Some(rate)) if known != rate && trace.clock.changes.is_empty() => {
                 trace.clock.change_rate(at.ticks, rate);
-                let message = format!("expected the rate {known} of the clock again, found {rate}");
+                let message = format!("expected the clock rate {known} as before, found {rate}");
                 trace.diagnostics.add(Severity::Warning, at.offset, message);
             }
             _ => {}

@@ -133,7 +133,7 @@ impl Run<'_> {
         GO_ON
     }
 
-    /// Returns a number of a common kind, or `None` if data is missing.
+    /// Returns a number in a common form, or `None` if data is missing.
     #[inline(always)]
     pub(super) fn number(&mut self, source: Source, size: usize) -> Option<u64> {
         let known = self.known();
