@@ -81,7 +81,7 @@ export class Keys {
     /** @param {KeyboardEvent} event */
     key(event) {
         const target = /** @type {HTMLElement} */ (event.target);
-        this.timeline.tip.hidden = true;
+        this.timeline.pointer.tip.hidden = true;
         const isTyping = target.tagName === "INPUT";
         const presses = event.key === "Enter" && ["BUTTON", "A"].includes(target.tagName);
         if (isTyping || presses || event.ctrlKey || event.metaKey) return;

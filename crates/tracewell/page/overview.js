@@ -3,7 +3,7 @@
 import { lowerBound } from "./bounds.js";
 import { INTERRUPT, TASK } from "./model.js";
 import { FONT, prepared } from "./paint.js";
-import { LEFT } from "./timeline.js";
+import { LEFT } from "./names.js";
 
 /** Width of a bar in pixels. */
 const BAR = 4;

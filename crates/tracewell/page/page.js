@@ -1,5 +1,6 @@
 // The page of a trace: creates its parts, and draws them after each change. `main.js` and `drop.js` start it.
 
+import { describeEvent, describeRow, describeSpan } from "./describe.js";
 import { Detail, unlisted } from "./detail.js";
 import { Details } from "./details.js";
 import { element } from "./elements.js";
@@ -69,9 +70,9 @@ function head(model) {
 
 /** Describes the selection for screen readers. @param {Timeline} timeline */
 function announce(timeline) {
-    const { selection } = timeline.view;
-    const text = !selection ? "" : "row" in selection ? timeline.describe(selection)
-        : "event" in selection ? timeline.describeEvent(selection.event) : timeline.describeWhole(selection.whole);
+    const { model, view: { selection } } = timeline;
+    const text = !selection ? "" : "row" in selection ? describeSpan(model, selection)
+        : "event" in selection ? describeEvent(model, selection.event) : describeRow(model, selection.whole);
     const status = named("status");
     if (status.textContent !== text) status.textContent = text;
 }

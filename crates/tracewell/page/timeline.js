@@ -1,21 +1,14 @@
-// The timeline: draws lanes, finds the item at a point, and turns actions of the pointer into views, selections and ranges.
+// The timeline: places lanes, draws them, and finds the item at a point.
 
 import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
-import { STATES } from "./model.js";
-import { objectText } from "./objects.js";
-import { FONT, fitted, prepared } from "./paint.js";
+import { LEFT, NAME, drawBand, drawName } from "./names.js";
+import { FONT, prepared } from "./paint.js";
 import { drawPills, pillAt } from "./pills.js";
+import { Pointer } from "./pointer.js";
 import { isHead, laneName, lanes, ordered, placed, reordered } from "./rows.js";
 import { drawLane } from "./spans.js";
-import { textOn } from "./theme.js";
 import { rowIn } from "./view.js";
-
-/** Width of the names at the left. */
-export const LEFT = 200;
-
-/** Height of a name in pixels. */
-const NAME = 14;
 
 /** Maximum distance in pixels between the pointer and an event at which the pointer selects the event. */
 const NEAR = 5;
@@ -32,10 +25,6 @@ export class Timeline {
      */
     constructor(canvas, tip, hair, model, view, theme, contexts) {
         this.canvas = canvas;
-        this.tip = tip;
-        this.hair = hair;
-        /** Where the pointer is over the times. @type {{ x: number, y: number } | null} */
-        this.pointer = null;
         /** The labels of the last picture. @type {import("./pills.js").Pill[]} */
         this.pills = [];
         /** @type {import("./spans.js").Actions} */
@@ -53,17 +42,8 @@ export class Timeline {
         this.content = 0;
         /** Height of the lanes if they do not grow into the room that is left. */
         this.natural = 0;
-        /** @type {Map<number, PointerEvent>} */
-        this.pointers = new Map();
-        /**
-         * The movement of the pointer since it was pressed: where it began, and the lane if it began on a name. If it
-         * began on the time of a file, it moves the file from its `offset`.
-         * @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean,
-         *   lane?: import("./rows.js").Lane, file?: number, offset?: number } | null}
-         */
-        this.drag = null;
         this.place();
-        this.listen();
+        this.pointer = new Pointer(this, tip, hair);
     }
 
     /** Updates the rows after the content of the model was replaced. */
@@ -113,21 +93,9 @@ export class Timeline {
         this.pills = this.paint(ink, width, height);
         const drawn = `${this.view.from} ${this.view.to} ${this.scroll}`;
         // The text at the pointer describes the earlier view.
-        if (drawn !== this.drawn) this.tip.hidden = true;
+        if (drawn !== this.drawn) this.pointer.tip.hidden = true;
         this.drawn = drawn;
-        this.placeHair();
-    }
-
-    /** Shows the line and the time at the pointer. */
-    placeHair() {
-        const { hair, pointer, model } = this;
-        hair.hidden = pointer === null || pointer.x < LEFT;
-        if (hair.hidden || !pointer) return;
-        const at = Math.min(Math.max(Math.round(this.time(pointer.x)), 0), model.length);
-        hair.style.left = `${pointer.x}px`;
-        const label = /** @type {HTMLElement} */ (hair.firstElementChild);
-        label.textContent = model.time(model.exact(at));
-        hair.classList.toggle("end", pointer.x > this.canvas.clientWidth - 110);
+        this.pointer.placeHair();
     }
 
     /** Draws the picture, and returns its labels. @type {(ink: CanvasRenderingContext2D, width: number, height: number) => import("./pills.js").Pill[]} */
@@ -144,7 +112,7 @@ export class Timeline {
         ink.beginPath();
         ink.rect(0, AXIS, width, height - AXIS);
         ink.clip();
-        for (const lane of this.visible(height)) this.drawBand(frame, lane, width);
+        for (const lane of this.visible(height)) drawBand(frame, lane, this.top(lane), width);
         ink.restore();
         drawAxis(frame, bottom);
         ink.save();
@@ -179,7 +147,7 @@ export class Timeline {
             const middle = this.top(lane) + lane.height / 2;
             return middle - NAME / 2 >= AXIS && middle + NAME / 2 <= height;
         };
-        for (const lane of this.visible(height)) this.drawName(frame, lane, isWhole(lane));
+        for (const lane of this.visible(height)) drawName(frame, lane, this.top(lane), isWhole(lane));
         ink.restore();
         return frame.pills;
     }
@@ -207,76 +175,6 @@ export class Timeline {
     clampScroll() {
         const most = Math.max(0, this.content - (this.canvas.clientHeight - AXIS));
         this.scroll = Math.min(Math.max(this.scroll, 0), most);
-    }
-
-    /** @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, width: number) => void} */
-    drawBand({ ink, colours }, lane, width) {
-        const y = this.top(lane);
-        if (isHead(lane)) {
-            ink.fillStyle = lane.kind === "file" ? colours.line : colours.band;
-            ink.fillRect(0, y, width, lane.height);
-        } else {
-            ink.fillStyle = colours.line;
-            ink.globalAlpha = 0.6;
-            ink.fillRect(0, y + lane.height - 1, width, 1);
-            ink.globalAlpha = 1;
-        }
-    }
-
-    /** Draws the name of a lane if it is whole, and shows that its row is selected. @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, isWhole: boolean) => void} */
-    drawName({ ink, colours }, lane, isWhole) {
-        const middle = this.top(lane) + lane.height / 2 + 0.5;
-        const isGroup = isHead(lane);
-        if (lane.row && lane.row.index === rowIn(this.view.selection)) {
-            ink.fillStyle = colours.selectBand;
-            ink.fillRect(0, this.top(lane), LEFT, lane.height - 1);
-        }
-        if (!isWhole) return;
-        ink.font = `11.5px ${FONT}`;
-        ink.textAlign = "right";
-        ink.fillStyle = colours.soft;
-        const about = lane.kind === "file" ? this.offsetText(lane.file ?? 0) : lane.detail;
-        const text = lane.hidden ? `${about.split(",")[0]}, ${lane.hidden} hidden` : about;
-        const detail = text ? ink.measureText(text).width + 4 : 0;
-        if (text) ink.fillText(text, LEFT - 10, middle);
-        ink.textAlign = "left";
-        ink.font = `${isGroup ? "600 " : ""}12.5px ${FONT}`;
-        let left = 24;
-        if (isGroup) {
-            left = lane.kind === "group" && lane.tree ? 20 : 12;
-            ink.fillStyle = colours.text;
-            ink.fillText(this.view.folded.has(lane.group) ? "▸" : "▾", left, middle);
-            left += 12;
-        } else if (lane.context !== undefined) {
-            this.drawBadge(ink, lane, middle);
-            left = 44;
-        }
-        ink.fillStyle = colours.text;
-        fitted(ink, lane.label, left, middle, LEFT - left - 8 - detail);
-        ink.font = `12px ${FONT}`;
-    }
-
-    /** Returns the offset of a file with its sign, or nothing if it is 0. @param {number} file */
-    offsetText(file) {
-        const offset = this.view.offsets[file] ?? 0;
-        return offset === 0 ? "" : `${offset > 0 ? "+" : "−"}${this.model.span(0, Math.abs(offset))}`;
-    }
-
-    /** @type {(ink: CanvasRenderingContext2D, lane: import("./rows.js").Lane, y: number) => void} */
-    drawBadge(ink, lane, y) {
-        ink.fillStyle = this.contexts[lane.context ?? 0];
-        ink.beginPath();
-        const known = lane.badge !== null && lane.badge !== undefined;
-        if (known) ink.roundRect(10, y - 8, 26, 16, 4);
-        else ink.roundRect(20, y - 5, 10, 10, 3);
-        ink.fill();
-        if (!known) return;
-        ink.fillStyle = textOn(this.contexts[lane.context ?? 0]);
-        ink.textAlign = "center";
-        ink.font = `600 11px ${FONT}`;
-        ink.fillText(String(lane.badge), 23, y + 0.5);
-        ink.textAlign = "left";
-        ink.font = `12.5px ${FONT}`;
     }
 
     /** @param {number} y */
@@ -341,156 +239,6 @@ export class Timeline {
         return best < 0 ? null : { event: best };
     }
 
-    listen() {
-        const { canvas } = this;
-        canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-        canvas.addEventListener("pointerdown", (event) => this.down(event));
-        canvas.addEventListener("pointermove", (event) => this.move(event));
-        canvas.addEventListener("pointerup", (event) => this.up(event));
-        canvas.addEventListener("pointercancel", (event) => this.up(event));
-        canvas.addEventListener("pointerleave", () => {
-            this.tip.hidden = true;
-            this.pointer = null;
-            this.placeHair();
-        });
-        canvas.addEventListener("dblclick", (event) => {
-            if (this.pillAt(event.offsetX, event.offsetY)) return;
-            const hit = this.hit(event.offsetX, event.offsetY);
-            if (hit && "row" in hit) this.zoomTo(hit);
-        });
-    }
-
-    /** @param {{ row: number, span: number }} selection */
-    zoomTo({ row, span }) {
-        const { spans } = this.model.rows[row];
-        const [from, to] = [spans.from(span), spans.to(span)];
-        const margin = Math.max((to - from) * 0.3, 2);
-        this.view.jump(from - margin, to + margin);
-    }
-
-    /** @param {WheelEvent} event */
-    wheel(event) {
-        event.preventDefault();
-        const unit = event.deltaMode === 1 ? 30 : 1;
-        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-            this.view.pan(((event.deltaX || event.deltaY) * unit) / this.width);
-        } else if (event.offsetX < LEFT || event.altKey) {
-            this.scroll += event.deltaY * unit;
-            this.view.changed();
-        } else {
-            const factor = Math.exp(Math.max(-150, Math.min(150, event.deltaY * unit)) / 250);
-            this.view.zoom(factor, this.time(Math.max(event.offsetX, LEFT)));
-        }
-    }
-
-    /** @param {PointerEvent} event */
-    down(event) {
-        if (event.button !== 0) return;
-        this.canvas.setPointerCapture(event.pointerId);
-        this.pointers.set(event.pointerId, event);
-        const { from, to } = this.view;
-        const ranges = event.shiftKey || event.offsetY < AXIS;
-        const [x, y] = [event.offsetX, event.offsetY];
-        const lane = x < LEFT ? this.laneAt(y) : undefined;
-        const file = x >= LEFT && !event.shiftKey ? this.fileAt(y) : undefined;
-        const offset = file === undefined ? 0 : this.view.offsets[file] ?? 0;
-        this.drag = { x, y, from, to, scroll: this.scroll, ranges, moved: false, lane, file, offset };
-    }
-
-    /** Returns the file whose time is drawn at a height. @param {number} y */
-    fileAt(y) {
-        const lane = this.laneAt(y);
-        return lane?.kind === "file" ? lane.file : undefined;
-    }
-
-    /** @param {PointerEvent} event */
-    move(event) {
-        const { drag, view } = this;
-        this.pointer = { x: event.offsetX, y: event.offsetY };
-        this.placeHair();
-        if (!this.pointers.has(event.pointerId) || !drag) {
-            this.hover(event.offsetX, event.offsetY);
-            return;
-        }
-        const others = [...this.pointers.values()].filter((each) => each.pointerId !== event.pointerId);
-        if (others.length === 1) {
-            this.pinch(event, others[0]);
-            return;
-        }
-        this.pointers.set(event.pointerId, event);
-        const [dx, dy] = [event.offsetX - drag.x, event.offsetY - drag.y];
-        if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4) return;
-        if (drag.lane) {
-            const way = Math.sign(event.offsetY - (drag.moved ? drag.y : event.offsetY - dy));
-            [drag.moved, drag.y] = [true, event.offsetY];
-            this.moveLane(drag.lane, this.laneAt(event.offsetY), way);
-            return;
-        }
-        if (drag.file !== undefined) {
-            drag.moved = true;
-            view.place(drag.file, (drag.offset ?? 0) + Math.round((dx / this.width) * view.span));
-            return;
-        }
-        if (!drag.moved && !drag.ranges) view.remember();
-        drag.moved = true;
-        this.tip.hidden = true;
-        if (drag.ranges) {
-            view.begun = null;
-            const ends = [drag, { x: event.offsetX, y: event.offsetY }].map(({ x, y }) => this.snapped(this.time(x), this.laneAt(y)));
-            view.measure([ends[0], ends[1]]);
-            return;
-        }
-        this.scroll = drag.scroll - dy;
-        view.moveFrom([drag.from, drag.to], -dx / this.width);
-    }
-
-    /**
-     * Returns the near end of a span of a lane, otherwise the time of a near event, otherwise a whole tick.
-     * @param {number} time
-     * @param {import("./rows.js").Lane} [lane]
-     */
-    snapped(time, lane) {
-        const inside = Math.min(Math.max(Math.round(time), 0), this.model.length);
-        const near = this.near(time);
-        return nearest(lane?.row?.spans.at ?? [], time, near) ?? nearest(this.model.events.at, time, near) ?? inside;
-    }
-
-    /**
-     * @param {PointerEvent} moved
-     * @param {PointerEvent} other
-     */
-    pinch(moved, other) {
-        const before = this.pointers.get(moved.pointerId);
-        this.pointers.set(moved.pointerId, moved);
-        if (!before || !this.drag) return;
-        this.drag.moved = true;
-        const distance = (/** @type {PointerEvent} */ a) => Math.max(Math.abs(a.offsetX - other.offsetX), 8);
-        const middle = (moved.offsetX + other.offsetX) / 2;
-        this.view.zoom(distance(before) / distance(moved), this.time(middle));
-    }
-
-    /** @param {PointerEvent} event */
-    up(event) {
-        const { drag } = this;
-        this.pointers.delete(event.pointerId);
-        if (this.pointers.size > 0 || !drag) return;
-        this.drag = null;
-        if (drag.moved || event.type === "pointercancel") return;
-        const lane = this.laneAt(event.offsetY);
-        if (lane && isHead(lane)) {
-            this.fold(lane.group);
-            return;
-        }
-        const pill = this.pillAt(event.offsetX, event.offsetY);
-        if (pill?.go) {
-            pill.go();
-            return;
-        }
-        if (drag.ranges) this.view.measure(null);
-        this.view.remember();
-        this.view.select(event.offsetX < LEFT && lane?.row ? { whole: lane.row.index } : this.hit(event.offsetX, event.offsetY));
-    }
-
     /** @type {(x: number, y: number) => import("./pills.js").Pill | undefined} */
     pillAt(x, y) {
         return x < LEFT ? undefined : pillAt(this.pills, x, y);
@@ -553,6 +301,14 @@ export class Timeline {
         this.view.changed();
     }
 
+    /** Shows a span and its surroundings. @param {{ row: number, span: number }} selection */
+    zoomTo({ row, span }) {
+        const { spans } = this.model.rows[row];
+        const [from, to] = [spans.from(span), spans.to(span)];
+        const margin = Math.max((to - from) * 0.3, 2);
+        this.view.jump(from - margin, to + margin);
+    }
+
     /** Scrolls so that a row is visible. @param {number} row */
     scrollToRow(row) {
         const lane = this.shown.find((each) => each.row?.index === row);
@@ -563,77 +319,4 @@ export class Timeline {
         this.view.changed();
     }
 
-    /**
-     * Describes the item at a point.
-     * @param {number} x
-     * @param {number} y
-     */
-    hover(x, y) {
-        const pill = this.pillAt(x, y);
-        const hit = pill ? null : this.hit(x, y);
-        const lane = this.laneAt(y);
-        const isClicked = pill ? pill.go !== undefined : x < LEFT && lane !== undefined && (isHead(lane) || lane.row !== undefined);
-        this.canvas.style.cursor = isClicked ? "pointer" : x >= LEFT && lane?.kind === "file" ? "ew-resize" : "";
-        this.tip.hidden = !hit;
-        if (!hit) return;
-        this.tip.textContent = "row" in hit ? this.describe(hit) : "event" in hit ? this.describeEvent(hit.event) : "";
-        const { offsetWidth: width, offsetHeight: height } = this.tip;
-        const { clientWidth, clientHeight } = this.canvas;
-        const top = this.canvas.offsetTop + y + 18;
-        const fits = top + height < clientHeight + this.canvas.offsetTop;
-        this.tip.style.left = `${Math.min(x + 14, clientWidth - width - 6)}px`;
-        this.tip.style.top = `${fits ? top : top - height - 30}px`;
-    }
-
-    /**
-     * Describes the selection: the context, its state, the reason and the duration.
-     * @param {{ row: number, span: number }} selection
-     */
-    describe({ row, span }) {
-        const { model } = this;
-        const { kind, spans, name, what, number, context } = model.rows[row];
-        const [state, value] = [spans.state[span], spans.value[span]];
-        const length = model.span(spans.from(span), spans.to(span));
-        const since = `${length}, from ${model.time(model.exact(spans.from(span)))}`;
-        if (kind === "lock") {
-            const held = state === 1 ? `held by ${model.name(value - 1)}` : "free";
-            return `${what} ${name}: ${held}\n${since}`;
-        }
-        if (kind === "core") {
-            const interrupt = value > 0 ? `interrupt ${value - 1}` : "an interrupt";
-            const does = [`unknown`, `runs ${model.name(value)}`, `serves ${interrupt}`, "idle"][state];
-            return `core ${number}: ${does}\n${since}`;
-        }
-        if (kind !== "context") return `${objectText(model.rows[row], state, value)}\n${since}`;
-        const why = state === 5 ? ` on ${model.reason(value)}` : "";
-        const of = state === 1 && value > 0 ? ` on behalf of ${model.name(value - 1)}` : "";
-        return `${model.name(context)}: ${STATES[state]}${why}${of}\n${since}`;
-    }
-
-    /** Describes a whole row. @param {number} index */
-    describeWhole(index) {
-        const { kind, name, what, number, context } = this.model.rows[index];
-        const text = kind === "context" ? this.model.name(context) : kind === "core" ? `core ${number}` : name;
-        return `row ${kind === "lock" ? `${what} ` : ""}${text}`;
-    }
-
-    /** @param {number} index */
-    describeEvent(index) {
-        const { model } = this;
-        const { label } = model.kinds[model.events.kind[index]];
-        const args = model.events.text(model.events.args[index]);
-        return `${model.time(model.exact(model.events.at[index]))}  ${label}\n${args}`;
-    }
-}
-
-/**
- * Returns the value nearest to a time within two limits, or undefined.
- * @param {ArrayLike<number>} at sorted
- * @param {number} time
- * @param {number[]} limits
- */
-export function nearest(at, time, [before, after]) {
-    const index = lowerBound(at, time);
-    const all = [at[index - 1], at[index]].filter((each) => each >= before && each <= after);
-    return all.sort((a, b) => Math.abs(a - time) - Math.abs(b - time))[0];
 }

@@ -58,6 +58,19 @@ pub fn encode(mut value: u64) -> Encoded {
     Encoded { bytes, length }
 }
 
+impl Encoded {
+    /// Returns the bytes of the number, and zeros after them. Copying this fixed number of bytes is
+    /// faster than copying only those of the number.
+    ///
+    /// ```
+    /// assert_eq!(tracewell_wire::number::encode(300).padded()[..3], [0xAC, 0x02, 0]);
+    /// ```
+    #[inline]
+    pub const fn padded(&self) -> &[u8; MAX_NUMBER] {
+        &self.bytes
+    }
+}
+
 impl core::ops::Deref for Encoded {
     type Target = [u8];
 

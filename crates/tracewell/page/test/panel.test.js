@@ -18,7 +18,7 @@ import { rankText, shares } from "../shares.js";
 import { listHeight } from "../splitters.js";
 import { DARK, LIGHT, contextColours, contrast, textOn } from "../theme.js";
 import { Clock } from "../time.js";
-import { nearest } from "../timeline.js";
+import { nearest } from "../pointer.js";
 import { View } from "../view.js";
 
 /** Spans that begin at `at`. @type {(at: number[], state: number[], value: number[], length: number) => Spans} */

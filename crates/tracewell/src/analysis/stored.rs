@@ -24,7 +24,7 @@ pub(crate) trait Stored: Sized {
 
 impl Stored for u64 {
     fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&number::encode(*self));
+        put_number(*self, out);
     }
 
     fn take(input: &mut &[u8]) -> Option<Self> {
@@ -117,7 +117,11 @@ impl<T: Stored> Stored for Vec<T> {
         if count > input.len() {
             return None;
         }
-        (0..count).map(|_| T::take(input)).collect()
+        let mut list = Vec::with_capacity(count);
+        for _ in 0..count {
+            list.push(T::take(input)?);
+        }
+        Some(list)
     }
 }
 
@@ -140,6 +144,18 @@ impl Stored for Value {
     fn take(input: &mut &[u8]) -> Option<Self> {
         serde_json::from_slice(take_bytes(input)?).ok()
     }
+}
+
+/// Appends a number in groups of 7 bits.
+#[inline]
+pub(crate) fn put_number(value: u64, out: &mut Vec<u8>) {
+    if value < 0x80 {
+        return out.push(value as u8);
+    }
+    let number = number::encode(value);
+    let end = out.len() + number.len();
+    out.extend_from_slice(number.padded());
+    out.truncate(end);
 }
 
 /// Appends the number of bytes, and then the bytes.

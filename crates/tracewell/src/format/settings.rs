@@ -50,6 +50,11 @@ pub struct Settings {
     /// True if another process was writing the source when it was opened. In this case, a log
     /// without an end is complete so far. [`Input`](crate::input::Input) sets this.
     pub is_growing: bool,
+    /// Number of events after which the sink will stop; `None` if it wants all events. Some decoders
+    /// read a whole trace before its first event, because later events give names to earlier ones.
+    /// With this setting, they read only these first events, so names can differ from those in the
+    /// whole trace.
+    pub only_first: Option<usize>,
     /// Settings from a configuration file.
     pub defaults: Defaults,
 }
@@ -128,7 +133,7 @@ impl Settings {
     /// give. The result contains only the defaults that the settings do not override.
     pub(super) fn of_format(&self, format: &str) -> Self {
         let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
-        let Self { threads, is_growing, defaults, .. } = self;
+        let Self { threads, is_growing, only_first, defaults, .. } = self;
         let mut all = Self {
             format: name.clone(),
             options: options.clone(),
@@ -139,6 +144,7 @@ impl Settings {
             files: files.clone(),
             threads: *threads,
             is_growing: *is_growing,
+            only_first: *only_first,
             defaults: Defaults::default(),
         };
         all.defaults.schemas.extend(self.default_schemas(format).cloned());

@@ -223,6 +223,12 @@ impl Input {
         self.settings.threads = threads;
     }
 
+    /// Announces that the sink will stop after this number of events; see
+    /// [`Settings::only_first`]. `None`, the default, means that the sink wants all events.
+    pub fn set_only_first(&mut self, events: Option<usize>) {
+        self.settings.only_first = events;
+    }
+
     /// Calls `work` for each event and returns the trace that describes the events.
     ///
     /// `work` returns nothing, a [`Flow`] to stop early, or a `Result`.

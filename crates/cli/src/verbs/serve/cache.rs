@@ -86,7 +86,14 @@ impl Cache {
         Some(Self { folder: base.join("tracewell"), most: MAX_BYTES })
     }
 
-    fn file(&self, key: &Key) -> PathBuf {
+    /// Returns a cache in another folder.
+    #[cfg(test)]
+    pub(super) fn at(folder: PathBuf) -> Self {
+        Self { folder, most: MAX_BYTES }
+    }
+
+    /// Returns the path of the summary for a key.
+    pub(super) fn file(&self, key: &Key) -> PathBuf {
         self.folder.join(&key.name).with_extension(EXTENSION)
     }
 

@@ -9,7 +9,8 @@
 //! | `marks` | the file with the marks of the user |
 //! | `query` | the parameters of a request |
 //! | `redirect` | the private file that leads the browser to the address |
-//! | `content` | a trace: reads it, and again when it has changed |
+//! | `content` | a trace while the server runs: reads it, and again when it has changed |
+//! | `traces` | the files named on the command line, and how to read them |
 //! | `cache` | the summaries of large traces, in the user's folder for caches |
 //! | `shown` | all shown traces, and their progress |
 //!
@@ -29,6 +30,7 @@ mod server;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod traces;
 
 use std::env;
 use std::fs;
@@ -45,7 +47,7 @@ use clap::Args;
 use tracewell::text::shown_path;
 
 use self::cache::Cache;
-use self::content::{Content, Traces};
+use self::content::Content;
 use self::guard::Guard;
 use self::http::Limits;
 use self::progress::Changes;
@@ -53,6 +55,7 @@ use self::redirect::Redirect;
 use self::routes::Routes;
 use self::server::Server;
 use self::shown::Shown;
+use self::traces::Traces;
 use super::sources::stop_signal;
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, warn};

@@ -8,9 +8,17 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::analysis::stored::stored_structs;
+use super::pool::{Pool, Record};
+use crate::analysis::stored::{Stored, stored_structs};
 use crate::analysis::total::Total;
 use crate::analysis::tracks::{Holder, Occupant, Position, State};
+
+/// Number of sums that a sum of the next level contains.
+pub(super) const FAN: usize = 8;
+
+/// Number of blocks, or of sums of one level, in a segment: a power of `FAN`. In tests, segments
+/// are small, so that short rows have several.
+pub(super) const SEGMENT: usize = if cfg!(test) { FAN } else { FAN * FAN * FAN };
 
 /// Maximum number of classes in a sum that has no index.
 const MAX_SEARCHED: usize = 32;
@@ -59,6 +67,68 @@ impl Classed for Holder {
     }
 }
 
+/// The sums of one level of a row. Complete segments are records of the pool.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) sealed: Vec<Sealed>,
+    /// The sums after the complete segments.
+    pub(super) open: Level,
+}
+
+/// A complete segment of sums: its first change, and its record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sealed {
+    from: Position,
+    pub(super) record: Record,
+}
+
+impl Sums {
+    /// Returns the number of parts.
+    pub(super) fn len(&self) -> usize {
+        self.sealed.len() * SEGMENT + self.open.len()
+    }
+
+    /// Adds a part that begins at `from`. If it completes a group of [`FAN`] parts, returns the
+    /// beginning and the sum of this group. `classes` are those of the states of the row.
+    pub(super) fn push(
+        &mut self,
+        from: Position,
+        sum: &Sum,
+        classes: &[u32],
+        pool: &mut Pool,
+    ) -> Option<(Position, Sum)> {
+        self.open.push(from, sum);
+        let group = self.open.last_group(classes);
+        if self.open.len() == SEGMENT {
+            let open = std::mem::take(&mut self.open);
+            let mut bytes = Vec::new();
+            open.put(&mut bytes);
+            self.sealed.push(Sealed { from: open.from[0], record: pool.push(&bytes) });
+        }
+        group
+    }
+
+    /// Returns the position at which a part begins, if the part is the first of a complete segment,
+    /// or is in the segment that is not complete.
+    pub(super) fn start(&self, part: usize) -> Option<Position> {
+        match part.checked_sub(self.sealed.len() * SEGMENT) {
+            Some(open) => self.open.from.get(open).copied(),
+            None => self.sealed.get(part / SEGMENT).map(|sealed| sealed.from),
+        }
+    }
+
+    /// Returns true if there are this number of parts, and all indices are valid.
+    pub(super) fn is_sound(&self, parts: usize, states: usize) -> bool {
+        let open = parts.checked_sub(self.sealed.len().saturating_mul(SEGMENT));
+        open.is_some_and(|open| open < SEGMENT && self.open.is_sound(open, states))
+    }
+
+    /// Returns true if the pool contains all records.
+    pub(super) fn is_in(&self, pool: &Pool) -> bool {
+        self.sealed.iter().all(|sealed| pool.has(&sealed.record))
+    }
+}
+
 /// Sums over consecutive parts of a row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Level {
@@ -78,6 +148,8 @@ pub(super) struct Share {
 }
 
 stored_structs! {
+    Sums { sealed, open }
+    Sealed { from, record }
     Level { from, ends, shares }
     Share { state, ticks }
 }
@@ -93,10 +165,26 @@ impl Level {
         &self.shares[start..self.ends[part]]
     }
 
-    pub(super) fn push(&mut self, from: Position, sum: &Sum) {
+    fn push(&mut self, from: Position, sum: &Sum) {
         self.from.push(from);
         self.shares.extend(sum.parts.iter().map(|part| part.share));
         self.ends.push(self.shares.len());
+    }
+
+    /// Returns the first change and the sum of the last [`FAN`] parts, if the last part completes a
+    /// group.
+    fn last_group(&self, classes: &[u32]) -> Option<(Position, Sum)> {
+        let parts = self.len();
+        if !parts.is_multiple_of(FAN) {
+            return None;
+        }
+        let mut sum = Sum::default();
+        for part in parts - FAN..parts {
+            self.shares(part).iter().for_each(|share| {
+                sum.add(classes[share.state as usize], share.state, share.ticks);
+            });
+        }
+        Some((self.from[parts - FAN], sum))
     }
 
     /// Returns true if there are exactly this many parts, and all indices are valid.

@@ -5,7 +5,7 @@
 //! | file | purpose |
 //! |---|---|
 //! | `row` | one row of states: all changes, encoded, and sums over parts of the row |
-//! | `level` | sums over parts of a row |
+//! | `level` | the levels of sums over parts of a row |
 //! | `view` | the part of a row that a view shows |
 //! | `encoded` | the changes of a row as bytes |
 //! | `pool` | the records of a row that few views need; in memory or in a file |
@@ -43,7 +43,7 @@ use super::tracks::{
     Arrow, Change, Holder, LockTrack, Mark, Occupant, Position, Row, Settled, State, TrackBuilder,
     Tracks, WaitSpan,
 };
-use crate::model::{Batch, ContextId, Flow, Loss, Sink, Trace};
+use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 
 /// Number of entries that the track builder collects before they are moved to the summary.
 const PENDING: u64 = 1 << 16;
@@ -91,7 +91,9 @@ impl Default for SummaryBuilder {
 
 impl SummaryBuilder {
     /// Provides a file, to which the summary moves the parts that few views need, if there are many
-    /// of them. `opener` returns an empty file that can be read and written. If there is no file,
+    /// of them. `opener` returns an empty file that can be read and written. If the file cannot be
+    /// opened or written, these parts stay in memory, and the builder fails when they reach 256 MiB.
+    /// Without this call,
     /// everything stays in memory.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.parts.pool.spill_to(Box::new(opener));
@@ -121,6 +123,7 @@ impl Sink for SummaryBuilder {
         self.tracks.events(trace, batch)?;
         if self.tracks.unsettled() >= self.pending {
             self.tracks.settle(&mut self.parts);
+            Stop::on_error(self.parts.pool.check())?;
         }
         Flow::Continue(())
     }
@@ -162,16 +165,15 @@ impl Summary {
         let locks = rest.locks.iter().enumerate().map(|(index, lock)| {
             let none = LockPart::default();
             let part = parts.locks.get(index).unwrap_or(&none);
-            let waits = part.waits.within(&range, resolution).chain(&lock.waits);
-            let waits = distinct(waits, &range, resolution);
+            let waits = part.waits.distinct(&range, resolution, &lock.waits, pool)?;
             let LockTrack { key, kind, is_mutex, .. } = *lock;
             let holder = part.holder.row(&range, resolution, lock.holder.changes().last(), pool)?;
             Ok(LockTrack { key, kind, is_mutex, holder, waits })
         });
         let locks = locks.collect::<io::Result<_>>()?;
         let jobs = distinct(rest.jobs.iter(), &range, resolution);
-        let marks = distinct(parts.marks.within(&range, resolution), &range, resolution);
-        let arrows = distinct(parts.arrows.within(&range, resolution), &range, resolution);
+        let marks = parts.marks.distinct(&range, resolution, &[], pool)?;
+        let arrows = parts.arrows.distinct(&range, resolution, &[], pool)?;
         let gaps = rest.gaps.iter().filter(|gap| overlaps(&range, gap.from, gap.until));
         let waits = parts.locks.iter().map(|lock| lock.waits.left_out()).sum::<u64>();
         Ok(Tracks {
@@ -405,6 +407,20 @@ mod tests {
         let shown = halfway.builder.finish(&trace).tracks(0..exact.span, 0).unwrap();
         assert_eq!(states(&shown.contexts), states(&exact.contexts));
         assert_eq!((&shown.marks, &shown.arrows), (&exact.marks, &exact.arrows));
+    }
+
+    #[test]
+    fn a_summary_fails_if_it_is_too_large_for_the_memory_and_has_no_file() {
+        let path = format!("{}/../../{}", env!("CARGO_MANIFEST_DIR"), TRACES[0]);
+        let read = |records: usize| {
+            let mut builder = SummaryBuilder { pending: 0, ..SummaryBuilder::default() };
+            builder.spill_to(|| Err(std::io::Error::other("no place")));
+            builder.parts.pool.push(&vec![0; records]);
+            crate::open(&path).unwrap().read(&mut builder).map(|trace| trace.events)
+        };
+        assert!(read(20 << 20).is_ok(), "there is room in memory");
+        let message = read(48 << 20).unwrap_err().to_string();
+        assert!(message.contains("needs a file") && message.ends_with("no place"), "{message}");
     }
 
     #[test]

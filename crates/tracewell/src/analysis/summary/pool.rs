@@ -1,5 +1,7 @@
 //! The records of a summary: the large parts that most views do not need. They are in memory at
-//! first. If a file is available, they are moved there once there are many of them.
+//! first. If a file is available, they are moved there once there are many of them. If this file
+//! cannot be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need all
+//! of the memory.
 //!
 //! A record has a checksum, which is compared when the record is read. So a stored summary can be
 //! used without reading its whole file.
@@ -15,6 +17,9 @@ use crate::analysis::stored::stored_structs;
 
 /// When the records in memory have this many bytes, they are moved to the file.
 const MAX_IN_MEMORY: usize = 16 << 20;
+
+/// Number of bytes of records in memory at which a summary fails, if its file cannot be written.
+const MAX_WITHOUT_FILE: usize = if cfg!(test) { 48 << 20 } else { 256 << 20 };
 
 /// The place of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,8 +47,10 @@ pub(super) struct Pool {
     memory: Vec<(u64, Box<[u8]>)>,
     /// Number of bytes in `memory`.
     in_memory: usize,
-    /// True if the file could not be written, so further records stay in memory.
-    is_full: bool,
+    /// The error of opening or writing the file. Records stay in memory from then on.
+    failure: Option<Arc<io::Error>>,
+    /// True for a clone, which does not write to the file of the original.
+    is_clone: bool,
 }
 
 impl Pool {
@@ -53,7 +60,7 @@ impl Pool {
     }
 
     /// Moves the records to a file when they become many. If the file cannot be opened or written,
-    /// they stay in memory.
+    /// they stay in memory, and [`Self::check`] fails when they become too many.
     pub(super) fn spill_to(&mut self, opener: Opener) {
         self.opener = Some(opener);
     }
@@ -73,25 +80,44 @@ impl Pool {
         let record = Record { at: self.length(), length: bytes.len(), sum: checksum(bytes) };
         self.memory.push((record.at, bytes.into()));
         self.in_memory += bytes.len();
-        if self.in_memory >= MAX_IN_MEMORY && !self.is_full {
-            self.spill();
+        if self.in_memory >= MAX_IN_MEMORY && self.failure.is_none() && !self.is_clone {
+            // If the disk is full, the file keeps the earlier records.
+            self.failure = self.spill().err().map(Arc::new);
         }
         record
     }
 
-    fn spill(&mut self) {
+    /// Appends a record to `further`, which contains records that will follow those of the pool.
+    pub(super) fn append(&self, further: &mut Vec<u8>, bytes: &[u8]) -> Record {
+        let at = self.length() + further.len() as u64;
+        further.extend_from_slice(bytes);
+        Record { at, length: bytes.len(), sum: checksum(bytes) }
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
         if let Some(opener) = self.opener.take() {
-            self.file = opener().ok().map(Arc::new);
+            self.file = Some(Arc::new(opener()?));
         }
-        let Some(file) = &self.file else { return };
-        if self.write_memory(file).is_err() {
-            // The disk may be full. The file keeps the earlier records.
-            self.is_full = true;
-            return;
-        }
+        let Some(file) = &self.file else { return Ok(()) };
+        self.write_memory(file)?;
         self.in_file = self.length();
         self.in_memory = 0;
         self.memory.clear();
+        Ok(())
+    }
+
+    /// Returns an error if the records should be in the file, but the file cannot be written and the
+    /// records have become too many for the memory.
+    pub(super) fn check(&self) -> io::Result<()> {
+        let failure = self.failure.as_ref().filter(|_| self.in_memory >= MAX_WITHOUT_FILE);
+        let Some(failure) = failure else { return Ok(()) };
+        let (found, most) = (self.in_memory >> 20, MAX_WITHOUT_FILE >> 20);
+        let message = format!(
+            "the summary of the trace needs a file, because it has too many records for the memory \
+             (expected fewer than {most} MiB, found {found} MiB), but the file cannot be written: \
+             {failure}"
+        );
+        Err(io::Error::new(failure.kind(), message))
     }
 
     fn write_memory(&self, file: &File) -> io::Result<()> {
@@ -132,10 +158,10 @@ impl Pool {
 /// The clone has the same records. Records that are added to the clone stay in memory.
 impl Clone for Pool {
     fn clone(&self) -> Self {
-        let Self { file, in_file, memory, in_memory, .. } = self;
-        let (file, memory) = (file.clone(), memory.clone());
+        let Self { file, in_file, memory, in_memory, failure, .. } = self;
+        let (file, memory, failure) = (file.clone(), memory.clone(), failure.clone());
         let (in_file, in_memory) = (*in_file, *in_memory);
-        Self { opener: None, file, in_file, memory, in_memory, is_full: true }
+        Self { opener: None, file, in_file, memory, in_memory, failure, is_clone: true }
     }
 }
 
@@ -217,15 +243,33 @@ mod tests {
         assert!(pool.read(&records[4]).is_ok());
     }
 
+    /// Adds records after 40 MiB, until there are too many. Returns the error.
+    fn overfilled(pool: &mut Pool) -> String {
+        assert!(pool.check().is_ok());
+        (40..48).for_each(|number| {
+            assert!(pool.check().is_ok());
+            pool.push(&bytes(number));
+        });
+        pool.check().unwrap_err().to_string()
+    }
+
     #[test]
     fn records_stay_in_memory_if_the_file_fails() {
         let mut pool = Pool::default();
         pool.spill_to(Box::new(|| Err(io::Error::other("no file"))));
-        let (pool, records) = filled(pool);
+        let (mut pool, records) = filled(pool);
         assert_eq!((pool.in_memory, pool.in_file), (40 << 20, 0));
         assert_eq!(*pool.read(&records[39]).unwrap(), bytes(39));
         let outside = Record { at: 40 << 20, ..records[0] };
         assert!(pool.has(&records[39]) && !pool.has(&outside) && pool.read(&outside).is_err());
+        let message = overfilled(&mut pool);
+        assert!(message.contains("expected fewer than 48 MiB, found 48 MiB"), "{message}");
+        assert!(message.ends_with("cannot be written: no file"), "{message}");
+        let (mut without_file, _) = filled(Pool::default());
+        (0..20).for_each(|number| {
+            without_file.push(&bytes(number));
+        });
+        assert!(without_file.check().is_ok(), "nobody asked for a file");
     }
 
     #[cfg(target_os = "linux")]
@@ -234,8 +278,9 @@ mod tests {
         let mut pool = Pool::default();
         let full = || File::options().read(true).write(true).open("/dev/full");
         pool.spill_to(Box::new(full));
-        let (pool, records) = filled(pool);
+        let (mut pool, records) = filled(pool);
         assert_eq!((pool.in_memory, pool.in_file), (40 << 20, 0));
         assert_eq!(*pool.read(&records[0]).unwrap(), bytes(0));
+        assert!(overfilled(&mut pool).contains("No space left on device"));
     }
 }

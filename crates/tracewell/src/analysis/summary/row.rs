@@ -2,8 +2,9 @@
 //! a sum for each block. Each further level contains a sum for each `FAN` sums of the previous
 //! level.
 //!
-//! Blocks and the first level are stored in segments. A complete segment consists of two records of
-//! the pool. The further levels stay in memory: they have about one sum for 500 changes.
+//! Blocks and the sums of each level are stored in segments. A complete segment of sums is a record
+//! of the pool, and so are the blocks of a segment. Only the segments that are not complete stay in
+//! memory.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,20 +12,13 @@ use std::hash::Hash;
 use foldhash::fast::RandomState;
 
 use super::encoded::{START, put};
-use super::level::{Classed, Level, Sum};
+use super::level::{Classed, FAN, SEGMENT, Sum, Sums};
 use super::pool::{Pool, Record};
-use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
+use crate::analysis::stored::{Stored, put_bytes, take_bytes};
 use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 
-/// Number of changes in a block. In tests, blocks and segments are small, so that even a short row
-/// has several.
+/// Number of changes in a block. In tests, blocks are small, so that even a short row has several.
 pub(super) const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
-
-/// Number of sums that are combined into one sum of the next level.
-pub(super) const FAN: usize = 8;
-
-/// Number of blocks in a segment: a power of `FAN`.
-pub(super) const SEGMENT: usize = if cfg!(test) { FAN } else { FAN * FAN * FAN };
 
 /// Number of places for the numbers of recent states; a power of two.
 const PLACES: usize = 64;
@@ -85,67 +79,53 @@ pub(super) struct SummaryRow<S> {
     /// The numbers of recent states, each at the place that the state's hint determines. Most
     /// look-ups need no hash table.
     recent: [u32; PLACES],
-    pub(super) sealed: Vec<Sealed>,
-    /// The blocks after the sealed segments.
-    pub(super) segment: Segment,
-    /// The sums of each level after the first.
-    pub(super) levels: Vec<Level>,
+    /// The sums of each level. The first level exists if there are blocks.
+    pub(super) levels: Vec<Sums>,
+    /// For each complete segment of blocks, the record with the blocks.
+    pub(super) sealed: Vec<Record>,
+    /// The other blocks.
+    pub(super) blocks: Blocks,
     /// The changes after the last block.
     pub(super) open: Vec<(Position, u32)>,
 }
 
-/// Blocks and their sums.
+/// Encoded blocks, one after the other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Segment {
-    /// The encoded blocks, one after the other, and the end of each block in bytes.
+pub(super) struct Blocks {
     bytes: Vec<u8>,
+    /// The end of each block in bytes.
     ends: Vec<usize>,
-    pub(super) sums: Level,
 }
 
-/// A segment in the pool: one record with its sums, and one with its blocks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sealed {
-    pub(super) sums: Record,
-    pub(super) blocks: Record,
-}
-
-stored_structs! {
-    Sealed { sums, blocks }
-}
-
-impl Segment {
+impl Blocks {
     /// Returns the encoded changes of a block.
     pub(super) fn block(&self, block: usize) -> &[u8] {
         let start = block.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[block]]
     }
 
-    fn put_blocks(&self, out: &mut Vec<u8>) {
+    fn put(&self, out: &mut Vec<u8>) {
         put_bytes(&self.bytes, out);
         self.ends.put(out);
     }
 
-    /// Reads this number of blocks, without their sums, from the input. Returns `None` if their
-    /// ends are not valid.
-    pub(super) fn take_blocks(input: &mut &[u8], blocks: usize) -> Option<Self> {
+    /// Reads this number of blocks from the input. Returns `None` if their ends are not valid.
+    pub(super) fn take(input: &mut &[u8], blocks: usize) -> Option<Self> {
         let (bytes, ends) = (take_bytes(input)?.to_vec(), Vec::<usize>::take(input)?);
         let is_sound = ends.len() == blocks
             && ends.is_sorted()
             && ends.last().copied().unwrap_or(0) == bytes.len();
-        is_sound.then_some(Self { bytes, ends, sums: Level::default() })
+        is_sound.then_some(Self { bytes, ends })
     }
 
-    /// Writes the segment to the pool, and clears it.
-    fn seal(&mut self, pool: &mut Pool) -> Sealed {
-        let mut record = Vec::new();
-        self.sums.put(&mut record);
-        let sums = pool.push(&record);
-        record.clear();
-        self.put_blocks(&mut record);
-        let blocks = pool.push(&record);
-        *self = Self::default();
-        Sealed { sums, blocks }
+    /// If the segment is complete, writes it to the pool and begins the next one.
+    fn seal(&mut self, pool: &mut Pool) -> Option<Record> {
+        if self.ends.len() < SEGMENT {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        std::mem::take(self).put(&mut bytes);
+        Some(pool.push(&bytes))
     }
 }
 
@@ -157,9 +137,9 @@ impl<S> Default for SummaryRow<S> {
             number_of: HashMap::default(),
             class_of: HashMap::default(),
             recent: [0; PLACES],
-            sealed: Vec::new(),
-            segment: Segment::default(),
             levels: Vec::new(),
+            sealed: Vec::new(),
+            blocks: Blocks::default(),
             open: Vec::new(),
         }
     }
@@ -167,13 +147,12 @@ impl<S> Default for SummaryRow<S> {
 
 impl<S: Stored + RowState> Stored for SummaryRow<S> {
     fn put(&self, out: &mut Vec<u8>) {
-        let Self { states, sealed, segment, levels, open, .. } = self;
+        let Self { states, levels, sealed, blocks, open, .. } = self;
         states.put(out);
-        sealed.put(out);
-        segment.ends.len().put(out);
-        segment.put_blocks(out);
-        segment.sums.put(out);
         levels.put(out);
+        sealed.put(out);
+        blocks.ends.len().put(out);
+        blocks.put(out);
         open.put(out);
     }
 
@@ -183,11 +162,10 @@ impl<S: Stored + RowState> Stored for SummaryRow<S> {
         for state in Vec::take(input)? {
             row.number(state);
         }
+        row.levels = Stored::take(input)?;
         row.sealed = Stored::take(input)?;
         let blocks = usize::take(input)?;
-        row.segment = Segment::take_blocks(input, blocks)?;
-        row.segment.sums = Stored::take(input)?;
-        row.levels = Stored::take(input)?;
+        row.blocks = Blocks::take(input, blocks)?;
         row.open = Stored::take(input)?;
         row.is_sound().then_some(row)
     }
@@ -196,28 +174,31 @@ impl<S: Stored + RowState> Stored for SummaryRow<S> {
 impl<S: RowState> SummaryRow<S> {
     /// Returns true if all indices are valid.
     fn is_sound(&self) -> bool {
-        let Self { states, segment, levels, open, .. } = self;
-        let mut parts = self.blocks();
-        let fits = |level: &Level| {
+        let Self { states, levels, sealed, blocks, open, .. } = self;
+        let Some(all) = sealed.len().checked_mul(SEGMENT) else { return false };
+        let mut parts = all + blocks.ends.len();
+        let has_blocks = parts > 0;
+        let fits = |level: &Sums| {
+            let is_sound = level.is_sound(parts, states.len());
             parts /= FAN;
-            level.is_sound(parts, states.len())
+            is_sound
         };
-        segment.ends.len() < SEGMENT
-            && segment.sums.is_sound(segment.ends.len(), states.len())
+        blocks.ends.len() < SEGMENT
             && levels.iter().all(fits)
-            && parts < FAN
-            && (self.blocks() == 0 || !open.is_empty())
+            && parts == 0
+            && (!has_blocks || !open.is_empty())
             && open.iter().all(|(_, state)| (*state as usize) < states.len())
     }
 
     /// Returns true if the pool contains all records of the row.
     pub(super) fn is_in(&self, pool: &Pool) -> bool {
-        self.sealed.iter().all(|sealed| pool.has(&sealed.sums) && pool.has(&sealed.blocks))
+        self.sealed.iter().all(|record| pool.has(record))
+            && self.levels.iter().all(|level| level.is_in(pool))
     }
 
     /// Returns the number of blocks.
-    pub(super) fn blocks(&self) -> usize {
-        self.sealed.len() * SEGMENT + self.segment.ends.len()
+    pub(super) fn count_blocks(&self) -> usize {
+        self.levels.first().map_or(0, Sums::len)
     }
 
     /// Returns the number that identifies a state in this row.
@@ -248,82 +229,51 @@ impl<S: RowState> SummaryRow<S> {
 
     /// Encodes the open changes as a block, which ends with a change at `end`.
     fn close(&mut self, end: Position, pool: &mut Pool) {
-        let Self { classes, segment, open, .. } = self;
+        let Self { classes, blocks, open, .. } = self;
         let mut sum = Sum::default();
         let mut last = START;
         for (index, (at, state)) in open.iter().enumerate() {
-            put(&mut segment.bytes, last, *at, *state);
+            put(&mut blocks.bytes, last, *at, *state);
             let until = open.get(index + 1).map_or(end, |(next, _)| *next);
             let ticks = until.ticks.saturating_sub(at.ticks);
             sum.add(classes[*state as usize], *state, ticks);
             last = *at;
         }
-        segment.sums.push(open[0].0, &sum);
-        segment.ends.push(segment.bytes.len());
+        blocks.ends.push(blocks.bytes.len());
+        let from = open[0].0;
         open.clear();
-        self.raise();
-        if self.segment.ends.len() == SEGMENT {
-            let sealed = self.segment.seal(pool);
-            self.sealed.push(sealed);
-        }
+        self.raise(from, sum, pool);
+        self.sealed.extend(self.blocks.seal(pool));
     }
 
-    /// If the last block completed groups, adds the sums of these groups to the further levels.
-    fn raise(&mut self) {
-        let Self { classes, segment, levels, .. } = self;
-        let mut group = Some(group_of(&segment.sums, classes));
+    /// Adds the sum of a block to the first level, and the sums of the groups that it completes to
+    /// the further levels.
+    fn raise(&mut self, from: Position, sum: Sum, pool: &mut Pool) {
+        let Self { classes, levels, .. } = self;
+        let mut next = Some((from, sum));
         for number in 0.. {
-            let Some((from, sum)) = group.take().flatten() else { return };
+            let Some((from, sum)) = next else { return };
             if number == levels.len() {
-                levels.push(Level::default());
+                levels.push(Sums::default());
             }
-            levels[number].push(from, &sum);
-            group = Some(group_of(&levels[number], classes));
+            next = levels[number].push(from, &sum, classes, pool);
         }
     }
 
     /// Returns the number of changes.
     pub(super) fn count(&self) -> u64 {
-        (self.blocks() * BLOCK + self.open.len()) as u64
+        (self.count_blocks() * BLOCK + self.open.len()) as u64
     }
 
-    /// Returns the position at which a block begins, if the block is the first of a group or is not
-    /// sealed. A block begins where the block before it ends.
-    pub(super) fn start(&self, block: usize) -> Position {
-        let first = || self.levels.first()?.from.get(block / FAN);
-        let first = if block.is_multiple_of(FAN) { first() } else { None };
-        let unsealed =
-            || self.segment.sums.from.get(block.checked_sub(self.sealed.len() * SEGMENT)?);
-        // The last block is closed when another change follows it.
-        let open = || self.open.first().map(|(at, _)| at);
-        first.or_else(unsealed).or_else(open).copied().unwrap_or(START)
+    /// Returns the position at which a part of a level begins, if the part is the first of a segment,
+    /// or is not in a complete segment, or would be the next part. The last parts of a level end
+    /// where the first part begins that only the levels below contain.
+    pub(super) fn start(&self, level: usize, part: usize) -> Position {
+        let here = self.levels.get(level).and_then(|level| level.start(part));
+        here.unwrap_or_else(|| match level.checked_sub(1) {
+            Some(below) => self.start(below, part * FAN),
+            // The last block is closed when another change follows it.
+            None => self.open.first().map_or(START, |(at, _)| *at),
+        })
     }
-
-    /// Returns the position at which a part of a level ends. Level 0 consists of the blocks.
-    pub(super) fn end(&self, level: usize, part: usize) -> Position {
-        let mut next = part + 1;
-        for level in self.levels[..level].iter().rev() {
-            if let Some(from) = level.from.get(next) {
-                return *from;
-            }
-            next *= FAN;
-        }
-        self.start(next)
-    }
-}
-
-/// If the last part of a level completes a group of `FAN` parts, returns the position of the
-/// group's first change, and the sum of the group.
-fn group_of(level: &Level, classes: &[u32]) -> Option<(Position, Sum)> {
-    let parts = level.len();
-    if !parts.is_multiple_of(FAN) {
-        return None;
-    }
-    let mut sum = Sum::default();
-    for part in parts - FAN..parts {
-        level.shares(part).iter().for_each(|share| {
-            sum.add(classes[share.state as usize], share.state, share.ticks);
-        });
-    }
-    Some((level.from[parts - FAN], sum))
 }

@@ -1,13 +1,18 @@
 //! A list of entries that keeps only a sample if there are too many, and returns the entries that a
-//! view can distinguish.
+//! view can distinguish. In a stored summary, the entries of each block are a record, which is read
+//! when a view needs all of them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::io;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
 use super::MAX_LIST;
+use super::pool::{Pool, Record, damaged};
+use crate::analysis::stored::Stored;
 use crate::analysis::tracks::{Arrow, ArrowKind, Job, Mark, WaitSpan};
 
 /// Number of entries in a block.
@@ -99,15 +104,15 @@ impl Extent for Job {
 /// the trace evenly.
 #[derive(Clone, Debug)]
 pub(super) struct Sample<T> {
-    list: Vec<T>,
-    /// The whole blocks of the list.
     blocks: Vec<Block<T>>,
+    /// The entries after the last block.
+    open: Vec<T>,
     /// Number of entries that were added.
-    pub(super) added: u64,
-    pub(super) stride: u64,
+    added: u64,
+    stride: u64,
 }
 
-/// A block of entries.
+/// A block of [`BLOCK`] entries.
 #[derive(Clone, Debug)]
 struct Block<T> {
     /// The ticks of its entries.
@@ -116,16 +121,23 @@ struct Block<T> {
     /// Those entries that can be distinguished at this `resolution`.
     thinned: Vec<T>,
     resolution: u64,
+    entries: Entries<T>,
+}
+
+#[derive(Clone, Debug)]
+enum Entries<T> {
+    Memory(Vec<T>),
+    Stored(Record),
 }
 
 impl<T> Default for Sample<T> {
     fn default() -> Self {
-        Self { list: Vec::new(), blocks: Vec::new(), added: 0, stride: 1 }
+        Self { blocks: Vec::new(), open: Vec::new(), added: 0, stride: 1 }
     }
 }
 
 impl<T: Extent> Block<T> {
-    fn new(entries: &[T]) -> Self {
+    fn new(entries: Vec<T>) -> Self {
         let first = entries.iter().map(T::first).min().unwrap_or(0);
         let last = entries.iter().map(T::last).max().unwrap_or(0);
         // The parts end at the latest beginning, because a few long entries can end much later than
@@ -133,17 +145,11 @@ impl<T: Extent> Block<T> {
         let begin = entries.iter().map(T::first).max().unwrap_or(0);
         let resolution = (begin - first) / PARTS;
         let thinned = distinct(entries.iter(), &(0..u64::MAX), resolution);
-        Self { first, last, thinned, resolution }
+        Self { first, last, thinned, resolution, entries: Entries::Memory(entries) }
     }
 }
 
 impl<T: Extent> Sample<T> {
-    /// Returns a sample with this list of entries.
-    pub(super) fn of(list: Vec<T>, added: u64, stride: u64) -> Self {
-        let blocks = list.chunks_exact(BLOCK).map(Block::new).collect();
-        Self { list, blocks, added, stride }
-    }
-
     /// Adds an entry.
     pub(super) fn push(&mut self, entry: T) {
         let is_kept = self.added.is_multiple_of(self.stride);
@@ -151,41 +157,137 @@ impl<T: Extent> Sample<T> {
         if !is_kept {
             return;
         }
-        self.list.push(entry);
-        if self.list.len() > MAX_LIST {
-            let list = std::mem::take(&mut self.list).into_iter().step_by(2).collect();
-            *self = Self::of(list, self.added, 2 * self.stride);
-        } else if self.list.len().is_multiple_of(BLOCK) {
-            let block = Block::new(&self.list[self.list.len() - BLOCK..]);
-            self.blocks.push(block);
+        self.open.push(entry);
+        if self.kept() > MAX_LIST {
+            self.halve();
+        } else if self.open.len() == BLOCK {
+            self.blocks.push(Block::new(std::mem::take(&mut self.open)));
         }
     }
 
-    /// Returns the kept entries, in the order in which they were added.
-    pub(super) fn list(&self) -> &Vec<T> {
-        &self.list
+    /// Returns the number of kept entries.
+    fn kept(&self) -> usize {
+        self.blocks.len() * BLOCK + self.open.len()
     }
 
-    /// Returns at least the entries that overlap a range and can be distinguished at a resolution,
-    /// in the order in which they were added.
-    pub(super) fn within<'s>(
+    /// Keeps every second entry.
+    fn halve(&mut self) {
+        let blocks = std::mem::take(&mut self.blocks);
+        let entries = blocks.into_iter().flat_map(|block| match block.entries {
+            Entries::Memory(entries) => entries,
+            // Only a complete sample is stored.
+            Entries::Stored(_) => Vec::new(),
+        });
+        let mut left = entries.chain(std::mem::take(&mut self.open)).step_by(2);
+        loop {
+            let entries: Vec<_> = left.by_ref().take(BLOCK).collect();
+            if entries.len() < BLOCK {
+                self.open = entries;
+                break;
+            }
+            self.blocks.push(Block::new(entries));
+        }
+        self.stride *= 2;
+    }
+
+    /// Returns the entries of a range that can be distinguished at a resolution, in the order in
+    /// which they were added. `further` are entries that follow those of the sample.
+    ///
+    /// # Errors
+    /// Returns an error if the pool cannot be read or is damaged.
+    pub(super) fn distinct(
+        &self,
+        range: &Range<u64>,
+        resolution: u64,
+        further: &[T],
+        pool: &Pool,
+    ) -> io::Result<Vec<T>>
+    where
+        T: Stored,
+    {
+        let mut distinct = Distinct::new(range, resolution);
+        for entries in self.within(range, resolution, pool) {
+            entries?.iter().for_each(|entry| distinct.add(entry));
+        }
+        further.iter().for_each(|entry| distinct.add(entry));
+        Ok(distinct.shown)
+    }
+
+    /// Returns lists with at least the entries that overlap a range and can be distinguished at a
+    /// resolution.
+    fn within<'s>(
         &'s self,
         range: &'s Range<u64>,
         resolution: u64,
-    ) -> impl Iterator<Item = &'s T> {
-        let open = self.blocks.len() * BLOCK;
-        let blocks = self.blocks.iter().zip(self.list.chunks_exact(BLOCK));
-        let near =
-            blocks.filter(|(block, _)| block.first <= range.end && block.last >= range.start);
-        let entries = near.flat_map(move |(block, all)| {
-            if block.resolution <= resolution { block.thinned.iter() } else { all.iter() }
+        pool: &'s Pool,
+    ) -> impl Iterator<Item = io::Result<Cow<'s, [T]>>>
+    where
+        T: Stored,
+    {
+        let near = self
+            .blocks
+            .iter()
+            .filter(|block| block.first <= range.end && block.last >= range.start);
+        let lists = near.map(move |block| match &block.entries {
+            _ if block.resolution <= resolution => Ok(Cow::Borrowed(block.thinned.as_slice())),
+            Entries::Memory(entries) => Ok(Cow::Borrowed(entries.as_slice())),
+            Entries::Stored(record) => {
+                let entries = Vec::take(&mut pool.read(record)?.as_ref());
+                entries.map(Cow::Owned).ok_or_else(|| damaged("a list of entries is not valid"))
+            }
         });
-        entries.chain(&self.list[open..])
+        lists.chain(std::iter::once(Ok(Cow::Borrowed(self.open.as_slice()))))
     }
 
     /// Returns the number of entries that were not kept.
     pub(super) fn left_out(&self) -> u64 {
-        self.added - self.list.len() as u64
+        self.added - self.kept() as u64
+    }
+}
+
+/// The sample of a stored summary. The entries of the blocks are further records of the pool.
+impl<T: Extent + Stored> Sample<T> {
+    /// Appends the sample to `out`, and the entries of its blocks to `further`, which contains
+    /// records after those of the pool.
+    pub(super) fn put(&self, pool: &Pool, further: &mut Vec<u8>, out: &mut Vec<u8>) {
+        let Self { blocks, open, added, stride } = self;
+        blocks.len().put(out);
+        for Block { first, last, thinned, resolution, entries } in blocks {
+            first.put(out);
+            last.put(out);
+            thinned.put(out);
+            resolution.put(out);
+            let record = match entries {
+                Entries::Memory(entries) => {
+                    let mut bytes = Vec::new();
+                    entries.put(&mut bytes);
+                    pool.append(further, &bytes)
+                }
+                Entries::Stored(record) => *record,
+            };
+            record.put(out);
+        }
+        open.put(out);
+        added.put(out);
+        stride.put(out);
+    }
+
+    /// Takes a sample. Returns `None` if its numbers do not fit together, or if the pool does not
+    /// contain all of its records.
+    pub(super) fn take(input: &mut &[u8], pool: &Pool) -> Option<Self> {
+        let mut sample = Self::default();
+        for _ in 0..usize::take(input)? {
+            sample.blocks.push(Block {
+                first: Stored::take(input)?,
+                last: Stored::take(input)?,
+                thinned: Stored::take(input)?,
+                resolution: Stored::take(input)?,
+                entries: Entries::Stored(Record::take(input).filter(|record| pool.has(record))?),
+            });
+        }
+        sample.open = Stored::take(input)?;
+        (sample.added, sample.stride) = (Stored::take(input)?, Stored::take(input)?);
+        (sample.added >= sample.kept() as u64).then_some(sample)
     }
 }
 
@@ -197,20 +299,43 @@ pub(crate) fn distinct<'a, T: Extent + 'a>(
     range: &Range<u64>,
     resolution: u64,
 ) -> Vec<T> {
-    let mut free: HashMap<T::Key, u64, RandomState> = HashMap::default();
-    let is_distinct = |entry: &&T| {
+    let mut distinct = Distinct::new(range, resolution);
+    entries.for_each(|entry| distinct.add(entry));
+    distinct.shown
+}
+
+/// The distinct entries so far; see [`distinct`].
+struct Distinct<'a, T: Extent> {
+    range: &'a Range<u64>,
+    resolution: u64,
+    shown: Vec<T>,
+    /// For each key, the first tick at which another short entry can be shown.
+    free: HashMap<T::Key, u64, RandomState>,
+}
+
+impl<'a, T: Extent> Distinct<'a, T> {
+    fn new(range: &'a Range<u64>, resolution: u64) -> Self {
+        Self { range, resolution, shown: Vec::new(), free: HashMap::default() }
+    }
+
+    fn add(&mut self, entry: &T) {
+        if entry.overlaps(self.range) && self.is_distinct(entry) {
+            self.shown.push(*entry);
+        }
+    }
+
+    fn is_distinct(&mut self, entry: &T) -> bool {
         let first = entry.first();
-        if resolution == 0 || entry.last().saturating_sub(first) > resolution {
+        if self.resolution == 0 || entry.last().saturating_sub(first) > self.resolution {
             return true;
         }
-        let free = free.entry(entry.key()).or_insert(0);
+        let free = self.free.entry(entry.key()).or_insert(0);
         let is_free = first >= *free;
         if is_free {
-            *free = first.saturating_add(resolution);
+            *free = first.saturating_add(self.resolution);
         }
         is_free
-    };
-    entries.filter(|entry| entry.overlaps(range)).filter(is_distinct).copied().collect()
+    }
 }
 
 #[cfg(test)]
@@ -218,6 +343,12 @@ mod tests {
     use super::*;
     use crate::analysis::tracks::Position;
     use crate::model::ContextId;
+
+    fn list<T: Extent + Stored>(sample: &Sample<T>) -> Vec<T> {
+        let (range, pool) = (0..u64::MAX, Pool::default());
+        let lists = sample.within(&range, 0, &pool);
+        lists.flat_map(|list| list.unwrap().into_owned()).collect()
+    }
 
     fn mark(context: u32, ticks: u64) -> Mark {
         Mark { at: Position { ticks, seq: ticks }, context: ContextId(context), id: 0 }
@@ -248,10 +379,10 @@ mod tests {
         let mut sample = Sample::default();
         let most = MAX_LIST as u64;
         (0..most).for_each(|ticks| sample.push(mark(1, ticks)));
-        assert_eq!((sample.list().len(), sample.left_out()), (MAX_LIST, 0));
+        assert_eq!((list(&sample).len(), sample.left_out()), (MAX_LIST, 0));
         (most..3 * most).for_each(|ticks| sample.push(mark(1, ticks)));
         let expected: Vec<_> = (0..3 * most).step_by(4).map(|ticks| mark(1, ticks)).collect();
-        assert_eq!(*sample.list(), expected);
+        assert_eq!(list(&sample), expected);
         assert_eq!(sample.left_out() as usize, 3 * MAX_LIST - expected.len());
     }
 
@@ -261,10 +392,19 @@ mod tests {
         let mut sample = Sample::default();
         let of = |n: u64| (n as u32 % 3, 10 * n, 10 * n + if n % 1000 == 5 { 30_000 } else { 4 });
         (0..20_000).for_each(|n| sample.push(wait(of(n))));
+        let (mut further, mut bytes) = (Vec::new(), Vec::new());
+        sample.put(&Pool::default(), &mut further, &mut bytes);
+        let file = tempfile::tempfile().unwrap();
+        Pool::default().store(&file, &further).unwrap();
+        let pool = Pool::of_file(file, further.len() as u64);
+        let stored = Sample::<WaitSpan>::take(&mut bytes.as_slice(), &pool).unwrap();
+        assert!(matches!(stored.blocks[0].entries, Entries::Stored(_)));
+        assert!(Sample::<WaitSpan>::take(&mut bytes.as_slice(), &Pool::default()).is_none());
         for (range, resolution) in [(0..200_000, 5000), (60_000..61_000, 0), (70_000..90_000, 100)]
         {
-            let shown = distinct(sample.within(&range, resolution), &range, resolution);
-            let exact = distinct(sample.list().iter(), &range, resolution);
+            let shown = sample.distinct(&range, resolution, &[], &pool).unwrap();
+            assert_eq!(stored.distinct(&range, resolution, &[], &pool).unwrap(), shown);
+            let exact = distinct(list(&sample).iter(), &range, resolution);
             let long = |list: &[WaitSpan]| -> Vec<WaitSpan> {
                 list.iter()
                     .filter(|wait| wait.last() - wait.first() > resolution)
@@ -276,8 +416,9 @@ mod tests {
             if resolution == 0 {
                 assert_eq!(shown, exact);
             }
-            let read = sample.within(&range, resolution).count();
-            assert!(read < 8000, "{read} of {} entries", sample.list().len());
+            let read = sample.within(&range, resolution, &pool).map(|list| list.unwrap().len());
+            let read: usize = read.sum();
+            assert!(read < 8000, "{read} of {} entries", sample.kept());
         }
     }
 }

@@ -4,52 +4,40 @@ use std::fs::File;
 use std::io;
 
 use super::pool::Pool;
-use super::sample::{Extent, Sample};
+use super::sample::Sample;
 use super::{LockPart, Parts, Summary};
 use crate::analysis::machines;
 use crate::analysis::scheduling::Figures;
-use crate::analysis::stored::{Stored, stored_structs};
+use crate::analysis::stored::Stored;
 use crate::analysis::tracks::Tracks;
 
-stored_structs! {
-    LockPart { holder, waits }
-}
-
-impl<T: Stored + Extent> Stored for Sample<T> {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.list().put(out);
-        self.added.put(out);
-        self.stride.put(out);
-    }
-
-    fn take(input: &mut &[u8]) -> Option<Self> {
-        let (list, added, stride) = (Vec::<T>::take(input)?, u64::take(input)?, u64::take(input)?);
-        let is_sound = added >= list.len() as u64 && stride > 0;
-        is_sound.then(|| Self::of(list, added, stride))
-    }
-}
-
 impl Parts {
-    /// Appends everything except the records of the pool.
-    fn put(&self, out: &mut Vec<u8>) {
-        let Self { cores, contexts, locks, marks, arrows, pool: _ } = self;
+    /// Appends everything except the records to `out`. Returns further records.
+    fn put(&self, out: &mut Vec<u8>) -> Vec<u8> {
+        let Self { cores, contexts, locks, marks, arrows, pool } = self;
+        let mut further = Vec::new();
         cores.put(out);
         contexts.put(out);
-        locks.put(out);
-        marks.put(out);
-        arrows.put(out);
+        locks.len().put(out);
+        for LockPart { holder, waits } in locks {
+            holder.put(out);
+            waits.put(pool, &mut further, out);
+        }
+        marks.put(pool, &mut further, out);
+        arrows.put(pool, &mut further, out);
+        further
     }
 
     /// Takes the parts. Returns `None` if the pool does not contain all of their records.
     fn take(input: &mut &[u8], pool: Pool) -> Option<Self> {
-        let parts = Self {
-            cores: Stored::take(input)?,
-            contexts: Stored::take(input)?,
-            locks: Stored::take(input)?,
-            marks: Stored::take(input)?,
-            arrows: Stored::take(input)?,
-            pool,
-        };
+        let (cores, contexts) = (Stored::take(input)?, Stored::take(input)?);
+        let mut locks = Vec::new();
+        for _ in 0..usize::take(input)? {
+            let (holder, waits) = (Stored::take(input)?, Sample::take(input, &pool)?);
+            locks.push(LockPart { holder, waits });
+        }
+        let (marks, arrows) = (Sample::take(input, &pool)?, Sample::take(input, &pool)?);
+        let parts = Self { cores, contexts, locks, marks, arrows, pool };
         let Self { cores, contexts, locks, pool, .. } = &parts;
         let are_in = cores.iter().all(|row| row.is_in(pool))
             && contexts.iter().all(|row| row.is_in(pool))
@@ -62,13 +50,14 @@ impl Parts {
 /// code writes and reads. They contain what [`Summary::tracks`] returns. They do not contain
 /// findings, reasons and figures: these lists are empty after reading.
 impl Summary {
-    /// Returns the number of bytes of the records.
+    /// Returns the number of bytes of the records, without those that [`Self::put`] returns.
     pub(crate) fn records(&self) -> u64 {
         self.parts.pool.length()
     }
 
-    /// Writes the records to a file, and then `rest`. `opener` returns the file if the records have
-    /// not been moved to a file yet.
+    /// Writes the records to a file, and then `rest`, which begins with the records that
+    /// [`Self::put`] returns. `opener` returns the file if the records have not been moved to a file
+    /// yet.
     pub(crate) fn store(
         &self,
         rest: &[u8],
@@ -80,8 +69,9 @@ impl Summary {
         }
     }
 
-    /// Appends everything except the records.
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+    /// Appends everything except the records to `out`. Returns further records, which only a stored
+    /// summary has.
+    pub(crate) fn put(&self, out: &mut Vec<u8>) -> Vec<u8> {
         let Self { rest, parts } = self;
         let Tracks { span, cores, contexts, jobs, locks, gaps, left_out, .. } = rest;
         span.put(out);
@@ -91,7 +81,7 @@ impl Summary {
         locks.put(out);
         gaps.put(out);
         left_out.put(out);
-        parts.put(out);
+        parts.put(out)
     }
 
     /// Reads a summary from the input; its records are the first `records` bytes of a file.

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::encoded::{START, changes};
-use super::level::{Level, Share, Sum};
+use super::level::{FAN, Level, SEGMENT, Share, Sum};
 use super::pool::{Pool, damaged};
-use super::row::{FAN, RowState, SEGMENT, Segment, SummaryRow};
+use super::row::{Blocks, RowState, SummaryRow};
 use crate::analysis::stored::Stored;
 use crate::analysis::tracks::{Change, Position, Row};
 
@@ -35,16 +35,15 @@ impl<S: RowState> SummaryRow<S> {
             from: START,
             length: 0,
             is_complete: false,
-            sums: None,
+            sums: vec![None; self.levels.len()],
             blocks: None,
         };
         // Each level contains only the sums of complete groups. The levels below contain the rest.
         let mut summed = 0;
-        for (above, level) in self.levels.iter().enumerate().rev() {
-            (summed..level.len()).try_for_each(|part| view.part(above + 1, part))?;
+        for (number, level) in self.levels.iter().enumerate().rev() {
+            (summed..level.len()).try_for_each(|part| view.part(number, part))?;
             summed = level.len() * FAN;
         }
-        (summed..self.blocks()).try_for_each(|block| view.part(0, block))?;
         for (index, (at, state)) in self.open.iter().enumerate() {
             let next = self.open.get(index + 1).map(|(next, _)| *next);
             match next.or(last.map(|last| last.at)) {
@@ -72,58 +71,53 @@ struct View<'a, S> {
     length: u64,
     /// True if the change after the range has been shown.
     is_complete: bool,
-    /// The segments that were read last: their numbers, and their sums or blocks.
-    sums: Option<(usize, Rc<Level>)>,
-    blocks: Option<(usize, Rc<Segment>)>,
+    /// For each level, the segment that was read last: its number and its sums.
+    sums: Vec<Option<(usize, Rc<Level>)>>,
+    /// The segment of blocks that was read last.
+    blocks: Option<(usize, Rc<Blocks>)>,
 }
 
 impl<S: RowState> View<'_, S> {
     /// Adds a part of a level: the whole part if it is short enough, otherwise its parts in the
-    /// level below. Level 0 consists of the blocks.
+    /// level below. The first level contains a part for each block.
     fn part(&mut self, number: usize, part: usize) -> io::Result<()> {
         if self.is_complete {
             return Ok(());
         }
-        if let Some(level) = number.checked_sub(1).map(|above| &self.row.levels[above]) {
-            let (from, end) = (level.from[part], self.row.end(number, part));
-            if self.is_before(from, end) {
-                return Ok(());
-            }
-            if self.combines(from, end) {
-                self.combine(from, end, level.shares(part));
-                return Ok(());
-            }
-            return (part * FAN..(part + 1) * FAN).try_for_each(|part| self.part(number - 1, part));
+        let (row, index) = (self.row, part % SEGMENT);
+        let level = &row.levels[number];
+        let divided = if part / SEGMENT == level.sealed.len() {
+            self.summed(&level.open, number, part)
+        } else {
+            let sums = self.sums_of(number, part / SEGMENT)?;
+            self.summed(&sums, number, part)
+        };
+        let Some(end) = divided else { return Ok(()) };
+        if let Some(below) = number.checked_sub(1) {
+            return (part * FAN..(part + 1) * FAN).try_for_each(|part| self.part(below, part));
         }
-        let segment = part / SEGMENT;
-        if segment == self.row.sealed.len() {
-            let row = self.row;
-            return self.summed_block(part, &row.segment.sums);
+        if part / SEGMENT == row.sealed.len() {
+            return self.block(row.blocks.block(index), end);
         }
-        let sums = self.sums_of(segment)?;
-        self.summed_block(part, &sums)
+        let blocks = self.blocks_of(part / SEGMENT)?;
+        self.block(blocks.block(index), end)
     }
 
-    /// Adds a block. `sums` are the sums of the segment that contains the block.
-    fn summed_block(&mut self, block: usize, sums: &Level) -> io::Result<()> {
-        let index = block % SEGMENT;
+    /// Adds a part if it is short enough. `sums` are those of its segment. Returns the end of a part
+    /// that is too long, and `None` if nothing remains to be done.
+    fn summed(&mut self, sums: &Level, number: usize, part: usize) -> Option<Position> {
+        let index = part % SEGMENT;
         let from = sums.from[index];
         let next = sums.from.get(index + 1).copied();
-        let end = next.unwrap_or_else(|| self.row.start(block + 1));
+        let end = next.unwrap_or_else(|| self.row.start(number, part + 1));
         if self.is_before(from, end) {
-            return Ok(());
+            return None;
         }
         if self.combines(from, end) {
             self.combine(from, end, sums.shares(index));
-            return Ok(());
+            return None;
         }
-        let segment = block / SEGMENT;
-        if segment == self.row.sealed.len() {
-            let row = self.row;
-            return self.block(row.segment.block(index), end);
-        }
-        let blocks = self.blocks_of(segment)?;
-        self.block(blocks.block(index), end)
+        Some(end)
     }
 
     /// Adds the changes of a block.
@@ -139,27 +133,27 @@ impl<S: RowState> View<'_, S> {
         Ok(())
     }
 
-    /// Returns the sums of a sealed segment.
-    fn sums_of(&mut self, segment: usize) -> io::Result<Rc<Level>> {
-        if let Some((_, sums)) = self.sums.as_ref().filter(|(number, _)| *number == segment) {
+    /// Returns the sums of a complete segment of a level.
+    fn sums_of(&mut self, number: usize, segment: usize) -> io::Result<Rc<Level>> {
+        if let Some((_, sums)) = self.sums[number].as_ref().filter(|(last, _)| *last == segment) {
             return Ok(Rc::clone(sums));
         }
-        let record = self.pool.read(&self.row.sealed[segment].sums)?;
+        let record = self.pool.read(&self.row.levels[number].sealed[segment].record)?;
         let sums = Level::take(&mut record.as_ref());
         let states = self.row.states.len();
         let sums = sums.filter(|sums| sums.is_sound(SEGMENT, states));
         let sums = Rc::new(sums.ok_or_else(|| damaged("sums are not valid"))?);
-        self.sums = Some((segment, Rc::clone(&sums)));
+        self.sums[number] = Some((segment, Rc::clone(&sums)));
         Ok(sums)
     }
 
-    /// Returns the blocks of a sealed segment.
-    fn blocks_of(&mut self, segment: usize) -> io::Result<Rc<Segment>> {
+    /// Returns the blocks of a complete segment.
+    fn blocks_of(&mut self, segment: usize) -> io::Result<Rc<Blocks>> {
         if let Some((_, blocks)) = self.blocks.as_ref().filter(|(number, _)| *number == segment) {
             return Ok(Rc::clone(blocks));
         }
-        let record = self.pool.read(&self.row.sealed[segment].blocks)?;
-        let blocks = Segment::take_blocks(&mut record.as_ref(), SEGMENT);
+        let record = self.pool.read(&self.row.sealed[segment])?;
+        let blocks = Blocks::take(&mut record.as_ref(), SEGMENT);
         let blocks = Rc::new(blocks.ok_or_else(|| damaged("blocks are not valid"))?);
         self.blocks = Some((segment, Rc::clone(&blocks)));
         Ok(blocks)

@@ -22,7 +22,8 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde_json::{Value, json};
-use tracewell_wire::number;
+
+use crate::analysis::stored::put_number;
 
 /// Numbers from here on are not exact in a 64-bit floating-point value.
 const WIDE: u64 = 1 << 53;
@@ -41,7 +42,7 @@ impl Column {
     pub(super) fn number(&mut self, value: u64) {
         self.count += 1;
         self.wide |= value >= WIDE;
-        self.bytes.extend_from_slice(&number::encode(value));
+        put_number(value, &mut self.bytes);
     }
 
     /// Appends a value to a column of `deltas`.
@@ -57,7 +58,7 @@ impl Column {
             self.bytes.push(first);
         } else {
             self.bytes.push(first | 0x80);
-            self.bytes.extend_from_slice(&number::encode(others));
+            put_number(others, &mut self.bytes);
         }
         self.last = value;
     }
@@ -110,7 +111,10 @@ impl Columns {
     ) -> io::Result<Vec<u8>> {
         header["columns"] = Value::Array(self.list);
         let header = header.to_string();
-        let mut encoder = ZlibEncoder::new(Vec::new(), compression);
+        let content: usize = self.content.iter().map(Vec::len).sum();
+        // Without compression, zlib adds five bytes to each block of up to 32 KiB.
+        let room = if compression == Compression::none() { content + content / 4096 } else { 0 };
+        let mut encoder = ZlibEncoder::new(Vec::with_capacity(room + header.len()), compression);
         let length = u32::try_from(header.len()).map_err(io::Error::other)?;
         encoder.write_all(&length.to_le_bytes())?;
         encoder.write_all(header.as_bytes())?;

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 44] = [
+const MODULES: [&str; 47] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -32,6 +32,9 @@ const MODULES: [&str; 44] = [
     include_str!("../../../page/spans.js"),
     include_str!("../../../page/pills.js"),
     include_str!("../../../page/overlays.js"),
+    include_str!("../../../page/describe.js"),
+    include_str!("../../../page/names.js"),
+    include_str!("../../../page/pointer.js"),
     include_str!("../../../page/timeline.js"),
     include_str!("../../../page/overview.js"),
     include_str!("../../../page/places.js"),

@@ -62,14 +62,10 @@ impl ServedBuilder {
         Self { is_large: true, ..Self::default() }
     }
 
-    /// Returns the compression of views. A page waits for each view, so views are compressed fast.
-    fn of_views(&self) -> Compression {
-        if self.compression == Compression::none() { self.compression } else { Compression::fast() }
-    }
-
     /// Provides a file, to which the summary moves the parts that few views need, if there are many
-    /// of them. `opener` returns an empty file that can be read and written, or an error if these
-    /// parts have to stay in memory. [`LargePage::store`] completes the file.
+    /// of them. `opener` returns an empty file that can be read and written. If the file cannot be
+    /// opened or written, these parts stay in memory, and the builder fails when they reach 256 MiB.
+    /// [`LargePage::store`] completes the file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);
     }
@@ -98,12 +94,11 @@ impl ServedBuilder {
         if trace.events == 0 {
             return Err(ExportError::NotPossible("the trace has no events".to_owned()));
         }
-        let of_views = self.of_views();
         let Self { summary, figures, events, is_large, compression } = self;
         let summary = summary.finish(trace);
         let facts = Facts::new(trace, title, &summary, figures, &events)?;
         if is_large {
-            let page = LargePage { facts, summary, compression: of_views };
+            let page = LargePage { facts, summary };
             let payload = page.view(&View::default()).map_err(ExportError::Write)?;
             return Ok((payload, Some(page)));
         }
@@ -126,11 +121,10 @@ impl ServedBuilder {
         if trace.events == 0 || trace.processor != Processor::Switches {
             return Ok(None);
         }
-        let compression = self.of_views();
         let Self { summary, figures, events, .. } = self;
         let payload = summary.so_far(trace, |summary| {
             let facts = Facts::new(trace, title, summary, figures.clone(), events)?;
-            facts.view(summary, view, compression).map_err(ExportError::Write)
+            facts.view(summary, view).map_err(ExportError::Write)
         });
         payload.map(Some)
     }
@@ -246,12 +240,9 @@ impl Facts {
         columns.payload(header, compression)
     }
 
-    fn view(
-        &self,
-        summary: &Summary,
-        view: &View,
-        compression: Compression,
-    ) -> io::Result<Vec<u8>> {
+    /// Returns the payload of a view. A page waits for each view, and compression would make views
+    /// only a seventh smaller, so they are not compressed.
+    fn view(&self, summary: &Summary, view: &View) -> io::Result<Vec<u8>> {
         let Self { header, span, names, machines, figures } = self;
         let View { range, parts, listed } = view;
         let is_whole = range.as_ref().is_none_or(|range| *range == (0..*span));
@@ -293,7 +284,7 @@ impl Facts {
         });
         header["kinds"] = kinds;
         columns.append(list);
-        columns.payload(header, compression)
+        columns.payload(header, Compression::none())
     }
 }
 
@@ -302,7 +293,6 @@ impl Facts {
 pub struct LargePage {
     pub(super) facts: Facts,
     pub(super) summary: Summary,
-    pub(super) compression: Compression,
 }
 
 impl LargePage {
@@ -311,7 +301,7 @@ impl LargePage {
     /// # Errors
     /// Returns an error if the file of the page cannot be read or is damaged.
     pub fn view(&self, view: &View) -> io::Result<Vec<u8>> {
-        self.facts.view(&self.summary, view, self.compression)
+        self.facts.view(&self.summary, view)
     }
 }
 

@@ -16,8 +16,6 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use flate2::Compression;
-
 use super::VERSION;
 use super::machines::{LevelRow, MachineRow, MachineRows};
 use super::served::{Facts, LargePage};
@@ -29,7 +27,7 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 
 /// The form of the bytes, and the version of the payload. Increment the first number whenever the
 /// form changes.
-const FORM: u32 = 2 << 16 | VERSION;
+const FORM: u32 = 3 << 16 | VERSION;
 
 /// Number of bytes at the end, from [`MAGIC`] on.
 const TAIL: usize = 32;
@@ -82,13 +80,15 @@ impl LargePage {
         let mut out = Vec::new();
         put_bytes(description, &mut out);
         self.facts.put(&mut out);
-        self.summary.put(&mut out);
-        let tail = tail(&out, self.summary.records());
-        out.extend_from_slice(&tail);
-        if self.summary.records() + out.len() as u64 > most {
+        // The file contains these records before the description.
+        let mut rest = self.summary.put(&mut out);
+        let tail = tail(&out, self.summary.records() + rest.len() as u64);
+        rest.append(&mut out);
+        rest.extend_from_slice(&tail);
+        if self.summary.records() + rest.len() as u64 > most {
             return Ok(false);
         }
-        self.summary.store(&out, opener)?;
+        self.summary.store(&rest, opener)?;
         Ok(true)
     }
 
@@ -115,7 +115,7 @@ impl LargePage {
         }
         let facts = Stored::take(&mut rest)?;
         let summary = Summary::take(&mut rest, file, records)?;
-        let page = Self { facts, summary, compression: Compression::fast() };
+        let page = Self { facts, summary };
         rest.is_empty().then_some((description, page))
     }
 }
@@ -150,6 +150,13 @@ mod tests {
         file.rewind().unwrap();
         file.read_to_end(&mut bytes).unwrap();
         bytes
+    }
+
+    /// Returns the number of bytes of the records of a stored page.
+    fn records(bytes: &[u8]) -> usize {
+        let place = bytes.len() - TAIL;
+        let length = u64::from_le_bytes(bytes[place + 24..].try_into().unwrap());
+        place - length as usize
     }
 
     fn loaded(bytes: &[u8], accepts: impl FnOnce(&[u8]) -> bool) -> Option<(Vec<u8>, LargePage)> {
@@ -189,7 +196,7 @@ mod tests {
     fn damaged_and_truncated_files_are_no_page() {
         let page = page(TRACES[1]);
         let bytes = stored(&page, b"about");
-        let records = page.summary.records() as usize;
+        let records = records(&bytes);
         let shows = |bytes: &[u8]| {
             let (_, page) = loaded(bytes, |_| true)?;
             let view = View { parts: 100_000, ..View::default() };
@@ -221,7 +228,7 @@ mod tests {
     fn wrong_content_with_a_valid_checksum_does_not_panic() {
         let page = page(TRACES[1]);
         let bytes = stored(&page, b"about");
-        let (records, end) = (page.summary.records() as usize, bytes.len() - TAIL);
+        let (records, end) = (records(&bytes), bytes.len() - TAIL);
         for place in (records..end).step_by(1009) {
             let mut wrong = bytes.clone();
             wrong[place] ^= 0x55;

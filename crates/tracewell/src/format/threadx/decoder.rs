@@ -35,6 +35,8 @@ struct ThreadxDecoder {
     run: Option<Run>,
     /// Number of threads that may decode events.
     threads: usize,
+    /// Number of events that the sink wants, if it does not want all.
+    only_first: Option<usize>,
     /// The offset and the number of those bytes after the last dump that do not belong to another
     /// dump.
     trailing: Option<(u64, u64)>,
@@ -76,6 +78,7 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
         parts: settings.parts.clone(),
         run: None,
         threads: thread_count(settings.threads),
+        only_first: settings.only_first,
         trailing: None,
     }))
 }
@@ -218,8 +221,10 @@ impl ThreadxDecoder {
         let more = !input.last
             || bytes.len() > image.end()
             || self.parts.iter().any(|part| *part as u64 > offset);
-        let run =
-            self.run.get_or_insert_with(|| Run::new(self.clock_options, self.oldest, self.threads));
+        let run = self.run.get_or_insert_with(|| {
+            let Self { clock_options, oldest, only_first, threads, .. } = self;
+            Run::new(*clock_options, *oldest, *only_first, *threads)
+        });
         let flow = run.read(image, (bytes, offset, more), out);
         // If the sink needs no further events, do not decode further dumps.
         if flow.is_break() {

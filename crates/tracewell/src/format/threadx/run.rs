@@ -32,6 +32,8 @@ use crate::model::{
 pub(super) struct Run {
     clock_options: ClockOptions,
     oldest: Option<usize>,
+    /// Number of events that the sink wants, if it does not want all.
+    only_first: Option<usize>,
     registry: Registry,
     last: Option<Dump>,
     dumps: u64,
@@ -54,8 +56,14 @@ struct Dump {
 
 impl Run {
     /// `threads` is the number of threads that may decode events.
-    pub(super) fn new(clock_options: ClockOptions, oldest: Option<usize>, threads: usize) -> Self {
-        Self { clock_options, oldest, registry: Registry::default(), last: None, dumps: 0, threads }
+    pub(super) fn new(
+        clock_options: ClockOptions,
+        oldest: Option<usize>,
+        only_first: Option<usize>,
+        threads: usize,
+    ) -> Self {
+        let registry = Registry::default();
+        Self { clock_options, oldest, only_first, registry, last: None, dumps: 0, threads }
     }
 
     /// Returns the size of an event slot in bytes; 0 before the first dump.
@@ -101,9 +109,14 @@ impl Run {
         let ring = Ring { slots, expected: image.event_slots, current, offset };
         let order = ring.order();
         let mask = image.header.timer_valid_mask;
-        let survey = Survey::walk(ring.filled(order), mask, current);
+        let filled = ring.filled(order);
+        let surveyed = self.only_first.map_or(filled, |events| filled.up_to(events));
+        let survey = Survey::walk(surveyed, mask, current);
         trace.cpus = trace.cpus.max(survey.cpus);
-        let own = ring.parts(order, &mut trace.diagnostics);
+        let mut own = ring.parts(order, &mut trace.diagnostics);
+        if let Some(events) = self.only_first {
+            limit(&mut own, events);
+        }
         // The duration of a full ring is needed only if there are several dumps.
         let keeps = more || last.is_some();
         let (parts, state, round) = match last {
@@ -326,6 +339,16 @@ fn lives(
     (lifetimes, first)
 }
 
+/// Removes the events after the first `events` slots, because the sink does not want them.
+fn limit(parts: &mut [RingPart], mut events: usize) {
+    for part in parts {
+        if let RingPart::Slots(range) = part {
+            range.end = range.end.min(range.start.saturating_add(events));
+            events -= range.len();
+        }
+    }
+}
+
 /// Returns a table with one entry per 16-bit id. The entry of an id is true if `ids` is true for
 /// it.
 fn marks(ids: &[bool]) -> Box<Marks> {
@@ -539,4 +562,38 @@ fn facts(image: &Image, id: u32) -> Vec<Fact> {
         decimal("registry_slots", image.registry_slots as u64),
         decimal("event_slots", image.event_slots as u64),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_events_are_read_if_the_sink_wants_no_others() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+        let read = |only_first| {
+            let mut input = crate::open(path).unwrap();
+            input.set_only_first(only_first);
+            let mut events = Vec::new();
+            input.for_each(|event| events.push((event.seq(), event.ticks(), event.id()))).unwrap();
+            events
+        };
+        let all = read(None);
+        assert_eq!(read(Some(10)), all[..10]);
+        assert_eq!(read(Some(100_000)), all);
+    }
+
+    #[test]
+    fn the_first_slots_can_be_in_several_parts() {
+        let gap = RingPart::Gap { events: None, cause: LossCause::Overwritten, slot: 5 };
+        let parts = [RingPart::Slots(5..8), gap.clone(), RingPart::Slots(0..5)];
+        let limited = |events| {
+            let mut parts = parts.to_vec();
+            limit(&mut parts, events);
+            parts
+        };
+        assert_eq!(limited(4), [RingPart::Slots(5..8), gap.clone(), RingPart::Slots(0..1)]);
+        assert_eq!(limited(2), [RingPart::Slots(5..7), gap, RingPart::Slots(0..0)]);
+        assert_eq!(limited(9), parts);
+    }
 }

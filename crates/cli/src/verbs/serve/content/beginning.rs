@@ -1,0 +1,90 @@
+//! The beginning of a large trace, which the server shows until more of the trace has been read.
+//!
+//! Some decoders read a whole dump before they deliver its first event, because later events give
+//! names to earlier ones. Without its beginning, the page of a large dump would stay empty for
+//! seconds.
+
+use tracewell::export::page::{LargePage, ServedBuilder};
+use tracewell::input::Input;
+use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Stop, Trace};
+
+/// Number of events of a beginning. Reading them takes much less than the time in which a page
+/// should show something.
+pub(super) const EVENTS: usize = 1 << 17;
+
+/// Minimum number of bytes of a trace whose beginning is read first. A smaller trace is soon read
+/// completely.
+pub(super) const MIN_SIZE: u64 = 64 << 20;
+
+/// Reads the first `events` events of a trace. Returns `None` if there is nothing to show, or if the
+/// trace cannot be read: the error is reported when the whole trace is read.
+pub(super) fn read(input: &mut Input, title: &str, events: usize) -> Option<LargePage> {
+    let mut beginning = Beginning { page: ServedBuilder::with_views(), left: events };
+    input.set_only_first(Some(events));
+    let trace = input.read(&mut beginning);
+    input.set_only_first(None);
+    // A page without states would be empty.
+    let trace = trace.ok().filter(|trace| trace.processor == Processor::Switches)?;
+    beginning.page.finish(&trace, title).ok()?.1
+}
+
+/// Collects the first events, and then stops.
+struct Beginning {
+    page: ServedBuilder,
+    left: usize,
+}
+
+impl Sink for Beginning {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.page.events(trace, batch)?;
+        self.left = self.left.saturating_sub(batch.len());
+        if self.left == 0 { Flow::Break(Stop::Complete) } else { Flow::Continue(()) }
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.page.loss(trace, loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use tracewell::export::page::View;
+
+    use super::super::super::traces::Traces;
+    use super::super::Content;
+    use super::*;
+    use crate::args::InputArgs;
+
+    #[test]
+    fn a_page_shows_the_beginning_before_the_trace_has_been_read() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scheduling.trx");
+        let traces = Traces::new(&[PathBuf::from(file)], &InputArgs::default()).unwrap();
+        let mut input = traces.open().unwrap();
+        let page = read(&mut input, "beginning", 1000).unwrap();
+        let shown = page.view(&View::default()).unwrap();
+        // The input still reads the whole trace, whose page differs.
+        let mut builder = ServedBuilder::with_views();
+        let trace = input.read(&mut builder).unwrap();
+        let whole = builder.finish(&trace, "beginning").unwrap().0;
+        assert!(trace.events > 1000 && shown != whole);
+
+        let content = Content::new(traces, false, None, Arc::default());
+        content.state().beginning = Some(Arc::new(page));
+        let (payload, edition) = content.page_so_far().unwrap();
+        assert_eq!((*payload == shown, edition), (true, 0));
+        assert!(content.state().shows_part, "the page gets a new edition when more has been read");
+        let view = View { range: Some(0..trace.span / 10), ..View::default() };
+        assert!(content.view(view).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_trace_without_states_has_no_beginning() {
+        let file = "/../tracewell/tests/fixtures/rkh/ahsm-a.bin";
+        let file = PathBuf::from(format!("{}{file}", env!("CARGO_MANIFEST_DIR")));
+        let mut input = Input::open(&file, tracewell::input::Settings::default()).unwrap();
+        assert!(read(&mut input, "none", 10).is_none());
+    }
+}

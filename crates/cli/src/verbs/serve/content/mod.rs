@@ -1,0 +1,223 @@
+//! A trace while the server runs: what it shows now, and the requests that wait for it.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `beginning` | the first events of a large trace, which are shown at once |
+//! | `reading` | the thread that reads the trace, and reads it again when its files change |
+//! | `stored` | the summary of a large trace in the cache |
+
+mod beginning;
+mod reading;
+mod stored;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tracewell::export::page::{LargePage, View};
+
+use super::cache::Cache;
+use super::progress::{Changes, Progress};
+use super::traces::Traces;
+use crate::outcome::Outcome;
+
+/// The state of the trace: progress, content, failure.
+#[derive(Debug, Default)]
+struct State {
+    progress: Progress,
+    /// The payload of the page.
+    page: Option<Arc<Vec<u8>>>,
+    /// The page that makes views for requests, if the trace is too large for one payload.
+    large: Option<Arc<LargePage>>,
+    /// The page of the first events, until more events have been read.
+    beginning: Option<Arc<LargePage>>,
+    /// The document of `info --json`.
+    info: Option<Value>,
+    outcome: Option<Outcome>,
+    /// Requests for views of the events that have been read so far.
+    waiting: Vec<Waiting>,
+    /// True if a page shows the events so far, and should show more of them later.
+    shows_part: bool,
+}
+
+/// A request for a view of the events so far, which the reading thread answers.
+#[derive(Debug)]
+struct Waiting {
+    view: View,
+    answer: SyncSender<SoFar>,
+}
+
+/// The payload of a view, and its edition. If the trace has been read, or has no view of the events
+/// so far, the error returns the request to the caller.
+type SoFar = Result<(Vec<u8>, u64), View>;
+
+/// The trace while the server runs.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) traces: Traces,
+    /// True if the server also shows other traces.
+    is_one_of_several: bool,
+    cache: Option<Cache>,
+    state: Mutex<State>,
+    /// True if `waiting` can contain requests.
+    is_asked: AtomicBool,
+    /// True if the trace being read probably has too many events for one payload.
+    seems_large: AtomicBool,
+    /// True if the file of the shown summary is damaged, so the trace has to be read.
+    is_damaged: AtomicBool,
+    changed: Condvar,
+    changes: Arc<Changes>,
+}
+
+impl Content {
+    /// Returns a trace that has not been read. It counts its changes in `changes`, and stores the
+    /// summary of a large trace in `cache`.
+    pub(super) fn new(
+        traces: Traces,
+        is_one_of_several: bool,
+        cache: Option<Cache>,
+        changes: Arc<Changes>,
+    ) -> Self {
+        let progress = Progress { reading: true, ..Progress::default() };
+        let state = Mutex::new(State { progress, ..State::default() });
+        Self {
+            traces,
+            is_one_of_several,
+            cache,
+            state,
+            is_asked: AtomicBool::new(false),
+            seems_large: AtomicBool::new(false),
+            is_damaged: AtomicBool::new(false),
+            changed: Condvar::new(),
+            changes,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.changed.notify_all();
+        self.changes.count();
+    }
+
+    /// Returns the page's payload and its edition. Waits until the trace has been read for the
+    /// first time.
+    ///
+    /// # Errors
+    /// Returns the message of the failure if the trace cannot be shown.
+    pub(super) fn page(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
+        let unknown = |state: &mut State| state.page.is_none() && state.progress.failure.is_none();
+        let state = self.changed.wait_while(self.state(), unknown);
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let failure = || state.progress.failure.clone().unwrap_or_default();
+        state.page.clone().map(|page| (page, state.progress.edition)).ok_or_else(failure)
+    }
+
+    /// Returns the page's payload and its edition. Until the trace has been read, this payload
+    /// contains the events so far.
+    ///
+    /// # Errors
+    /// Returns the message of the failure if the trace cannot be shown.
+    pub(super) fn page_so_far(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
+        match self.view_so_far(View::default()) {
+            Ok((payload, edition)) => Ok((Arc::new(payload), edition)),
+            Err(_) => self.page(),
+        }
+    }
+
+    /// Returns true if the trace has views of parts, or is being read for the first time.
+    pub(super) fn has_views(&self) -> bool {
+        let state = self.state();
+        state.large.is_some() || state.page.is_none() && !self.is_one_of_several
+    }
+
+    /// Returns the payload of a view, and its edition. Returns `None` if the trace has no views,
+    /// because it fits into one payload.
+    ///
+    /// # Errors
+    /// Returns an error if the file of the summary is damaged for the second time.
+    pub(super) fn view(&self, view: View) -> io::Result<Option<(Vec<u8>, u64)>> {
+        let view = match self.view_so_far(view) {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(view) => view,
+        };
+        match self.view_of_large(&view) {
+            Err(_) if self.forget() => match self.view_so_far(view) {
+                Ok(answer) => Ok(Some(answer)),
+                Err(view) => self.view_of_large(&view),
+            },
+            answer => answer,
+        }
+    }
+
+    fn view_of_large(&self, view: &View) -> io::Result<Option<(Vec<u8>, u64)>> {
+        let large = {
+            let state = self.state();
+            state.large.clone().map(|large| (large, state.progress.edition))
+        };
+        large.map(|(large, edition)| Ok((large.view(view)?, edition))).transpose()
+    }
+
+    /// Returns a view of the beginning of the trace, or asks the reading thread for a view of the
+    /// events so far.
+    fn view_so_far(&self, view: View) -> SoFar {
+        let (answer, answered) = sync_channel(1);
+        {
+            let mut state = self.state();
+            let is_read = state.page.is_some() || !state.progress.reading;
+            if is_read || self.is_one_of_several {
+                return Err(view);
+            }
+            if let Some(beginning) = state.beginning.clone() {
+                state.shows_part |= view.range.is_none();
+                let edition = state.progress.edition;
+                drop(state);
+                return beginning.view(&view).map(|payload| (payload, edition)).map_err(|_| view);
+            }
+            state.waiting.push(Waiting { view, answer });
+            self.is_asked.store(true, Ordering::Release);
+        }
+        answered.recv().unwrap_or_else(|_| Err(View::default()))
+    }
+
+    /// Answers the waiting requests. `show` returns the payload of a view, or `None` if there is
+    /// none.
+    fn answer(&self, mut show: impl FnMut(&View) -> Option<Vec<u8>>) {
+        let waiting = {
+            let mut state = self.state();
+            self.is_asked.store(false, Ordering::Relaxed);
+            std::mem::take(&mut state.waiting)
+        };
+        for Waiting { view, answer } in waiting {
+            let payload = show(&view);
+            let mut state = self.state();
+            state.shows_part |= payload.is_some() && view.range.is_none();
+            // A client that closed its connection does not receive the answer.
+            let _ =
+                answer.send(payload.map(|payload| (payload, state.progress.edition)).ok_or(view));
+        }
+    }
+
+    /// Returns the progress of reading, with the facts of the trace under the key `info`.
+    pub(super) fn trace(&self) -> Value {
+        let state = self.state();
+        let mut trace = state.progress.json();
+        trace["info"] = state.info.clone().unwrap_or(Value::Null);
+        trace
+    }
+
+    /// Returns the progress of reading.
+    pub(super) fn progress(&self) -> Progress {
+        self.state().progress.clone()
+    }
+
+    /// Returns the outcome of the last reading.
+    pub(super) fn outcome(&self) -> Outcome {
+        self.state().outcome.unwrap_or(Outcome::Done)
+    }
+}

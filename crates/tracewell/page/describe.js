@@ -1,0 +1,43 @@
+// Describes spans, events and rows in words: the text at the pointer, and that for screen readers.
+
+import { STATES } from "./model.js";
+import { objectText } from "./objects.js";
+
+/**
+ * Describes a span: the context, its state, the reason and the duration.
+ * @param {import("./model.js").Model} model
+ * @param {{ row: number, span: number }} selection
+ */
+export function describeSpan(model, { row, span }) {
+    const { kind, spans, name, what, number, context } = model.rows[row];
+    const [state, value] = [spans.state[span], spans.value[span]];
+    const length = model.span(spans.from(span), spans.to(span));
+    const since = `${length}, from ${model.time(model.exact(spans.from(span)))}`;
+    if (kind === "lock") {
+        const held = state === 1 ? `held by ${model.name(value - 1)}` : "free";
+        return `${what} ${name}: ${held}\n${since}`;
+    }
+    if (kind === "core") {
+        const interrupt = value > 0 ? `interrupt ${value - 1}` : "an interrupt";
+        const does = [`unknown`, `runs ${model.name(value)}`, `serves ${interrupt}`, "idle"][state];
+        return `core ${number}: ${does}\n${since}`;
+    }
+    if (kind !== "context") return `${objectText(model.rows[row], state, value)}\n${since}`;
+    const why = state === 5 ? ` on ${model.reason(value)}` : "";
+    const of = state === 1 && value > 0 ? ` on behalf of ${model.name(value - 1)}` : "";
+    return `${model.name(context)}: ${STATES[state]}${why}${of}\n${since}`;
+}
+
+/** Describes a whole row. @type {(model: import("./model.js").Model, index: number) => string} */
+export function describeRow(model, index) {
+    const { kind, name, what, number, context } = model.rows[index];
+    const text = kind === "context" ? model.name(context) : kind === "core" ? `core ${number}` : name;
+    return `row ${kind === "lock" ? `${what} ` : ""}${text}`;
+}
+
+/** @type {(model: import("./model.js").Model, index: number) => string} */
+export function describeEvent(model, index) {
+    const { label } = model.kinds[model.events.kind[index]];
+    const args = model.events.text(model.events.args[index]);
+    return `${model.time(model.exact(model.events.at[index]))}  ${label}\n${args}`;
+}
