@@ -176,7 +176,7 @@ impl Source<'_> {
         *first
     }
 
-    /// Returns a number of this many bytes.
+    /// Returns a number that consists of this many bytes.
     fn bytes(&mut self, count: u8) -> u32 {
         (0..count).fold(0, |number, _| number << 8 | u32::from(self.byte()))
     }

@@ -92,7 +92,7 @@ impl Server {
         self.send(format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n").as_bytes())
     }
 
-    /// Requests an address under the secret.
+    /// Requests an address whose path begins with the secret.
     fn get(&self, path: &str) -> Answer {
         self.request("GET", &format!("{}{path}", self.secret), "")
     }

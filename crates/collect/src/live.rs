@@ -15,7 +15,8 @@ use crate::view::{Shown, View};
 /// arrive, fewer suffice.
 const ACCEPTED_AFTER: usize = 4096;
 
-/// Silence after which the format is recognised from the bytes received so far.
+/// How long the source must be silent before the format is recognised from the bytes received so
+/// far.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Maximum number of bytes that a decoder can request at once. If a decoder sorts a whole trace, it

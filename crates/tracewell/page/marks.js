@@ -1,4 +1,5 @@
-// The marks of the user: times and ranges with a text, and the form of the file that stores them.
+// The user's marks: times and ranges, each with a text. Also the format of the file that stores
+// them.
 //
 // The first line of the file is HEAD. Each other line is a mark: ticks since the first event of the trace,
 // or two numbers of ticks with `-` between them, then a space and the text. The page keeps

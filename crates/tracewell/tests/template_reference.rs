@@ -130,7 +130,7 @@ fn printed(template: &str, settings: &Settings) -> String {
     all.join("\n")
 }
 
-/// Returns the error of an example and the fence after it, if there is one.
+/// Returns the error of an example and, if a fence follows the example, this fence.
 fn fault(example: &Fence, output: Option<&Fence>) -> Option<String> {
     let settings = match Settings::of(&example.info) {
         Ok(settings) => settings,

@@ -59,7 +59,8 @@ impl Types {
         })
     }
 
-    /// Returns the id for later values of a span, or 0 as [`Types::of_site`] does.
+    /// Returns the id for later values of a span; returns 0 in the same cases as
+    /// [`Types::of_site`].
     ///
     /// `tracing` does not pass the span's call site to the layer, so this function looks up the
     /// type's definition in the stream each time. The lookup allocates.

@@ -42,7 +42,8 @@ pub(crate) struct Project {
 #[derive(Debug, Default)]
 pub(crate) struct Configs(HashMap<PathBuf, Found>);
 
-/// The configuration of a folder, if there is one, or the outcome if it is wrong.
+/// The configuration of a folder, if there is one; if the configuration is invalid, the outcome to
+/// return.
 type Found = Result<Option<Rc<Config>>, Outcome>;
 
 impl Configs {

@@ -64,7 +64,7 @@ fn start_of(lines: usize) -> String {
     }
 }
 
-/// Returns the characters with which a terminal replaces its last lines by `lines`. `before` is the
+/// Returns the characters that make a terminal replace its last lines with `lines`. `before` is the
 /// number of lines to replace. The terminal has `width` columns. No line reaches the last column,
 /// where terminals wrap.
 fn drawing(lines: &[String], width: Option<usize>, before: usize) -> String {

@@ -20,7 +20,7 @@ use tracewell_record::clock::counter;
 
 use crate::sys;
 
-/// Maximum time in nanoseconds for which a thread uses a comparison.
+/// Maximum time in nanoseconds before a thread must renew its comparison.
 const MAX_PERIOD: u64 = 2_000_000;
 const MIN_PERIOD: u64 = MAX_PERIOD >> 8;
 /// A comparison counts as accurate if it predicted the next measured time with at most this error,

@@ -112,7 +112,8 @@ pub struct Figures {
     pub gap_ticks: u64,
     /// Periods in which events of one kind were not recorded, in the order of their ends.
     pub hidden: Vec<Hidden>,
-    /// Mutexes and other objects that tasks requested: mutexes last, each kind in order of keys.
+    /// Mutexes and other objects that tasks requested, each kind in order of keys, with the mutexes
+    /// at the end.
     pub resources: Vec<Resource>,
     /// True if events contain priorities, from which priority inversion is derived.
     pub priorities_known: bool,

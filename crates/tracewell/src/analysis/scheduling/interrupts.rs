@@ -77,8 +77,8 @@ struct Bracket {
     /// Ticks at which the bracket began or, if it had nested brackets, continued after the last of
     /// these.
     since: u64,
-    /// The bracket's ticks before the range of the figures. This number includes nested brackets,
-    /// and `net_before` excludes them.
+    /// How many of the bracket's ticks lie before the range of the figures. This number includes
+    /// nested brackets, and `net_before` excludes them.
     before: u64,
     net_before: u64,
 }

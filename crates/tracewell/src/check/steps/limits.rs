@@ -26,8 +26,8 @@ pub(super) fn over(
     is_longer(clock, since, now, limit.bound, false).then_some((since, limit.bound))
 }
 
-/// Returns true if a time is longer than a bound. If `or_equal` is set, also returns true if it is
-/// equal to the bound.
+/// Returns true if a time is longer than a bound. If `or_equal` is set, also returns true for a
+/// value equal to the bound.
 pub(in crate::check) fn is_longer(
     clock: &Clock,
     since: u64,

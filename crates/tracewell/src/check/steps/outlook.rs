@@ -129,7 +129,7 @@ impl State {
                 let fresh = || Self::new(body, self.last).dead(body, view);
                 match round {
                     Some(round) if round.can_end(body) => {
-                        // The block can continue with this repetition or begin a new one: it is
+                        // The block can continue this repetition or begin a new one; the block is
                         // impossible only if both are impossible.
                         round.dead(body, view).and_then(|_| fresh())
                     }

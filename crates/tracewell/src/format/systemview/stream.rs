@@ -15,7 +15,7 @@ const RANGE: usize = 1 << 14;
 /// Number of plausible packets that resynchronise a stream without a sync.
 const MANY: usize = 8;
 
-/// Number of plausible packets that suffice at the end of a stream.
+/// Number of plausible packets that are enough to resynchronise at the end of a stream.
 const FEW: usize = 3;
 
 /// Maximum length, in bytes, of the parameters of a plausible packet.
