@@ -20,7 +20,7 @@ export class Overview {
         this.found = [];
         /** @type {{ key: string, bars: { colour: string, share: number }[][] } | null} */
         this.cache = null;
-        /** @type {import("./model.js").Model | null} the the whole trace, if the model contains only a part of it */
+        /** @type {import("./model.js").Model | null} the whole trace, if the model contains only a part of it */
         this.whole = null;
         canvas.addEventListener("pointerdown", (event) => {
             canvas.setPointerCapture(event.pointerId);

@@ -50,10 +50,10 @@ pub struct Settings {
     /// True if another process was writing the source when it was opened. In this case, a log
     /// without an end is complete so far. [`Input`](crate::input::Input) sets this.
     pub is_growing: bool,
-    /// Number of events after which the sink will stop; `None` if it wants all events. Some decoders
-    /// read a whole trace before its first event, because later events give names to earlier ones.
-    /// With this setting, they read only these first events, so names can differ from those in the
-    /// whole trace.
+    /// Number of events after which the sink will stop; `None` if it wants all events. Some
+    /// decoders read a whole trace before its first event, because later events give names to
+    /// earlier ones. With this setting, they read only these first events, so names can differ from
+    /// those in the whole trace.
     pub only_first: Option<usize>,
     /// Settings from a configuration file.
     pub defaults: Defaults,

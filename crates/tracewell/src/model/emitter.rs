@@ -11,7 +11,8 @@
 //!
 //! A decoder whose hot loop adds many small events first calls [`Emitter::room`]. It then adds that
 //! many events with [`Emitter::add`], which checks nothing. For events like those of
-//! [`Emitter::copied`], these functions are [`Emitter::room_for_copied`] and [`Emitter::add_copied`].
+//! [`Emitter::copied`], these functions are [`Emitter::room_for_copied`] and
+//! [`Emitter::add_copied`].
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 

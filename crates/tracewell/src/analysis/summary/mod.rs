@@ -92,9 +92,8 @@ impl Default for SummaryBuilder {
 impl SummaryBuilder {
     /// Provides a file, to which the summary moves the parts that few views need, if there are many
     /// of them. `opener` returns an empty file that can be read and written. If the file cannot be
-    /// opened or written, these parts stay in memory, and the builder fails when they reach 256 MiB.
-    /// Without this call,
-    /// everything stays in memory.
+    /// opened or written, these parts stay in memory, and the builder fails when they reach 256
+    /// MiB. Without this call, everything stays in memory.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.parts.pool.spill_to(Box::new(opener));
     }

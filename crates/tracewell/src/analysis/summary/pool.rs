@@ -1,7 +1,7 @@
 //! The records of a summary: the large parts that most views do not need. They are in memory at
 //! first. If a file is available, they are moved there once there are many of them. If this file
-//! cannot be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need all
-//! of the memory.
+//! cannot be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need
+//! all of the memory.
 //!
 //! A record has a checksum, which is compared when the record is read. So a stored summary can be
 //! used without reading its whole file.
@@ -106,8 +106,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Returns an error if the records should be in the file, but the file cannot be written and the
-    /// records have become too many for the memory.
+    /// Returns an error if the records should be in the file, but the file cannot be written and
+    /// the records have become too many for the memory.
     pub(super) fn check(&self) -> io::Result<()> {
         let failure = self.failure.as_ref().filter(|_| self.in_memory >= MAX_WITHOUT_FILE);
         let Some(failure) = failure else { return Ok(()) };
@@ -269,7 +269,7 @@ mod tests {
         (0..20).for_each(|number| {
             without_file.push(&bytes(number));
         });
-        assert!(without_file.check().is_ok(), "nobody asked for a file");
+        assert!(without_file.check().is_ok(), "no caller asked for a file");
     }
 
     #[cfg(target_os = "linux")]

@@ -265,9 +265,9 @@ impl<S: RowState> SummaryRow<S> {
         (self.count_blocks() * BLOCK + self.open.len()) as u64
     }
 
-    /// Returns the position at which a part of a level begins, if the part is the first of a segment,
-    /// or is not in a complete segment, or would be the next part. The last parts of a level end
-    /// where the first part begins that only the levels below contain.
+    /// Returns the position at which a part of a level begins, if the part is the first of a
+    /// segment, or is not in a complete segment, or would be the next part. The last parts of a
+    /// level end where the first part begins that only the levels below contain.
     pub(super) fn start(&self, level: usize, part: usize) -> Position {
         let here = self.levels.get(level).and_then(|level| level.start(part));
         here.unwrap_or_else(|| match level.checked_sub(1) {

@@ -56,8 +56,8 @@ impl Summary {
     }
 
     /// Writes the records to a file, and then `rest`, which begins with the records that
-    /// [`Self::put`] returns. `opener` returns the file if the records have not been moved to a file
-    /// yet.
+    /// [`Self::put`] returns. `opener` returns the file if the records have not been moved to a
+    /// file yet.
     pub(crate) fn store(
         &self,
         rest: &[u8],

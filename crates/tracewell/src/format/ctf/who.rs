@@ -216,8 +216,8 @@ impl Threads {
         context
     }
 
-    /// Returns the context of an event with the row that begins at `start`. The caller has checked that [`Who::is_plain`]
-    /// returns true for the event.
+    /// Returns the context of an event with the row that begins at `start`. The caller has checked
+    /// that [`Who::is_plain`] returns true for the event.
     #[inline]
     pub(super) fn of_recorder(
         &mut self,

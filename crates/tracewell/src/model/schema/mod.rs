@@ -292,4 +292,14 @@ impl Schema {
         let keys = kind.and_then(|code| self.object_kind(code)).map_or(0, |kind| kind.keys);
         argument.wrapping_add(keys)
     }
+
+    /// Returns the type of an argument's number without its name: `Signed` or `Unsigned` for an
+    /// enumeration, and the type itself for any other argument.
+    pub fn number_kind(&self, kind: ArgumentKind) -> ArgumentKind {
+        match kind {
+            ArgumentKind::Enum(table) if self.is_signed(table) => ArgumentKind::Signed,
+            ArgumentKind::Enum(_) => ArgumentKind::Unsigned,
+            kind => kind,
+        }
+    }
 }

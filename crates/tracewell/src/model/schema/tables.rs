@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use super::Schema;
 use super::file::Names;
-use super::{ArgumentKind, Schema};
 
 /// A table of names for numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -124,14 +124,9 @@ impl Schema {
         Some(id)
     }
 
-    /// Returns the type of an argument's number without its name: `Signed` or `Unsigned` for an
-    /// enumeration, and the type itself for any other argument.
-    pub fn number_kind(&self, kind: ArgumentKind) -> ArgumentKind {
-        let ArgumentKind::Enum(table) = kind else { return kind };
-        match self.tables.get(usize::from(table.0)) {
-            Some(table) if table.is_signed => ArgumentKind::Signed,
-            _ => ArgumentKind::Unsigned,
-        }
+    /// Returns true if the numbers of a table have a sign.
+    pub(super) fn is_signed(&self, table: TableId) -> bool {
+        self.tables.get(usize::from(table.0)).is_some_and(|table| table.is_signed)
     }
 
     /// For a number that has no name in the table, returns the text to print after it, such as `

@@ -16,8 +16,8 @@ pub(super) const EVENTS: usize = 1 << 17;
 /// completely.
 pub(super) const MIN_SIZE: u64 = 64 << 20;
 
-/// Reads the first `events` events of a trace. Returns `None` if there is nothing to show, or if the
-/// trace cannot be read: the error is reported when the whole trace is read.
+/// Reads the first `events` events of a trace. Returns `None` if there is nothing to show, or if
+/// the trace cannot be read: the error is reported when the whole trace is read.
 pub(super) fn read(input: &mut Input, title: &str, events: usize) -> Option<LargePage> {
     let mut beginning = Beginning { page: ServedBuilder::with_views(), left: events };
     input.set_only_first(Some(events));

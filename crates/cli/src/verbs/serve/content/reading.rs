@@ -1,5 +1,5 @@
-//! The thread that reads a trace, and reads it again when its files change. While it reads the trace
-//! for the first time, it answers requests for views of the events so far.
+//! The thread that reads a trace, and reads it again when its files change. While it reads the
+//! trace for the first time, it answers requests for views of the events so far.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -83,8 +83,8 @@ impl Content {
     }
 
     /// Reads the trace once. If this is the first time, reports its diagnostics. If the trace has a
-    /// `key` in the cache, stores its summary there. Returns true if the content can change although
-    /// the size and modification time of the file do not.
+    /// `key` in the cache, stores its summary there. Returns true if the content can change
+    /// although the size and modification time of the file do not.
     fn read_once(
         self: &Arc<Self>,
         verbose: bool,
