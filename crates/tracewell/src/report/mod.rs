@@ -69,8 +69,8 @@ use times::Times;
 /// Layout and content of a report.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
-    /// Width and colours. Without a width, the columns of every trace of a format have the same
-    /// width.
+    /// Width and colours. Without a width, the widths of the columns depend only on the format, and
+    /// on the names of contexts that are known at the first event.
     pub layout: Layout,
     /// First line, for example the name of the input.
     pub title: Option<String>,
