@@ -186,7 +186,8 @@ fn a_compacted_lake_answers_as_before_and_can_grow() {
     many(Path::new(&at("traces")), 4);
     let files = |folder: &str| fs::read_dir(at(folder)).map_or(0, Iterator::count);
     let added = |name: &str, more: &[&str]| {
-        let arguments = [&[at(name).as_str(), "-o", &at("lake")], more].concat();
+        let (trace, lake) = (at(name), at("lake"));
+        let arguments = [&[trace.as_str(), "-o", lake.as_str()], more].concat();
         let output = ingest(&arguments);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         text(&output.stdout).split(',').next().unwrap().to_owned()

@@ -71,8 +71,14 @@ mod tests {
         let whole = builder.finish(&trace, "beginning").unwrap().0;
         assert!(trace.events > 1000 && shown != whole);
 
-        let content = Content::new(traces, false, None, Arc::default());
-        content.state().beginning = Some(Arc::new(page));
+        let content = Arc::new(Content::new(traces, false, None, Arc::default()));
+        let early = Arc::clone(&content);
+        let early = std::thread::spawn(move || early.page_so_far().unwrap());
+        while content.state().waiting.is_empty() {
+            std::thread::yield_now();
+        }
+        content.show_beginning(page);
+        assert!(*early.join().unwrap().0 == shown, "a request before the beginning is answered");
         let (payload, edition) = content.page_so_far().unwrap();
         assert_eq!((*payload == shown, edition), (true, 0));
         assert!(content.state().shows_part, "the page gets a new edition when more has been read");

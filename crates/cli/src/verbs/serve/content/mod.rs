@@ -185,6 +185,14 @@ impl Content {
         answered.recv().unwrap_or_else(|_| Err(View::default()))
     }
 
+    /// Shows the beginning of the trace, also to the requests that already wait. Otherwise these
+    /// would wait for the first batch of the whole trace.
+    fn show_beginning(&self, beginning: LargePage) {
+        let beginning = Arc::new(beginning);
+        self.state().beginning = Some(Arc::clone(&beginning));
+        self.answer(|view| beginning.view(view).ok());
+    }
+
     /// Answers the waiting requests. `show` returns the payload of a view, or `None` if there is
     /// none.
     fn answer(&self, mut show: impl FnMut(&View) -> Option<Vec<u8>>) {

@@ -100,7 +100,7 @@ impl Content {
         let is_large = size.is_some_and(|size| size >= beginning::MIN_SIZE);
         if is_first && is_large && !self.is_one_of_several {
             let beginning = beginning::read(&mut input, &title, beginning::EVENTS);
-            self.state().beginning = beginning.map(Arc::new);
+            beginning.into_iter().for_each(|beginning| self.show_beginning(beginning));
         }
         self.seems_large.store(false, Ordering::Relaxed);
         let (mut next, mut next_edition) = (begun + PROGRESS / 4, begun);
