@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-#[allow(unreachable_pub)]
+#[allow(unreachable_pub, reason = "public in the crate of the benchmarks")]
 #[path = "../../../bench/src/fleet.rs"]
 mod fleet;
 

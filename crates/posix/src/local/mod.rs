@@ -27,7 +27,7 @@ mod slots;
 
 use std::os::fd::AsFd;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
 use tracewell_record::posix::Pool;
@@ -137,7 +137,8 @@ impl TracedProcess {
         let local = unsafe { LOCAL.load(Acquire).as_ref() };
         if let Some(local) = local
             && let Some(generation) = local.generation()
-            && generation == local.seen.load(Relaxed)
+            // Acquire: pairs with the release store in `attach_all`, which follows the insertions.
+            && generation == local.seen.load(Acquire)
         {
             return Some(local);
         }
@@ -293,7 +294,7 @@ impl TracedProcess {
             };
             self.exchange(slot, before, after);
         }
-        self.seen.store(generation, Relaxed);
+        self.seen.store(generation, Release);
     }
 
     fn exchange(

@@ -61,6 +61,7 @@ impl Content {
             }
         }
     }
+
     /// Forgets the shown summary, because its file is damaged, and lets the other thread read the
     /// trace again. Returns false if this has happened before.
     pub(super) fn forget(&self) -> bool {
