@@ -27,12 +27,15 @@
 //! | `reader` | removes records in timestamp order |
 //! | `waiting` | how a writer learns that a reader waits |
 //! | `model` | checks the protocol with a model checker |
+//! | `interleaving` | tests with writers that run between two packets of a reader's pass |
 //!
 //! Each file uses only the files above it. The caller owns the memory; `tracewell-posix` shares it
 //! between processes. `docs/posix-design.md` defines the terms and gives the reasons.
 
 mod claim;
 mod cursor;
+#[cfg(all(test, not(loom), feature = "std"))]
+mod interleaving;
 #[cfg(all(loom, test))]
 mod model;
 mod pool;
