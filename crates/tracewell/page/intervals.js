@@ -55,6 +55,11 @@ export class Intervals {
         }
     }
 
+    /** Returns the number of intervals that overlap a time, or slightly more. @type {(from: number, to: number) => number} */
+    count(from, to) {
+        return Math.max(upperBound(this.from, to) - lowerBound(this.reach, from), 0);
+    }
+
     /**
      * Returns the number of the first interval that overlaps a time and fulfils `accepts`, or -1.
      * @param {number} from

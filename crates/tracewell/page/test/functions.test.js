@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lowerBound, upperBound } from "../bounds.js";
+import { boundBy, lowerBound, upperBound } from "../bounds.js";
 import { culprits } from "../causes.js";
 import { needed, partOf } from "../detail.js";
 import { bars, quantile } from "../distributions.js";
@@ -14,7 +14,9 @@ import { BLOCKED, Model, Spans, TASK } from "../model.js";
 import { grid } from "../paint.js";
 import { UserMarks } from "../marks.js";
 import { objectText } from "../objects.js";
+import { Pixels } from "../pixels.js";
 import { Reader } from "../reader.js";
+import { rectangles } from "../rectangles.js";
 import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
@@ -83,6 +85,18 @@ test("bounds in sorted values", () => {
     assert.deepEqual([0, 3, 4, 9].map((value) => upperBound(values, value)), [0, 3, 3, 4]);
 });
 
+test("a search that starts before a value ends at most twice as far from its start", () => {
+    const values = [1, 3, 3, 7, 7, 7, 8];
+    for (let from = 0; from <= values.length; from += 1) {
+        for (let value = 0; value <= 9; value += 1) {
+            const end = boundBy(values, value, from);
+            const found = Math.max(upperBound(values, value), from);
+            assert.ok(end >= found && end <= values.length && end - from <= 2 * (found - from) + 1, `${value} from ${from}: ${end}`);
+            assert.equal(upperBound(values, value, from, end), found);
+        }
+    }
+});
+
 function spans() {
     const change = {
         at: Float64Array.from([10, 20, 30]), seq: Float64Array.from([1, 2, 3]),
@@ -100,6 +114,44 @@ test("spans of a row, and the time in which it ran", () => {
     const parts = [];
     row.overlap(15, 35, (index, ticks) => parts.push([index, ticks]));
     assert.deepEqual(parts, [[0, 5], [1, 10], [2, 5]]);
+});
+
+test("each pixel has the spans and the shares that a search in the whole row finds", () => {
+    // Changes at equal times, between pixels, and long after the previous one; deterministic, with a linear congruential generator.
+    let random = 7;
+    const next = (/** @type {number} */ most) => {
+        random = (random * 1103515245 + 12345) % 2 ** 31;
+        return Math.floor((random / 2 ** 31) * most);
+    };
+    const at = [];
+    for (let time = 5; at.length < 500; time += next(3) * next(40)) at.push(time);
+    const state = at.map(() => next(4));
+    const change = { at: Float64Array.from(at), seq: Float64Array.from(at.keys()), state: Uint8Array.from(state), value: Uint8Array.from(state) };
+    const row = new Spans(/** @type {any} */ ({ change, length: at[499] + 50 }), [0, 500]);
+    for (const width of [1, 7, 33.5]) {
+        const pixels = new Pixels(row, -20);
+        for (let from = -20; from < at[499] + 60; from += width) {
+            const to = from + width;
+            pixels.advance(to);
+            const [first, end] = row.within(from, to);
+            assert.deepEqual([pixels.from, pixels.to, Math.max(pixels.first, 0), pixels.end], [from, to, first, end]);
+            assert.equal(pixels.middle, row.find((from + to) / 2));
+            const share = (row.before(2, to) - row.before(2, from)) / width;
+            assert.ok(Math.abs(pixels.share(2) - share) < 1e-9, `${from}: ${share}`);
+        }
+    }
+});
+
+test("in a file, equal neighbouring rectangles are one", () => {
+    const ink = new SvgInk(() => ({ width: 0, rise: 0 }));
+    const rects = rectangles(/** @type {any} */ (ink), { left: 0, top: 0, width: 100, height: 10 });
+    for (const x of [0, 1, 2, 4]) {
+        rects.add(x, 5, 1, 5, "#111111");
+        rects.add(x, 0, 1, x < 2 ? 5 : 4, "#222222");
+    }
+    rects.end();
+    const boxes = [...ink.content.matchAll(/x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"/g)].map((each) => each.slice(1).join(" "));
+    assert.deepEqual(boxes.sort(), ["0 0 2 5", "0 5 3 5", "2 0 1 4", "4 0 1 4", "4 5 1 5"]);
 });
 
 test("the axis has round times in the unit that fits the largest", () => {
