@@ -29,7 +29,7 @@ pub(crate) fn timed(mut event: impl FnMut(u32)) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(EVENTS)
 }
 
-/// Returns the time of reading the counter, in nanoseconds.
+/// Returns the time that one reading of the counter takes, in nanoseconds.
 pub fn counter_reads() -> f64 {
     timed(|_| {
         black_box(counter::read());

@@ -234,8 +234,8 @@ impl Maker<'_> {
         self.add(b'i', words, kernel);
     }
 
-    /// Returns the length of a memory with room for this number of quarter slots per core. It can
-    /// be too short for a ring, and a ring need not fill it.
+    /// Returns the length of a memory block with room for this number of quarter slots per core.
+    /// The length can be too short for a ring, and a ring need not fill the memory.
     fn memory(&self, quarters: u8) -> usize {
         let Geometry { cores, slot, .. } = self.geometry;
         let unit = usize::from(cores) * usize::from(slot) / 4;

@@ -34,8 +34,8 @@ const FILES: [(&str, &str); 4] = [
     ("LICENSE-MIT", "LICENSE-MIT"),
     ("LICENSE-APACHE", "LICENSE-APACHE"),
 ];
-/// Folders of the repository whose files both packages contain, without subfolders: path, name in
-/// the package.
+/// Folders of the repository that both packages contain, without subfolders: path, name in the
+/// package.
 const FOLDERS: [(&str, &str); 4] = [
     ("crates/tracewell/templates", "templates"),
     ("examples", "examples"),

@@ -1530,7 +1530,7 @@ int tw_rkh_open(struct tw_rkh *trace);
 int tw_rkh_configuration(struct tw_rkh *trace);
 
 /*
- Removes the oldest bytes, up to `most`, and stores their location (`rkh_trc_get_block`).
+ Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 
  The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
  Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,

@@ -249,7 +249,7 @@ impl Registry {
     }
 
     /// Publishes the location of a stream under the first free number. The file remains locked
-    /// while the controller has it open. From this lock, processes in other spaces know that the
+    /// while the controller has it open. The lock shows processes in other spaces that the
     /// controller is alive.
     pub(crate) fn announce(&self, reference: &Reference) -> Result<(u32, OwnedFd), Errno> {
         let words = reference.words();

@@ -244,8 +244,8 @@ fn caller() -> u64 {
 
 /// Returns true if `thread` is a thread of this process and has ended.
 ///
-/// In a child of a fork, returns false for the blocks of the parent's threads, because the child
-/// continues to use the block of the thread that forked.
+/// The parent's threads do not count as ended in the child of a fork, because the child continues
+/// to use the block of the thread that forked.
 fn has_ended(thread: u64, own: u64) -> bool {
     // The kernel has reused the id of an ended thread for the caller.
     if thread == own {

@@ -84,7 +84,8 @@ fn the_next_thread_of_resumes_and_suspends_records_next() {
                 assert_eq!(thread, next, "event {index}");
             }
         } else if let (Some(next), true) = (next, is_thread(event)) {
-            // While an owner's priority changes, the thread that changes it continues to record.
+            // The events of a priority change come from the thread that makes the change, not from
+            // `next`.
             let changing = [RESUME, SUSPEND].contains(&event.id()) && event.info[1] == 14;
             assert!(changing || event.context == next, "event {index}");
         }

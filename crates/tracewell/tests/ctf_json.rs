@@ -372,7 +372,7 @@ fn a_draft_is_read_with_one_warning() {
     let Parsed { metadata, warnings, .. } = read(&fragments).unwrap();
     assert!(Types::of(&metadata, true).contains("(Length field path [Event header: 0]"));
     assert_eq!((metadata.streams[0].clock, warnings.len()), (Some(0), 1));
-    assert_eq!(warnings[0].message, "words of a draft of CTF 2, read as the final ones");
+    assert_eq!(warnings[0].message, "words of a CTF 2 draft, read as the final words");
 }
 
 #[test]

@@ -37,7 +37,7 @@ type Disagreement = (&'static str, &'static [&'static str]);
 /// The cases in which this program reports damage and yactfr does not.
 const DAMAGED: &[Disagreement] = &[
     (
-        "without stream classes, packets contain no events, and a file of them cannot be right",
+        "without stream classes, packets contain no events, so a file of packets cannot be valid",
         &[
             "ctf-1/pass-diff-magic",
             "ctf-1/pass-diff-uuid",

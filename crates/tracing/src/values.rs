@@ -179,8 +179,8 @@ impl<'a> Text<'a> {
         (self.words.words_before(self.length), &self.text[..self.length])
     }
 
-    /// Begins the text of a field. If no word is left for the length of the last text, the field,
-    /// with its name, becomes part of that text.
+    /// Begins the text of a field. If no word is left for the length of the last text, appends the
+    /// name of the field to that text instead.
     fn begin(&mut self, name: &str) {
         if let Some(start) = self.last
             && !self.words.word((self.length - start) as u64)

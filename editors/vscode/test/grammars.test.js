@@ -181,7 +181,7 @@ test("templates have the scopes of their parts", async () => {
 });
 
 // Tests of the parsers in crates/tracewell write these lists.
-test("each word of the parsers has its scope", async () => {
+test("the grammars give each word of the parsers its scope", async () => {
     const words = (name) => fs.readFileSync(path.join(here, "words", name), "utf8").trim().split("\n");
     const inRules = {
         keyword: "keyword.control", property: "support.variable.property", unit: "keyword.other.unit",

@@ -78,8 +78,8 @@ impl PartitionStream for Part {
 }
 
 impl Scan {
-    /// Reads the rows of one trace. If the trace cannot be read, adds a finding, and the other
-    /// traces are still read.
+    /// Reads the rows of one trace. If the trace cannot be read, adds a finding and returns no
+    /// error, so the other traces are still read.
     pub(crate) fn read(
         &self,
         file: &Arc<TraceFile>,

@@ -121,8 +121,8 @@ impl<'a> RowMaker<'a> {
         }
     }
 
-    /// Appends the wanted rows of a batch after `before` rows, but at most `room` rows. Returns
-    /// their number.
+    /// Appends the wanted rows of a batch, except the first `before` of them, and at most `room`
+    /// rows. Returns their number.
     pub(crate) fn append(
         &mut self,
         trace: &Trace,

@@ -86,7 +86,7 @@ impl Watched {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).bytes()
     }
 
-    /// Returns true if the reading was ended before its end.
+    /// Returns true if the reading was stopped early.
     pub(crate) fn is_ended(&self) -> bool {
         self.is_ended.load(Ordering::Relaxed)
     }

@@ -67,7 +67,7 @@ impl Request {
     }
 }
 
-/// Counts of the rows that a reading returned and left out.
+/// The numbers of rows that were returned and left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Number of rows in all batches.

@@ -2,8 +2,8 @@
 //!
 //! A page contains the process's area, the generation of the area that was last seen, and the
 //! attached streams. A process without an area watches a page that all such processes of a user
-//! share. The page's generation changes when a controller has created an area for one of these
-//! processes. In a child process created by `fork`, the kernel fills this page with zeros, so the
+//! share. After a controller has created an area for one of these processes, it changes the page's
+//! generation. In a child process created by `fork`, the kernel fills this page with zeros, so the
 //! child searches for its own area.
 //!
 //! Each stream has a private page, followed by its memory. When a stream ends, its memory is

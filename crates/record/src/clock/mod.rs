@@ -40,7 +40,7 @@ impl<F: FnMut() -> u64> Clock for F {
     }
 }
 
-/// A clock with a different valid mask.
+/// A clock with another mask of valid bits.
 ///
 /// ```
 /// use tracewell_record::clock::{Clock, Masked};

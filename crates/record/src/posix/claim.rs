@@ -27,7 +27,7 @@ use crate::stream::sync::{Ordering, fence};
 const SHARE_NEW_FROM: u32 = if cfg!(all(loom, test)) { 1 } else { EXTRA_PACKETS / 4 };
 /// If at least this many packets are open, every thread whose packet is full shares packets.
 const SHARE_ALL_FROM: u32 = if cfg!(all(loom, test)) { 2 } else { EXTRA_PACKETS / 2 };
-/// Maximum number of attempts per claim while other threads are faster.
+/// Maximum number of attempts per claim. An attempt fails if other threads are faster.
 const MAX_ATTEMPTS: usize = 16;
 /// Maximum number of owners that one claim checks; each check is a system call.
 const MAX_LIVENESS_CHECKS: usize = 8;
@@ -165,7 +165,7 @@ impl Pool<'_> {
     fn resume(&self, packet: usize, opened: u64, claim: &Claim<'_>) -> bool {
         let (words, order) = split(self.head(packet, head::COMMITTED).load(Ordering::Acquire));
         let last = self.head(packet, head::LAST).load(Ordering::Relaxed);
-        // If the count belongs to an earlier opening, no record was stored since this opening.
+        // If the count is from an earlier opening, no record has been stored since this opening.
         let (words, last) = if order == opened as u32 { (words, last) } else { (0, 0) };
         claim.cursor.enter(&self.geometry(), packet, opened, words, last);
         if claim.cursor.has_room(claim.words) && not_before(claim.stamp, last) >= last {

@@ -110,8 +110,8 @@ impl Cursor {
 impl Pool<'_> {
     /// Returns a timestamp for a record whose thread stored its last record in another packet.
     /// `last` is the timestamp of that last record. Unless the clock was set back, the result is
-    /// later than `last` and not before `stamp`. If a reader may miss the last record in its
-    /// current pass, the result is also later than that reader's cutoff.
+    /// later than `last` and not before `stamp`. If a reader's current pass may miss the last
+    /// record, the result is also later than the cutoff of that reader.
     pub fn after(&self, stamp: u64, last: u64) -> u64 {
         // Pairs with the reader's fence: either the reader sees what this thread stored, or this
         // thread sees the reader's cutoff.

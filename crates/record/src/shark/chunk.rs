@@ -60,11 +60,11 @@ pub(super) enum Stored {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,
-    /// A record; it is lost.
+    /// A record, which is now lost.
     Lost,
-    /// An essential record; it is now in the emergency area.
+    /// An essential record, which is now in the emergency area.
     Saved,
-    /// An essential record; it is lost.
+    /// An essential record, which is now lost.
     EssentialLost,
 }
 

@@ -35,7 +35,7 @@ pub(super) const ABANDONED: u64 = 1 << 63;
 
 /// The writer of one depth.
 pub(super) struct Depth {
-    /// Generation of the stream in which `writer` has a lane; 0 if it has none.
+    /// Generation of the stream whose lane `writer` uses; 0 if it uses none.
     pub(super) generation: Cell<u64>,
     /// Generation of the stream that `misses` refers to.
     pub(super) missed: Cell<u64>,

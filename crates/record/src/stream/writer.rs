@@ -68,7 +68,7 @@ pub struct Writer {
     next: Cell<usize>,
     /// Index of the first word after the open packet; 0 if no packet is open.
     end: Cell<usize>,
-    /// Timestamp that the next record's delta is relative to.
+    /// Timestamp to which the delta of the next record is relative.
     base: Cell<u64>,
     /// Last value stored to the shared word `committed`.
     committed: Cell<u64>,

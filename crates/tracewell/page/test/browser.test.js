@@ -113,7 +113,7 @@ test("a search finds events, and Enter goes from one to the next", options, asyn
     await page.close();
 });
 
-test("figures lead to their places, and their columns can be sorted", options, async () => {
+test("each figure links to its place, and the columns of figures can be sorted", options, async () => {
     const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
     await page.keyboard.press("2");
     await hash(page, /p=figures/);

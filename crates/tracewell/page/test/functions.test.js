@@ -235,7 +235,7 @@ test("each length is in exactly one bar", () => {
     assert.deepEqual([0, 0.5, 0.99, 1].map((share) => quantile(lengths, share)), [1, 5, 400, 400]);
 });
 
-test("sums of states equal the spans, for any time", () => {
+test("the ticks per state equal the spans of the state, in any range", () => {
     const count = 500;
     const at = Float64Array.from({ length: count }, (_, i) => i * 10 + (i % 7));
     const state = Float64Array.from({ length: count }, (_, i) => (i * 13) % 9);

@@ -46,7 +46,7 @@ pub(super) struct Index<'r> {
     remembered: usize,
     /// The steps that process every event, in the order of the rules.
     awake: Vec<Part>,
-    /// Times at which statements must process the next event, whatever its id.
+    /// Times after which a statement must process the next event, whatever the id of the event.
     alarms: BinaryHeap<Reverse<(u64, Part)>>,
 }
 

@@ -310,7 +310,7 @@ impl<'r> Watch<'r> {
         self.matched += u64::from(answered > 0);
     }
 
-    /// Adds an event to the triggers if it is one.
+    /// If the event is a trigger, adds it to the triggers.
     fn ask(
         &mut self,
         matcher: &mut Matcher<'_>,

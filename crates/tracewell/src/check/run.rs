@@ -126,14 +126,14 @@ impl<'r> Check<'r> {
         self.verdict.events += 1;
         self.matcher.follow(event);
         self.keep(row);
-        // An earlier failure may still need events after it as context: add this event.
+        // Add this event to the earlier failures that still need later events as context.
         let recent = self.verdict.failures.iter_mut().skip(self.whole);
         for failure in recent.filter(|failure| failure.more > 0) {
             failure.more -= 1;
             failure.context.push(Line::of(event));
         }
-        // Failures become complete in the order of the list. Later events skip the complete
-        // failures at the start of the list.
+        // Failures are completed in the order of the list. Later events skip the complete failures
+        // at the start of the list.
         let growing = |failure: &Failure| failure.more > 0;
         self.whole +=
             self.verdict.failures[self.whole..].iter().take_while(|f| !growing(f)).count();

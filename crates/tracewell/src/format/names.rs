@@ -18,8 +18,8 @@ use crate::text::{counted, shown};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     by_number: HashMap<u64, String, RandomState>,
-    /// True if the trace contained one of the numbers, or if no warning is needed when it contains
-    /// none.
+    /// True if the names need no warning: the trace contained one of the numbers, or the list is
+    /// used for many traces.
     used: Cell<bool>,
 }
 

@@ -119,8 +119,8 @@ pub struct DefaultNames {
 /// A file with names, read into memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamesFile {
-    /// The flag before the file: `--names` or `--custom-events`. Each format reads only the files
-    /// of names that one of the flags specifies ([`Format::names`](super::Format::names)).
+    /// The flag before the file: `--names` or `--custom-events`. A format reads only the files with
+    /// its own flag, [`Format::names`](super::Format::names).
     pub flag: &'static str,
     /// Path of the file, for messages.
     pub path: String,

@@ -71,7 +71,7 @@ pub(super) fn hint(path: &Path) -> Option<&'static str> {
     is_log.then_some(aix::NOT_PUBLIC)
 }
 
-/// Number of packets of a Perfetto trace that are examined.
+/// Maximum number of packets that are examined to recognise a Perfetto trace.
 const PACKETS: usize = 4;
 
 /// Returns true if the bytes begin with packets of a Perfetto trace: fields of a protobuf message,

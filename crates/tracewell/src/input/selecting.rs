@@ -28,7 +28,7 @@ impl Input {
         self.selection = selection;
     }
 
-    /// Stores the ids of events in the following readings, for [`Trace::ids`]. Then
+    /// Collects the ids of events in the next readings, for [`Trace::ids`]. Then
     /// [`Selection::unknown_names`] can report events that never occurred. [`Input::select`]
     /// implies this if the selection names events.
     pub fn note_ids(&mut self) {

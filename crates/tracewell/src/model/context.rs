@@ -168,8 +168,8 @@ impl Contexts {
         self.rebound.push(key);
     }
 
-    /// Lets each key refer to the first context that had it, as at the start of a trace in which
-    /// all contexts are known. [`Contexts::follow`] comes next.
+    /// Binds each key to the first context that had it. This is the state at the start of a trace
+    /// whose contexts are all known. [`Contexts::follow`] comes next.
     pub(crate) fn rewind(&mut self) {
         self.by_key.clear();
         for (index, context) in self.list.iter().enumerate() {

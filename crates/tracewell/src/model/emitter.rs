@@ -255,7 +255,7 @@ impl<'a> Emitter<'a> {
         self.push(event, Span { start, payload, end }, offset);
     }
 
-    /// Returns the span of a record in the window, after making room for it in the batch.
+    /// Makes room for a record in the batch, and returns the span of the record in the window.
     #[inline]
     fn place(&mut self, record: Range<u64>, shape: Shape) -> Flow<Span> {
         // The positions in a span have 32 bits and are relative to the origin. So a record before

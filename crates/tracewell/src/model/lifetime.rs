@@ -3,8 +3,8 @@
 //! deletions are collected before the events are delivered, so that an event before a creation does
 //! not get the name of the later object. Each creation begins a life. The lives of a key and kind
 //! are assigned to the objects in the source. The last life of a key is assigned first, because a
-//! source keeps the latest names. A life is never assigned to an object whose parameters contradict
-//! the parameters of the creation. A life without an object has no name.
+//! source keeps the latest names. If the parameters of a creation contradict the parameters of an
+//! object, the life is never assigned to that object. A life without an object has no name.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 use super::schema::{ArgumentKind, EventType, Schema};
 use super::{Lifetime, Meaning, Object, ObjectId, Objects, PayloadLayout};
 
-/// A key together with a kind of objects.
+/// A key and a kind of object.
 type Named = (u64, u32);
 
 /// The collected creations and deletions, by key and kind.

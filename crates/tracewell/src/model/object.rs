@@ -108,8 +108,7 @@ impl Bindings {
     /// Lets the key refer to an object from a tick on.
     fn begin(&mut self, from: u64, object: ObjectId, list: &[Object]) {
         // If an object ends at a tick, the key refers to no object from the next tick on. If
-        // another object begins at the same tick, that object's binding replaces the one for the
-        // next tick.
+        // another object begins at the same tick, its binding replaces this empty one.
         while self.0.last().is_some_and(|last| last.object.is_none() && last.from > from) {
             self.0.pop();
         }

@@ -18,7 +18,7 @@ pub(super) struct Times {
     widths: (usize, usize),
 }
 
-/// The column before the time since the previous line.
+/// The first time column. The next column shows the time since the previous line.
 #[derive(Debug)]
 enum FirstColumn {
     /// The time since the first event.

@@ -23,7 +23,7 @@ pub struct Covered {
     pub until: Option<u64>,
     /// Number of events before the range. They only determine the state at its beginning.
     pub before: u64,
-    /// Number of events within the range that the selection leaves out.
+    /// Number of events that are within the range but not selected.
     pub not_selected: u64,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! To copy a few bytes with their exact length, the compiler calls a function, which takes longer
 //! than the copy. So strings are copied in blocks of fixed size, with a load and a store. The end
-//! advances by the actual length only, and the next string overwrites the excess. Numbers are
-//! converted eight digits at a time in one register.
+//! advances only by the actual length, so the next string overwrites the rest of the block. Numbers
+//! are converted eight digits at a time in one register.
 
 use super::conversion::{ASCII_ZEROS, DIGIT_BITS, eight_digits, eight_hexadecimal, length};
 use super::literal::{BLANKS, BLOCK, ShortText};

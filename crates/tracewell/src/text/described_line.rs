@@ -1,5 +1,5 @@
-//! Appends decoded arguments to a line of limited length. Keeps the text of each argument, for
-//! numbers that occur again. [`Describer`] makes the texts.
+//! Appends decoded arguments to a line of limited length. Caches the texts of arguments, because
+//! numbers often occur again. [`Describer`] makes the texts.
 
 use std::sync::Arc;
 

@@ -234,7 +234,7 @@ impl NameCache for Names {
     }
 
     /// Stores the string in a slot that is empty or contains an invalid string. If there is no such
-    /// slot, replaces a string in the group; the next time, another one.
+    /// slot, replaces the strings of the group in turn.
     fn remember(&mut self, what: NameKey, key: u64, ticks: (u64, u64), text: &[u8]) {
         let first = self.slot(what, key);
         let epoch = self.epoch_of(what);

@@ -136,7 +136,7 @@ impl<'a> EventTypeText<'a> {
     /// Returns an error if the text is not of the form `family/name(field:kind,...)`.
     pub fn parse(text: &'a str) -> Result<Self, TextError> {
         let error = |expected| TextError { expected };
-        // NULs pad stored definitions, and listings show one definition per line.
+        // Stored definitions are padded with NULs, and listings show one definition per line.
         if text.contains(['\0', '\n', '\r']) {
             return Err(error("no line ends or NULs"));
         }

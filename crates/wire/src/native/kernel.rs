@@ -39,7 +39,7 @@ pub const DEFINITION_FAMILY: &str = "kernel.definition";
 /// First field of the event types for events.
 pub const CORE_FIELD: &str = "core";
 
-/// The core number of events from a thread that does not act as a core of the kernel.
+/// The core number in events of threads that do not act as cores of the kernel.
 pub const OUTSIDE: u8 = 255;
 
 /// Number of the family of the first group ([`group`]). The other groups have the next numbers. The

@@ -46,7 +46,7 @@ pub struct PacketHeader {
     pub last: u64,
     /// Name of the thread, padded with 0.
     pub name: [u8; 16],
-    /// Number of the lane's first event that the log should contain. Readers consumed earlier
+    /// Number of the first event of the lane that the log should contain. Readers consumed earlier
     /// events before the log began.
     pub covered_from: u64,
 }

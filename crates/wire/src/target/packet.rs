@@ -134,7 +134,7 @@ impl Packet<'_> {
     }
 }
 
-/// The result of looking for a packet.
+/// The result of a search for a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lookup<'a> {
     /// A packet with a valid checksum.

@@ -144,7 +144,7 @@ struct Tally {
     failed: AtomicBool,
     /// A trace decided no rule.
     undecided: AtomicBool,
-    /// A trace decided a rule, and no rule failed.
+    /// A trace decided at least one of its rules, and none of them failed.
     held: AtomicBool,
 }
 

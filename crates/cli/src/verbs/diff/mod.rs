@@ -33,7 +33,7 @@ use crate::{output, screen};
   tracewell diff --fail-on worse --junit results.xml old.trx new.trx
   tracewell diff --json old.trx new.trx | jq '.findings[] | {subject, change}'")]
 pub(crate) struct Diff {
-    /// The old trace and the new trace; or all old traces; - is standard input
+    /// The old and the new trace, or all old traces if -- follows; - is standard input
     #[arg(required = true, value_name = "OLD")]
     files: Vec<PathBuf>,
 
@@ -41,8 +41,8 @@ pub(crate) struct Diff {
     #[arg(last = true, value_name = "NEW")]
     new: Vec<PathBuf>,
 
-    /// End with status 1 if a figure is worse by more than a share such as 5%, or if there are
-    /// differences of these kinds: worse, change, new, gone
+    /// End with status 1 if a figure is worse by more than this share, such as 5%, or if a
+    /// difference has one of these kinds: worse, change, new, gone
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
 

@@ -64,7 +64,7 @@ pub struct CriticalPath {
 }
 
 impl CriticalPath {
-    /// Returns the length of the explained time in ticks.
+    /// Returns the length in ticks of the time that is explained.
     pub fn ticks(&self) -> u64 {
         self.until.ticks.saturating_sub(self.from.ticks)
     }
@@ -111,7 +111,8 @@ pub struct Link {
     pub reason: u32,
     /// The context that holds the object, or that wakes the waiting context.
     pub on: ContextId,
-    /// The event with which `on` wakes the waiting context; `None` if `on` holds the object.
+    /// The event with which context `on` wakes the waiting context; `None` if context `on` holds
+    /// the object instead.
     pub woken: Option<Position>,
     /// The event at which `on` got the object; `None` if the trace does not show it.
     pub since: Option<Position>,

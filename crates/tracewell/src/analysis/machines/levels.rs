@@ -238,7 +238,8 @@ impl Levels {
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
         for level in self.rows.list_mut() {
-            // A message that a receive took before the range does not belong to the range.
+            // First count a message that a waiting receive took, because it was taken before the
+            // range.
             level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);

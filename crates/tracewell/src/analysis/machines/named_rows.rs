@@ -9,7 +9,7 @@ use super::sight::Named;
 use crate::analysis::key_slots::KeySlots;
 use crate::model::Objects;
 
-/// Rows by the thing that they describe, in the order in which the trace first mentions the things.
+/// One row per named thing, in the order in which the trace first mentions them.
 #[derive(Clone, Debug)]
 pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,

@@ -90,7 +90,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Returns the ticks in which other tasks ran, but not on its behalf.
+    /// Returns the ticks in which other tasks ran, except on behalf of this task.
     pub fn interference(&self) -> u64 {
         total(self.others.iter().map(|(_, ticks)| *ticks))
     }

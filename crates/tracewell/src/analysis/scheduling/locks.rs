@@ -355,8 +355,8 @@ impl Requests {
         Request { owner, owner_ran: owner.map(|owner| accounts.ran(owner)), ..request }
     }
 
-    /// Handles the continuation of a task: its wait for a mutex (if `mutex` is true) or a semaphore
-    /// has ended.
+    /// Ends the wait of a task that continues: a wait for a mutex if `mutex` is true, otherwise a
+    /// wait for another object.
     #[inline]
     fn continues(
         &mut self,
@@ -491,8 +491,8 @@ impl Requests {
             else {
                 continue;
             };
-            // Time is not inversion while the owner runs, or while another task runs on behalf of
-            // the waiting task.
+            // Time does not count as inversion while the owner runs, or while another task runs on
+            // behalf of the waiting task.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
             let before = request.inverted;
             request.inverted.charge(*task, runs, helps, ticks, &self.urgency, &deadline);

@@ -137,8 +137,8 @@ impl Step {
         }
     }
 
-    /// Updates the running context if the event is a choice of the scheduler. If the events of a
-    /// system show only which context recorded them, every event shows the running context.
+    /// Updates the running context if the event records a choice of the scheduler. If the events of
+    /// a system show only which context recorded them, every event shows the running context.
     #[inline(always)]
     pub(super) fn apply_choice(&self, running: &mut Running<OnBehalf>) {
         if let (Some(Meaning::Schedule), Some(chosen)) = (self.meaning, self.subject) {

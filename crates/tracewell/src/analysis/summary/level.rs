@@ -67,7 +67,7 @@ impl Classed for Holder {
     }
 }
 
-/// The sums of one level of a row. Complete segments are records of the pool.
+/// The sums of one level of a row. Complete segments are stored in the pool, as records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     pub(super) sealed: Vec<Sealed>,
@@ -108,8 +108,8 @@ impl Sums {
         group
     }
 
-    /// Returns the position at which a part begins, if the part is the first of a complete segment,
-    /// or is in the segment that is not complete.
+    /// Returns the position at which a part begins. In a complete segment, this must be the first
+    /// part, because only its position is stored.
     pub(super) fn start(&self, part: usize) -> Option<Position> {
         match part.checked_sub(self.sealed.len() * SEGMENT) {
             Some(open) => self.open.from.get(open).copied(),

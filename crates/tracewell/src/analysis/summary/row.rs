@@ -76,8 +76,8 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
-    /// The numbers of recent states, each at the place that the state's hint determines. Most
-    /// look-ups need no hash table.
+    /// The numbers of recent states. The hint of a state determines its place. Most look-ups need
+    /// no hash table.
     recent: [u32; PLACES],
     /// The sums of each level. The first level exists if there are blocks.
     pub(super) levels: Vec<Sums>,

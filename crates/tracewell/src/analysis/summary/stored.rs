@@ -50,7 +50,8 @@ impl Parts {
 /// code writes and reads. They contain what [`Summary::tracks`] returns. They do not contain
 /// findings, reasons and figures: these lists are empty after reading.
 impl Summary {
-    /// Returns the number of bytes of the records, without those that [`Self::put`] returns.
+    /// Returns the length of the records in bytes, not including the records that [`Self::put`]
+    /// returns.
     pub(crate) fn records(&self) -> u64 {
         self.parts.pool.length()
     }

@@ -13,7 +13,8 @@ use crate::source::Span;
 pub(in crate::check) enum DeadEnd {
     /// Another event occurred although this step had to be next.
     NotNext(Span),
-    /// The time limit of this step has expired. Contains its start in ticks, and its length.
+    /// The time limit of this step has expired. Contains the start of the limit in ticks, and its
+    /// length.
     Late(Span, u64, Bound),
 }
 

@@ -91,8 +91,8 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of lines for an event id. Returns false if the lines of this id are
-    /// composed differently.
+    /// Prepares the parts of lines for an event id. Returns false if the lines of this id do not
+    /// consist of such parts.
     #[cold]
     fn prepare(
         &mut self,

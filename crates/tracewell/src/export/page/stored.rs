@@ -29,7 +29,7 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 /// form changes.
 const FORM: u32 = 3 << 16 | VERSION;
 
-/// Number of bytes at the end, from [`MAGIC`] on.
+/// Length in bytes of the end of a file, which begins with [`MAGIC`].
 const TAIL: usize = 32;
 
 stored_structs! {
@@ -120,7 +120,7 @@ impl LargePage {
     }
 }
 
-/// Returns the last bytes of a file in which `bytes` follow the records.
+/// Returns the last bytes of a file. Before them, the file contains the records and then `bytes`.
 fn tail(bytes: &[u8], records: u64) -> [u8; TAIL] {
     let mut tail = [0; TAIL];
     tail[..8].copy_from_slice(MAGIC);

@@ -205,8 +205,8 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Checks that a number has the byte order of the number before it if both have bits in one
-    /// byte. Otherwise, the place of these bits is not defined.
+    /// Checks that a number has the byte order of the previous number if they share a byte.
+    /// Otherwise, the place of these bits is not defined.
     fn shares_byte(&mut self, order: ByteOrder) -> Result<(), Fault> {
         let is_within = self.divisor >= 8 && !self.remainder.is_multiple_of(8);
         match self.order.replace(order) {
@@ -239,9 +239,9 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Adds a field of `length` bits that is read together with its neighbours. `kind` gets the
-    /// offset of the field in bits, and returns the form of the field. Returns false if `kind`
-    /// returns `None`, or if the offset is not fixed.
+    /// Adds a field of `length` bits that is read together with its neighbours. The argument of
+    /// `kind` is the offset of the field in bits, and the result is the form of the field. Returns
+    /// false if `kind` returns `None`, or if the offset is not fixed.
     fn fixed(
         &mut self,
         field: u32,

@@ -1,7 +1,7 @@
 //! Reads headers of events whose fields have fixed offsets, the usual case.
 //!
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
-//! LTTng's headers. The program of the header reads headers of all other forms.
+//! LTTng's headers. Headers of all other forms are read by their compiled programs.
 //!
 //! [`QuickHeader`] reads most of these headers with few instructions: those with the first of the
 //! sequences, if the header is short and not at the end of its packet.

@@ -191,8 +191,8 @@ pub(super) enum Op {
         register: u32,
         is_signed: bool,
     },
-    /// Uses the most recently read number for the packet or event, in one of the number's roles.
-    /// The number has `bits` bits.
+    /// Applies one role of the most recently read number to the packet or event. The number has
+    /// `bits` bits.
     Role {
         role: Role,
         bits: u8,

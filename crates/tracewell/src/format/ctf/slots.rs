@@ -12,10 +12,10 @@ use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
 use crate::model::values;
 
-/// Number of bytes in which the numbers of a quick event begin.
+/// The numbers of a quick event begin within this number of bytes.
 const REACH: usize = 64;
 
-/// Number of bytes that a quick event is read from. They can extend beyond the event.
+/// Number of bytes that are loaded to read a quick event. They can extend beyond the event.
 const WINDOW: usize = REACH + 8;
 
 /// The usual event: its program is one run, which fills all slots of the row.

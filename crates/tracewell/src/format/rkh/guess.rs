@@ -322,9 +322,9 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
     }
 }
 
-/// Returns all settings that differ from the given ones in one size or one switch. As an exception,
-/// some differ both in the size of a count and in whether the count has a low-water mark: one
-/// 4-byte count is as long as two 2-byte counts.
+/// Returns all settings that differ from the given ones in one size or one switch. A few differ
+/// both in the size of a count and in whether there is a low-water mark, because one 4-byte count
+/// is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,

@@ -19,7 +19,7 @@ pub(super) enum Order {
     Next,
     /// The number is 0 after a configuration record: the target restarted.
     Restarted,
-    /// This number of frames, 1 to 255, is missing before the frame.
+    /// Number of frames that are missing before this frame, 1 to 255.
     Gap(u8),
 }
 

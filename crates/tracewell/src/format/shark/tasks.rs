@@ -77,7 +77,8 @@ impl Tasks {
         }
     }
 
-    /// Returns true if `id` or `task_create` with this pid assigns a number to another task.
+    /// Returns true if an `id` or `task_create` with this pid shows that the number now belongs to
+    /// another task.
     pub(super) fn replaces(&self, number: u16, pid: u32, created: bool) -> bool {
         self.by_number.get(&number).is_some_and(|task| match task.pid {
             // The activity before `task_create` belongs to another task, whose pid is unknown.

@@ -61,8 +61,8 @@ impl Registry {
                 continue;
             }
             let identity = (more || !before.is_empty()).then(|| identity(&slot));
-            // Several slots may be equal, so each object of the previous dump matches at most one
-            // slot.
+            // Several slots may be equal, but each must match a different object of the previous
+            // dump.
             let known =
                 identity.as_ref().and_then(|identity| before.get_mut(identity)?.pop_front());
             let object = object(&slot, bytes, trace);

@@ -4,8 +4,9 @@
 //! Two dumps of one ring overlap if fewer events were recorded between them than the ring has
 //! slots. If a slot has the same content in both dumps, this module delivers its event only once.
 //! If the target overwrote all slots between the dumps, the difference of the two pointers equals
-//! the number of missing events modulo the number of slots. It is the exact number if the time
-//! between the dumps is too short for another pass over the ring at the event rate of the dumps.
+//! the number of missing events modulo the number of slots. The difference is the exact number if
+//! the target, at the event rate of the dumps, could not fill the whole ring once more in the time
+//! between the dumps.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;

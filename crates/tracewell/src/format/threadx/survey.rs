@@ -5,9 +5,9 @@
 //! previous timestamp in file order. If more timestamps increase than decrease, the clock counts
 //! up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two slots
 //! from `buffer_current` on. If as many timestamps increase as decrease (two events, a constant
-//! clock), TraceX assumes that the clock counts down. In this case, this module also counts those
-//! skipped steps whose events are neighbours in time. If there is still a tie, this module assumes
-//! that the clock counts up.
+//! clock), TraceX assumes that the clock counts down. In this case, this module also counts the
+//! steps that TraceX skips between events that are adjacent in time. If there is still a tie, this
+//! module assumes that the clock counts up.
 //!
 //! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
 //! first counts blocks that are spread over the dump. If at least 99 of 100 steps of each block
@@ -35,8 +35,8 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) struct Survey {
     pub(super) increases: usize,
     pub(super) decreases: usize,
-    /// Numbers of increases and decreases that TraceX skips, although the two events of each are
-    /// neighbours in time.
+    /// Numbers of increases and decreases that TraceX skips between events that are adjacent in
+    /// time.
     beside: (usize, usize),
     /// True if all timestamps so far are below 10^9.
     pub(super) nanoseconds: bool,

@@ -178,8 +178,8 @@ impl Builder {
         let mut written: Vec<Vec<bool>> =
             segments.iter().map(|segment| vec![false; segment.bytes.len()]).collect();
         for run in &self.runs {
-            // `written` marks the bytes that earlier records set. Other bytes are zeros that fill a
-            // gap, so a record cannot contradict them.
+            // `written` marks the bytes that earlier records set. The other bytes are zeros that
+            // fill gaps, so a new record never conflicts with them.
             let (segment, at) = home_of(run, segments);
             let old = &mut segments[segment].bytes[at.clone()];
             let was_written = &mut written[segment][at];

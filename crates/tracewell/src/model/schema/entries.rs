@@ -95,8 +95,8 @@ impl Entries {
         self.list.iter().map(|entry| self.parsed(entry))
     }
 
-    /// Returns the ids of the entries that can have one of these meanings, and of some others,
-    /// because it parses no entry.
+    /// Returns the ids of all entries that can have one of these meanings. The result can contain
+    /// other ids, because the entries are not parsed.
     pub(super) fn that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],

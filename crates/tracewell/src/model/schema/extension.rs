@@ -351,7 +351,8 @@ impl Schema {
         }
     }
 
-    /// Returns an event that the trace defines, changed by the users' entries for its name.
+    /// Applies the users' entries for the name of an event that the trace defines, and returns the
+    /// event.
     pub(super) fn extended_by_name(&mut self, event: EventType) -> EventType {
         let qualified = format!("{}/{}", event.family, event.name);
         let entries = [&event.name, &qualified].map(|name| self.by_name.get(name).cloned());

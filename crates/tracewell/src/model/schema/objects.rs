@@ -14,7 +14,8 @@ pub struct ObjectKind {
     /// Number that is added to an argument to get the object's key. The number is 0 if arguments
     /// for objects of different kinds are never equal.
     pub keys: u64,
-    /// True if arguments are object numbers, which are shown in decimal, and not addresses.
+    /// True if arguments are object numbers, which are shown in decimal; false if they are
+    /// addresses.
     pub numbered: bool,
     /// The parameters that determine the capacity.
     pub capacity: Option<Capacity>,

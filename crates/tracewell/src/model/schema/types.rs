@@ -93,7 +93,8 @@ pub struct Means {
     pub next: Option<usize>,
     /// The argument that contains the value, if the meaning has one.
     pub value: Option<usize>,
-    /// Number that is added to the argument, so that values of different kinds of events differ.
+    /// Number that is added to the argument. It keeps the values of different kinds of events
+    /// distinct.
     pub offset: u64,
     /// Meanings that apply only for certain values. The first case that fits applies. After a
     /// `None`, there are no further cases.

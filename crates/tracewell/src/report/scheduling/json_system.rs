@@ -158,7 +158,7 @@ pub struct ServerRow<'a> {
     pub without_budget_max_ticks: u64,
     /// With `--budgets`: beginning and end of each of these times.
     pub without_budget: Vec<(u64, u64)>,
-    /// The largest number of ticks used before exhaustion.
+    /// The largest number of ticks that were used before the budget was exhausted.
     pub budget_ticks: Option<u64>,
     /// Ticks for which its task executed.
     pub supplied_ticks: u64,

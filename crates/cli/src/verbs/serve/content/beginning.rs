@@ -12,8 +12,8 @@ use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Stop, Trace};
 /// should show something.
 pub(super) const EVENTS: usize = 1 << 17;
 
-/// Minimum number of bytes of a trace whose beginning is read first. A smaller trace is soon read
-/// completely.
+/// Minimum length of a trace, in bytes, for reading its beginning first. A smaller trace is soon
+/// read completely.
 pub(super) const MIN_SIZE: u64 = 64 << 20;
 
 /// Reads the first `events` events of a trace. Returns `None` if there is nothing to show, or if

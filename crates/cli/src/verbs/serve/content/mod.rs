@@ -31,7 +31,7 @@ struct State {
     page: Option<Arc<Vec<u8>>>,
     /// The page that makes views for requests, if the trace is too large for one payload.
     large: Option<Arc<LargePage>>,
-    /// The page of the first events, until more events have been read.
+    /// A page of the first events, shown until more events have been read.
     beginning: Option<Arc<LargePage>>,
     /// The document of `info --json`.
     info: Option<Value>,

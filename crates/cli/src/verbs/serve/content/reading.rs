@@ -32,8 +32,8 @@ const PROGRESS: Duration = Duration::from_millis(200);
 /// for the first time. Most traces have been read by then, so their page never shows only a part.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Minimum time between two editions with the events so far. If reading takes long, the minimum is
-/// the time since the reading began, divided by [`EDITION_SHARE`], so that pages load fewer
+/// Minimum time between two editions with the events so far. During a long reading, the minimum
+/// grows to the time since its start divided by [`EDITION_SHARE`], so that pages load fewer
 /// editions.
 const MIN_EDITION: Duration = Duration::from_secs(1);
 const EDITION_SHARE: u32 = 4;

@@ -38,7 +38,7 @@ pub(super) enum Kind {
     Event,
 }
 
-/// A signal with its name within its scope.
+/// A signal: its name within its scope, and its kind.
 #[derive(Clone, Debug)]
 pub(super) struct Signal {
     pub(super) name: String,

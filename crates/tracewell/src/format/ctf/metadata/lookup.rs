@@ -195,8 +195,8 @@ impl Search<'_> {
         }
     }
 
-    /// Follows the names into the option that contains the referring field or, if there is none,
-    /// into all options. The next name can also be the name of an option.
+    /// Follows the names into the option that contains the referring field. If no option contains
+    /// it, follows them into all options. The next name can also be the name of an option.
     fn choice(
         &mut self,
         choice: &ChoiceType,

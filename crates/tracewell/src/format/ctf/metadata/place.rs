@@ -312,7 +312,7 @@ impl Placer<'_> {
         roles::by_name(integer, place, self.clocks.len() == 1)
     }
 
-    /// Returns the declared roles of CTF 2 that a number in this place may have.
+    /// Returns the number's declared roles (CTF 2) that are possible in this place.
     fn declared_roles(&mut self, integer: &IntegerType, place: Place<'_>) -> Vec<Role> {
         let mut roles = integer.class.roles.clone();
         roles.retain(|role| {

@@ -92,8 +92,8 @@ impl Events {
         short::address(id, self.base, self.shift)
     }
 
-    /// Returns how many ticks the system's time is ahead of the counter. These are whole turns of
-    /// the counter without a packet. Returns 0 if there were no such turns.
+    /// Returns how many ticks the system's time is ahead of the counter. These ticks are full
+    /// periods of the counter in which no packet was sent. Returns 0 if there were no such periods.
     pub(super) fn missing_ticks(
         &mut self,
         packet: &Packet<'_>,

@@ -169,7 +169,7 @@ impl<'de> Cursor<'de> {
     }
 
     /// Skips the separator before the next element of an array or inline table that ends with
-    /// `end`. Returns false if the end follows.
+    /// `end`. Returns false if there is no further element.
     fn has_element(&mut self, is_first: bool, end: u8) -> Result<bool, Error> {
         self.skip_gap();
         if !is_first && self.peek() != Some(end) {
