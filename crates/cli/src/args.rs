@@ -393,7 +393,7 @@ impl SelectionArgs {
         let is_date = |moment: &Moment| matches!(moment, Moment::Date(_));
         let has_date = self.from.iter().chain(to).any(is_date);
         self.zone.check(has_date || shows_dates)?;
-        // A wrong time zone of the system matters only for dates.
+        // Only dates need the time zone, so only they fail if the system's time zone is wrong.
         let zone = if has_date { self.zone.zone()? } else { Zone::utc() };
         let from = self.from.as_ref().map(|from| from.bound("--from", &zone)).transpose()?;
         let to = to.map(|to| to.bound("--to", &zone)).transpose()?;

@@ -48,8 +48,8 @@ fn stanzas(text: &str) -> Vec<String> {
     stanzas
 }
 
-/// Kills the same update after increasing delays. Returns how often the old file was still in
-/// place.
+/// Kills the same update after increasing delays. Returns the number of kills after which the old
+/// file was still in place.
 fn killed(packed: bool) -> u32 {
     let (old, update) = (old(), new());
     let expected = applied(&old, &update, false);

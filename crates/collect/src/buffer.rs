@@ -228,7 +228,7 @@ impl State {
         }
     }
 
-    /// Adds the mark of the dropped bytes, so that it comes before any later mark.
+    /// Adds the mark of the dropped bytes. It must come before any later mark.
     fn settle(&mut self) {
         self.filling.marks.extend(self.dropping.take());
     }

@@ -1,6 +1,6 @@
 //! Simulates a collection from connections, for tests and fuzzing. A script determines when bytes
-//! arrive, when connections end, and when bytes are stored and shown. Everything except the
-//! connections and the pauses is the code that collects from real targets.
+//! arrive, when connections end, and when bytes are stored and shown. Only the connections and the
+//! pauses are simulated; all other code is that of a real collection.
 //!
 //! For each source, the simulation checks that every received byte was stored or counted as
 //! dropped, and that it was shown or reported as a gap, in each case at its position.

@@ -85,7 +85,8 @@ fn flushes_itself(stream: &Stream) -> bool {
     stream.pool().policy() == StreamPolicy::Flush
 }
 
-/// Returns true if there are records to write that the last flush itself did not generate.
+/// Returns true if the stream flushes itself and has new records besides those that its last flush
+/// generated.
 fn is_regular_due(stream: &Stream) -> bool {
     let mut inner = stream.inner();
     let pool = stream.pool();

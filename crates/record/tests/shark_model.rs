@@ -1,6 +1,5 @@
 //! Applies random operations to the chunk recorder and to a simple model of it. Both must return
-//! the same results, and every chunk must contain the same records in both, in memory and when it
-//! is sent.
+//! the same results and keep the same records in every chunk, in memory and when the chunk is sent.
 //!
 //! A chunk of the model is a list of all records ever stored in it. The areas are computed from
 //! this list when they are compared.

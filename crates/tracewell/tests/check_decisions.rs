@@ -322,7 +322,7 @@ fn losses_of_unknown_size_decide_only_what_they_can() {
     }
 }
 
-/// Returns the `only` statement of rules that are written for a selection, and the warnings.
+/// Returns the `only` statement and the warnings of rules that are written for a selection.
 fn written(events: &[&str], contexts: &[&str], without: &[&str]) -> (String, Vec<String>) {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
     let options =

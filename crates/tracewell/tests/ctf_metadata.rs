@@ -126,7 +126,7 @@ const READ: &[Disagreement] = &[
 
 /// The cases that this program refuses and yactfr reads.
 const NOT_READ: &[Disagreement] = &[(
-    "a variant without a field's name could be a field or not; Babeltrace refuses it, too",
+    "without a field name, a variant may or may not be a field; Babeltrace refuses it, too",
     &["ctf-1/pass-dt-aliases-everywhere", "ctf-1/pass-type-defs-everywhere"],
 )];
 

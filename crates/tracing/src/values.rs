@@ -156,7 +156,7 @@ impl Visit for Words {
 pub(crate) struct Text<'a> {
     text: [u8; MAX_TEXT],
     length: usize,
-    /// The words of the record. Lengths of texts are added to them.
+    /// The words of the record. [`Text::of`] appends the lengths of the texts to them.
     words: &'a mut Words,
     /// Words that are still free for numbers.
     free: usize,
@@ -266,7 +266,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Collects names: first `before`, the names of the fields that the layer adds, then the names
+    /// Collects the names in `before`, which are the fields that the layer adds, and then the names
     /// of `fields`.
     pub(crate) fn of(fields: &impl Fields, before: &[&'static str]) -> Self {
         let numbers = before.iter().map(|name| (*name, FieldKind::Unsigned)).collect();

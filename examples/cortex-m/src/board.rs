@@ -1,7 +1,7 @@
 //! The board: vectors, reset, serial line, cycle counter, interrupts, and semihosting files.
 //!
 //! A real project would use crates such as `cortex-m-rt` and a crate for its board. Here, all of
-//! this code is in one file, so that the example depends only on this repository.
+//! this code is in one file, so the example depends only on this repository.
 //!
 //! This file needs unsafe code because it accesses registers by their addresses, and because the
 //! first instructions run without a stack.

@@ -110,7 +110,7 @@ impl<'a> RowMaker<'a> {
         Self { known, request, columns, arguments, words, rows }
     }
 
-    /// Returns a maker of the same rows for another thread.
+    /// Returns a [`RowMaker`] of the same rows for another thread.
     pub(crate) fn for_another_thread(&self) -> Self {
         Self {
             columns: self.columns.clone(),

@@ -53,7 +53,7 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    /// Creates the values of a column without rows.
+    /// Creates the values of a column that has no rows yet.
     ///
     /// # Errors
     /// Returns an error if the type is not valid; only a bug in this crate can cause this.
@@ -213,7 +213,7 @@ impl Words {
     }
 
     fn dictionary(&self) -> MutexGuard<'_, Dictionary> {
-        // Adding a word does not stop in the middle.
+        // A panic cannot leave a word half-added.
         self.dictionary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

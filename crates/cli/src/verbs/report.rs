@@ -330,7 +330,7 @@ impl Report {
         }))
     }
 
-    /// Returns the form of times.
+    /// Returns the form in which times are shown.
     fn times(&self) -> Result<TimeForm, Failure> {
         let style = self.templated.time.unwrap_or(TimeStyle::Relative);
         style.form(self.selection.zone())

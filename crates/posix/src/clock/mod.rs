@@ -69,7 +69,7 @@ pub(crate) struct Comparison {
     counter: Cell<u64>,
     time: Cell<u64>,
     tick: Cell<u64>,
-    /// Number of ticks for which the comparison can be used.
+    /// The comparison can be used for this number of ticks.
     good_for: Cell<u64>,
     /// The same period in nanoseconds; 0 means [`MAX_PERIOD`].
     period: Cell<u64>,
@@ -134,8 +134,8 @@ impl Comparison {
         Some(time)
     }
 
-    /// Returns the period for which the new comparison can be used. The period is longer than the
-    /// last period if the last comparison predicted the time well, otherwise shorter.
+    /// Returns the period for which the new comparison can be used. The period grows if the last
+    /// comparison predicted the time well, and shrinks otherwise.
     fn next_period(&self, counter: u64, time: u64) -> u64 {
         let period = if self.period.get() == 0 { MAX_PERIOD } else { self.period.get() };
         let passed = counter.wrapping_sub(self.counter.get());

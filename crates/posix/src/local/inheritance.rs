@@ -89,8 +89,8 @@ pub(super) fn is_page_of_all(area: *mut AtomicU64) -> bool {
 pub(super) fn find(make: bool) -> Found {
     let Ok(registry) = Registry::open(sys::user()) else { return Found::Nothing };
     let page = page_of_all(&registry);
-    // Read this before the search: a process that creates the area changes the generation
-    // afterwards.
+    // Read the generation before the search: a process that creates the area later changes the
+    // generation.
     let seen = page.map_or(0, |page| page[at::GENERATION].load(Acquire));
     let found = Process::own().and_then(|own| own_area(&registry, own, make || page.is_none()));
     match (found, page) {

@@ -140,7 +140,7 @@ impl<'m> Channel<'m> {
     }
 
     /// Switches to the other buffer and leaves the full buffer to be drained. Returns false if the
-    /// log is full, so that the channel must stop.
+    /// log is full and the channel must stop.
     fn turn(&mut self, moment: Moment) -> bool {
         let Store::Alternate(pair) = &mut self.store else { return false };
         self.log_used += pair.filling().filled().len() as u64;

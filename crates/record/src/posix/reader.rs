@@ -97,8 +97,8 @@ pub struct Reader {
     /// A queue of the packets that have records, each with the timestamp of its next record. An
     /// entry whose timestamp is not the packet's key is obsolete.
     next: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Among the closed packets with records: the packet that was closed first, and the order
-    /// number that it got then.
+    /// Order number and index of the packet that was closed first, among the closed packets with
+    /// records.
     first_closed: Option<(u64, u32)>,
     /// The reader leaves records later than this for the next double pass.
     cutoff: u64,

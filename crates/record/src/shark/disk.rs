@@ -11,7 +11,7 @@ use super::{Dump, Sender};
 
 /// Writes chunks to files `0NAME`, `1NAME`, … in the order in which they are sent.
 ///
-/// A file gets its name after the whole file is on the disk. Until then its name is
+/// A file gets this name only after the whole file is on the disk. Until then its name is
 /// `.0NAME.partial`, in the same folder. If writing fails, the file is removed. (The kernel writes
 /// its files at shutdown. With n chunks, it writes all n files n times.)
 #[derive(Debug)]

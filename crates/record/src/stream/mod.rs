@@ -34,7 +34,7 @@
 //! copies first, then loads `oldest`, and trusts its copy only if the packet has not been reused.
 //! With the other policies, a packet is reused only after `consumed` shows that its records were
 //! removed. Otherwise the event is lost and counted in the lane, and the header of the next packet
-//! contains the count, so that the loss is reported at the right position.
+//! contains the count, so the loss is reported at the right position.
 //!
 //! Every access to shared words is atomic. The table in `writer` lists for each word which side
 //! stores it, which side loads it, and which release each acquire pairs with; `model` checks these

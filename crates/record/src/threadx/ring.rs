@@ -117,8 +117,8 @@ impl Ring {
     }
 }
 
-/// Writes eight words to the start of `slot`. The slot is converted to an array of fixed size, so
-/// that the stores need only one bounds check.
+/// Writes eight words to the start of `slot`. Converts the slot to an array of fixed size, so the
+/// stores need only one bounds check.
 #[inline(always)]
 fn put_event<T: Target>(slot: &mut [u8], words: &[u64; 8]) -> Option<()> {
     match T::WIDTH {

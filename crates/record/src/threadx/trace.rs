@@ -21,7 +21,7 @@ pub type FullNotify<'m, C, T = Native32> = fn(&mut Trace<'m, C, T>);
 
 /// A ThreadX event trace, which records between [`Trace::enable`] and [`Trace::disable`].
 ///
-/// `C` is the clock. The caller can keep other state in it, which a [`FullNotify`] accesses with
+/// `C` is the clock. The caller can keep other state in it: a [`FullNotify`] accesses it with
 /// [`Trace::clock`]. `T` is the target, which determines the byte order and word size of the image.
 ///
 /// No call allocates or blocks. [`Trace::enable`] writes to every slot once. [`Trace::register`]
@@ -154,7 +154,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// `buffer_current` to slot 0. It runs within the call that recorded the event, possibly in an
     /// interrupt. It can read the image, record events (into slot 0 and the following slots), and
     /// disable or re-enable the trace. Recording continues unless it disables the trace. If it
-    /// records as many events as there are slots, it recurses without end, as in the kernel.
+    /// records as many events as there are slots, it recurses endlessly, as in the kernel.
     ///
     /// This function also works while tracing is off.
     pub fn buffer_full_notify(&mut self, notify: Option<FullNotify<'m, C, T>>) {

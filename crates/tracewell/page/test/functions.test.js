@@ -154,7 +154,7 @@ test("in a file, equal neighbouring rectangles are one", () => {
     assert.deepEqual(boxes.sort(), ["0 0 2 5", "0 5 3 5", "2 0 1 4", "4 0 1 4", "4 5 1 5"]);
 });
 
-test("the axis has round times in the unit that fits the largest", () => {
+test("the axis shows round times in the unit that fits its largest time", () => {
     const clock = new Clock([["0", "0", "100000000", "1"]]);
     const model = { clock, origin: 0n, unit: { unit: "ms", ns: 1e6 }, exact: (/** @type {number} */ offset) => BigInt(Math.round(offset)) };
     const { unit, lines } = grid(/** @type {any} */ (model), 4155000, 4352000, 900);

@@ -68,7 +68,7 @@ test("a click on the name of a row selects the row and shows its figures", optio
     await page.close();
 });
 
-test("labels on the timeline can be clicked, and do not let clicks through", options, async () => {
+test("labels on the timeline accept clicks, and do not pass them on", options, async () => {
     const { page, faults } = await example(`${WAIT.replace(/&.*/, "")}&n=4300000%20here`);
     const box = await page.locator("#timeline").boundingBox();
     // 4,300,000 ticks are at 145/197 of 772 pixels.

@@ -80,7 +80,7 @@ test("rows refer to the contexts, reasons and events of their file, and end wher
     assert.equal(all.isMoreUrgent(0, 3), false);
 });
 
-test("if a file moves before the first file, its times are negative, and the view stays at its time", () => {
+test("if a file moves before the first file, its times are negative, and the view does not move", () => {
     const contents = [content("x", [0, 10, 20]), content("y", [0, 4, 8])];
     const all = model(contents, [0, -30]);
     assert.deepEqual([all.origin, all.length], [-30n, 50]);

@@ -128,8 +128,8 @@ pub fn difference(old: &Sample, new: &Sample) -> Option<Difference> {
     Some(Difference { distance, delta, probability })
 }
 
-/// Returns the numbers of old and new values in each group of values whose order is unknown.
-/// Equal values and overlapping buckets form one group. The groups are in ascending order.
+/// Groups values whose order is unknown, and returns the numbers of old and new values in each
+/// group. Equal values and overlapping buckets form one group. The groups are in ascending order.
 fn groups(old: &[Bucket], new: &[Bucket]) -> Vec<(u64, u64)> {
     let old = old.iter().map(|bucket| (bucket, bucket.count, 0));
     let mut all: Vec<_> = old.chain(new.iter().map(|bucket| (bucket, 0, bucket.count))).collect();

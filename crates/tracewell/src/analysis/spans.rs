@@ -62,8 +62,8 @@ pub struct AllSpans {
     /// ends of spans that `more` counts. While such spans are open, each end without a known
     /// beginning counts as the end of one of them.
     pub unknown: u64,
-    /// Number of spans beyond a limit. They have no row because there were too many names, or no
-    /// times because too many spans were open.
+    /// Number of spans that exceed a limit. They have no row because there were too many names, or
+    /// no times because too many spans were open.
     pub more: u64,
 }
 
@@ -384,7 +384,7 @@ mod tests {
         spanned.lose();
         assert!(spanned.spans.open.is_empty());
         spanned.lose();
-        // One cut span ends. New spans replace the other cut spans, which have not ended.
+        // One cut span ends. The others do not end: new spans replace them.
         spanned.end(0..1);
         spanned.begin(MAX..2 * MAX);
         assert_eq!((spanned.spans.open.len(), spanned.spans.cut.len()), (MAX_OPEN, 0));

@@ -259,7 +259,7 @@ impl<'r> Watch<'r> {
         let Some(limit) = within else { return Ok(()) };
         let (clock, now) = (&event.trace.clock, event.ticks());
         let mut broken = Ok(());
-        // All triggers have the same limit, so the oldest are late first.
+        // All triggers have the same limit, so the oldest one expires first.
         while let Some(waiting) = self.waiting.get(self.expired)
             && is_longer(clock, waiting.since.event().ticks, now, limit.bound, false)
         {

@@ -1,5 +1,5 @@
-//! Recognises files of other programs by their first bytes, for the error about an input that no
-//! format recognises. The module `compressed` recognises compressed files.
+//! Recognises files of other programs by their first bytes. If no format recognises an input, the
+//! error names the kind of file. The module `compressed` recognises compressed files.
 
 use std::path::Path;
 

@@ -52,7 +52,7 @@ impl Sink for Nothing {
     }
 }
 
-/// Passes events to a sink with the trace of an earlier pass.
+/// Passes events to a sink, with the trace that an earlier pass has read.
 struct Named<'a> {
     known: Trace,
     sink: &'a mut dyn Sink,

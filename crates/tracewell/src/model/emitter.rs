@@ -215,7 +215,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(Self::EVENTS - self.buffer.added.len())
     }
 
-    /// Adds an event, as [`Emitter::decoded`] does, for which [`Emitter::room`] has made room.
+    /// Adds an event as [`Emitter::decoded`] does. [`Emitter::room`] must have made room for it.
     #[inline]
     pub fn add(&mut self, event: NewEvent, record: Range<u64>) {
         let from_origin = |position: u64| position.wrapping_sub(self.buffer.origin) as u32;
@@ -293,8 +293,8 @@ impl<'a> Emitter<'a> {
         *claimed = (payloads.len(), copies.len());
     }
 
-    /// Delivers the events that were added. Call this before the window ends, before the trace gets
-    /// names that apply only from the next event on, and at the end.
+    /// Delivers the events that were added. Call this at the end, before the window ends, and
+    /// before the trace gets names that apply only to later events.
     pub fn flush(&mut self) -> Flow {
         let buffer = &mut *self.buffer;
         if buffer.added.is_empty() {

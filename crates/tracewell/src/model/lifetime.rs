@@ -196,8 +196,8 @@ impl Given<'_> {
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();
-        // The object `before` belongs to the life that began before the trace; `first` assigns this
-        // object.
+        // Leave out the object `before`: `first` assigns it to the life that began before the
+        // trace.
         self.slots.retain(|id| Some(*id) != self.before);
         let mut objects = vec![None; begun.len()];
         // The last life is the one that the source describes best: assign it before the others.

@@ -137,7 +137,8 @@ impl Bindings {
     /// From a tick on, lets the key refer to another object in place of the latest object.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
-        // Remove the last bindings as long as they refer to the replaced object or to no object.
+        // Remove bindings from the end as long as they refer to the replaced object or to no
+        // object.
         let mut renamed = self.0.last().map_or(0, |last| last.renamed);
         while self.0.last().is_some_and(is_its) {
             self.0.pop();

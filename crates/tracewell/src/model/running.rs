@@ -259,7 +259,7 @@ mod tests {
         running.exit(Some(A));
         assert_eq!(running.task(), Some(A));
         running.exit(Some(B));
-        assert_eq!(running.task(), Some(A), "an end without a beginning keeps a known context");
+        assert_eq!(running.task(), Some(A), "an end without a beginning changes no known context");
         running.choose(behalf(A, C));
         running.enter();
         running.exit(Some(A));

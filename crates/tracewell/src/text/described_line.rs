@@ -44,8 +44,8 @@ struct KeptArguments {
 /// arguments.
 type KeptDetail = [KeptTexts; 2];
 
-/// Maximum number of event ids with cached texts, so that a trace with many ids cannot fill memory.
-/// The texts of an argument occupy 4 KiB.
+/// Maximum number of event ids with cached texts. Without a limit, a trace with many ids could fill
+/// memory. The texts of an argument occupy 4 KiB.
 pub(crate) const MAX_KEPT_IDS: usize = 256;
 
 impl LineDescriber {

@@ -78,7 +78,7 @@ fn number_at_end(text: &str, longest: usize) -> &str {
 /// assert_eq!(fold("mutex=bus, owner=none, count=0", 24, 2), "mutex=bus, owner=none,\n  count=0");
 /// ```
 pub fn fold(line: &str, width: usize, indent: usize) -> Cow<'_, str> {
-    // Every line takes at least one character, so that folding ends.
+    // Every line takes at least one character, so folding ends.
     let width = width.max(1);
     if display_width(line) <= width {
         return Cow::Borrowed(line);

@@ -12,7 +12,7 @@ struct CachedPrefix {
 }
 
 impl CachedPrefix {
-    /// Returns the digits for numbers that begin at 0.
+    /// Returns a prefix for numbers from 0 on.
     fn new(text: &str) -> Self {
         Self { from: 0, text: ShortText::new(text).unwrap_or(ShortText::EMPTY) }
     }

@@ -1,4 +1,4 @@
-//! Keeps the texts of numbers, so that a number that occurs again is copied instead of converted.
+//! Caches the texts of numbers: if a number occurs again, its text is copied instead of converted.
 //!
 //! In most traces, each argument of an event id takes only a few values, such as the addresses of
 //! some objects. So a small table for each argument, indexed by a hash of the value, contains most

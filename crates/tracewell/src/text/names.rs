@@ -183,8 +183,8 @@ impl Names {
     }
 }
 
-/// Returns the number of slots for this many objects. At most half of the slots are in use, so that
-/// few groups overflow.
+/// Returns the number of slots for this many objects. At most half of the slots are in use, so few
+/// groups overflow.
 fn slots_for(objects: usize) -> usize {
     let slots = objects.saturating_mul(2).min(MAX_SLOTS).next_power_of_two();
     slots.clamp(MIN_SLOTS, MAX_SLOTS)

@@ -166,7 +166,7 @@ impl<'a> EventTypeText<'a> {
         let last = parsed.fields().last().map(|field| field.kind);
         let ends = after.is_some_and(|after| first.map_or(0, |first| first + 2) + after == parts);
         if first.is_some() && !(ends && last == Some(FieldKind::Text)) {
-            return Err(error("part fields directly before a last text field only"));
+            return Err(error("part fields only directly before a last text field"));
         }
         Ok(parsed)
     }

@@ -113,8 +113,8 @@ pub fn write_definition(definition: &Definition, name: &str, out: &mut impl Writ
     out.write_str("()")
 }
 
-/// Returns the numbers and the bytes of the name of an event type that [`write_definition`] wrote,
-/// or `None` if this is another event type.
+/// Returns the definition and the bytes of its name if [`write_definition`] wrote this event type,
+/// otherwise `None`.
 ///
 /// ```
 /// use tracewell_wire::native::EventTypeText;

@@ -95,7 +95,7 @@ impl Lake {
     ///
     /// # Errors
     ///
-    /// Fails like [`Lake::open`], and if the place contains other files.
+    /// Returns the errors of [`Lake::open`], and an error if the place contains other files.
     pub(crate) async fn open_or_create(place: Place) -> Result<Self, Failure> {
         if let Some(lake) = Self::open(place.clone()).await? {
             return Ok(lake);

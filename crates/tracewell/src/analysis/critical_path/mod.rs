@@ -75,7 +75,8 @@ impl CriticalPath {
 pub enum Explained {
     /// The time from the release of a job to its completion.
     Response,
-    /// A wait, from the request or the loss of the processor until the task continues.
+    /// A wait, which begins with the request or the loss of the processor, and ends when the task
+    /// continues.
     Wait(Reason),
 }
 

@@ -21,9 +21,9 @@ use crate::select::Bound;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// The longest response or wait that ends with the event that has this number. If no response
-    /// or wait ends with this event, the question selects the longest one that begins with it. If
-    /// none ends or begins with it, the question selects the shortest one that contains it.
+    /// The longest response or wait that ends with the event of this number. If no response or wait
+    /// ends with this event, the question selects the longest one that begins with it. If none ends
+    /// or begins with it, the question selects the shortest one that contains it.
     Event(u64),
     /// The shortest response or wait that contains this time.
     Time(Bound),

@@ -15,7 +15,7 @@ pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
     /// Indices of rows by key. They are valid as long as no key has been renamed.
     slots: KeySlots<u64, Option<usize>>,
-    /// For each row, the latest time span throughout which its thing has a name, or has none.
+    /// For each row, the span that contains the latest mention of its thing.
     spans: Vec<NameSpan>,
 }
 

@@ -18,8 +18,8 @@ use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, Trace};
 
-/// The event for the start of tracing must be within this number of events from the beginning of
-/// the trace. Events that set filters may precede it.
+/// The start of tracing must be recorded within this number of events after the beginning of the
+/// trace. Events that set filters may precede it.
 const START_WITHIN: u64 = 8;
 
 /// Jobs of a task.

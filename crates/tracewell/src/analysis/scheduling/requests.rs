@@ -56,8 +56,8 @@ pub(super) struct Request {
 }
 
 impl Asked {
-    /// Returns true if the scheduler's choice leaves open whether the request is blocked. Such a
-    /// choice only changes the priority of another task, and the requesting task continues.
+    /// Returns true if the scheduler's choice does not show yet whether the request is blocked.
+    /// Such a choice only changes the priority of another task, and the requesting task continues.
     #[inline]
     pub(super) fn outlasts(&self, step: &Step) -> bool {
         matches!(step.meaning, Some(Meaning::Blocks | Meaning::Ready))

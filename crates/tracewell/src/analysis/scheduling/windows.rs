@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// Lengths of windows, in nanoseconds.
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
-/// Number of intervals at which the intervals before all windows are first removed.
+/// When there are this many intervals, those before all windows are removed for the first time.
 const FIRST_REMOVAL: usize = 1024;
 
 /// A busy interval.

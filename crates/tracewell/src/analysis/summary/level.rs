@@ -171,8 +171,8 @@ impl Level {
         self.ends.push(self.shares.len());
     }
 
-    /// Returns the first change and the sum of the last [`FAN`] parts, if the last part completes a
-    /// group.
+    /// If the last part completes a group, returns the group's first change and the sum of its
+    /// [`FAN`] parts.
     fn last_group(&self, classes: &[u32]) -> Option<(Position, Sum)> {
         let parts = self.len();
         if !parts.is_multiple_of(FAN) {

@@ -81,7 +81,7 @@ pub(super) struct SummaryRow<S> {
     recent: [u32; PLACES],
     /// The sums of each level. The first level exists if there are blocks.
     pub(super) levels: Vec<Sums>,
-    /// For each complete segment of blocks, the record with the blocks.
+    /// The records of the complete segments. Each record contains the blocks of one segment.
     pub(super) sealed: Vec<Record>,
     /// The other blocks.
     pub(super) blocks: Blocks,
@@ -265,9 +265,9 @@ impl<S: RowState> SummaryRow<S> {
         (self.count_blocks() * BLOCK + self.open.len()) as u64
     }
 
-    /// Returns the position at which a part of a level begins, if the part is the first of a
-    /// segment, or is not in a complete segment, or would be the next part. The last parts of a
-    /// level end where the first part begins that only the levels below contain.
+    /// Returns the position at which a part of a level begins. The part must be the first of a
+    /// segment, outside complete segments, or the next part. The last parts of a level end where
+    /// the first part begins that only the levels below contain.
     pub(super) fn start(&self, level: usize, part: usize) -> Position {
         let here = self.levels.get(level).and_then(|level| level.start(part));
         here.unwrap_or_else(|| match level.checked_sub(1) {

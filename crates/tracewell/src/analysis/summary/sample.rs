@@ -309,7 +309,7 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the first tick at which another short entry can be shown.
+    /// For each key, the earliest beginning of the next short entry that can be shown.
     free: HashMap<T::Key, u64, RandomState>,
 }
 

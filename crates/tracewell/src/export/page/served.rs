@@ -62,9 +62,9 @@ impl ServedBuilder {
         Self { is_large: true, ..Self::default() }
     }
 
-    /// Provides a file, to which the summary moves the parts that few views need, if there are many
-    /// of them. `opener` returns an empty file that can be read and written. If the file cannot be
-    /// opened or written, these parts stay in memory, and the builder fails when they reach 256
+    /// Provides a file. If the parts that few views need become many, the summary moves them to
+    /// this file. `opener` returns an empty file that can be read and written. If the file cannot
+    /// be opened or written, these parts stay in memory, and the builder fails when they reach 256
     /// MiB. [`LargePage::store`] completes the file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);

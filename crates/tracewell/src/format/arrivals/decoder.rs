@@ -98,8 +98,8 @@ impl ArrivalsDecoder {
         self.order.watch(ticks, offset, out, why);
         let row = [values::head(0b11, 2), u64::from(bytes), self.position];
         out.buffer.payloads.extend(row.map(u64::to_le_bytes).as_flattened());
-        // Only received bytes are in the file of saved bytes. Any other entry, for example for
-        // dropped bytes, has a position in that file, but no bytes.
+        // Only received bytes are in the file of saved bytes. All other entries, for example for
+        // dropped bytes, have a position in that file, but add no bytes to it.
         if kind == ArrivalKind::Bytes {
             self.position = self.position.saturating_add(u64::from(bytes));
         }

@@ -58,9 +58,9 @@ pub struct Clock {
     pub description: String,
     /// Cycles per second, at least 1.
     pub frequency: u64,
-    /// Time of cycle 0 from the origin, in seconds; [`Clock::offset_cycles`] is added.
+    /// Seconds from the origin to cycle 0, in addition to [`Clock::offset_cycles`].
     pub offset_seconds: i64,
-    /// Time of cycle 0 from the origin, in cycles; [`Clock::offset_seconds`] is added.
+    /// Cycles from the origin to cycle 0, in addition to [`Clock::offset_seconds`].
     pub offset_cycles: i64,
     /// Uncertainty in cycles, if known.
     pub precision: Option<u64>,

@@ -28,7 +28,7 @@ use super::who::Threads;
 use crate::format::{Progress, ReadError, TraceFile};
 use crate::model::{Emitter, Processor};
 
-/// The state of decoding a trace between two readings of its files.
+/// The state of the decoder between two readings of a trace's files.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Maximum time for which an event waits for other streams, in nanoseconds. `None` without a

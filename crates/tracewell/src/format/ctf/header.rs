@@ -69,8 +69,8 @@ impl FixedHeader {
         Some(walk.header)
     }
 
-    /// Returns the layout of the headers with the first sequence of fields, or `None` if they are
-    /// too long or contain signed numbers.
+    /// Returns a reader of headers with the first sequence of fields, or `None` if its numbers are
+    /// signed, differ in byte order or are too far from the start, or if it has no timestamp.
     pub(super) fn quick(&self) -> Option<QuickHeader> {
         let path = self.paths.first().filter(|path| path.bits > 0)?;
         let (stamp, stamp_bits) = path.stamp?;
@@ -322,7 +322,7 @@ impl Walk<'_> {
                 _ => return None,
             }
         }
-        // Programs also store the numbers to which fields after the header refer.
+        // If a later field refers to the stored number, only a program can read the header.
         if stored.is_some() || self.header.paths.len() == MAX_PATHS {
             return None;
         }

@@ -335,7 +335,7 @@ pub(super) struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
     pub(super) slots: Vec<SlotNumber>,
-    /// Registers that may keep their old values in a run, because their fields are in a choice.
+    /// Registers for fields in a choice. They are cleared first, because a run may not store them.
     pub(super) cleared: Vec<u32>,
 }
 

@@ -201,7 +201,8 @@ impl State {
             false => guess::early(start, self.dialect, &self.settings),
         };
         let (severity, message) = match guess {
-            // Before the sample is full, only settings that were announced or found end the wait.
+            // Until the sample is full, wait for more bytes unless the settings were announced or
+            // found.
             Guess::TooFew | Guess::Usual | Guess::Unknown if !enough => return false,
             Guess::Announced | Guess::TooFew => return true,
             Guess::Found(dialect, settings) => {

@@ -237,8 +237,8 @@ impl Symbols {
     fn create(&mut self, trace: &mut Trace, key: u64) -> ContextId {
         let (lives, last) = self.lives.entry(key).or_default();
         let context = active_object(trace, key);
-        // If an address already has `MAX_LIVES` contexts, rename the latest one, so that memory
-        // stays bounded.
+        // If an address already has `MAX_LIVES` contexts, rename the latest one, so memory stays
+        // bounded.
         if *lives < MAX_LIVES {
             (*lives, *last) = (*lives + 1, trace.contexts.replace(context));
         } else {

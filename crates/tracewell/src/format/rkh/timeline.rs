@@ -27,7 +27,7 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct Timeline {
     last_number: Option<u8>,
-    /// Number of frames since the previous event that are not events but have the expected numbers.
+    /// Number of frames after the previous event that are not events but continue its numbers.
     skipped: u8,
     pub(super) first_number: Option<u8>,
     /// True if a configuration record has followed the latest numbered frame.

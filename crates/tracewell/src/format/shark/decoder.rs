@@ -28,7 +28,7 @@ const BATCH: usize = 4096;
 /// Minimum number of adjacent records that are delivered as a separate batch.
 const WORTH_A_BATCH: usize = 256;
 
-/// Number of bytes, at the start of a part, from which the decoder recognises the part's kind.
+/// Number of bytes at the start of a part that are enough to recognise its kind.
 const RECOGNISED_BY: usize = 64 * 1024;
 
 #[derive(Debug)]

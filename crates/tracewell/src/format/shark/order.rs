@@ -49,8 +49,8 @@ impl<'a> Merge<'a> {
         self.runs.iter().map(|run| tsc(self.input, run.start)).min()
     }
 
-    /// Finds the records of a run, from `start` on, that precede the next record of every other
-    /// run. Returns the offset of the byte after these records.
+    /// Finds the records from `start` on that precede the next record of every other run. Returns
+    /// the offset of the byte after these records.
     fn end(&self, run: &Run, start: usize) -> usize {
         let Some(Reverse(next)) = self.heads.peek() else { return run.end };
         let next = (next.0, next.1);

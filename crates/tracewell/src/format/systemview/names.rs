@@ -199,7 +199,7 @@ impl Names {
         }
     }
 
-    /// Returns the context of an interrupt to which no recent event refers.
+    /// Returns the context of an interrupt that is not among the recent contexts.
     #[cold]
     fn other_interrupt(&mut self, trace: &mut Trace, number: u32, key: u64) -> ContextId {
         let context = trace.contexts.find(key).unwrap_or_else(|| {
@@ -226,7 +226,7 @@ impl Names {
         }
     }
 
-    /// Returns the context of an idle core to which no recent event refers.
+    /// Returns the context of an idle core that is not among the recent contexts.
     #[cold]
     fn other_idle(&mut self, trace: &mut Trace, cpu: u16, key: u64) -> ContextId {
         let name = if cpu == 0 { "idle".to_owned() } else { format!("idle {cpu}") };

@@ -91,9 +91,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Handles bytes before the next packet that are not a packet. Before the first packet, such
-    /// bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if the
-    /// bytes are the beginning of a packet at the end of the input.
+    /// Handles bytes that do not belong to a packet. Before the first packet, such bytes are the
+    /// rest of a packet whose beginning the reader missed. `is_cut` is true if the bytes are the
+    /// beginning of a packet at the end of the input.
     pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),

@@ -426,7 +426,7 @@ impl Delivery<'_, '_> {
             self.state.forget(binding.key);
         }
         let next = self.bindings.front().map(|binding| binding.slot);
-        // In a wrapped ring, the next slot at which a name changes may have a lower number. Such a
+        // In a wrapped ring, the next change of a name can be in a slot with a lower number. Such a
         // slot is not in the current range.
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)
     }

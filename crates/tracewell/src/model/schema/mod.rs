@@ -233,9 +233,9 @@ impl Schema {
         self.entries.iter()
     }
 
-    /// Returns the ids that can have one of these meanings, in no particular order. The ids can
-    /// include others, because the function is fast: it parses no entry. Does not return ids of
-    /// ranges.
+    /// Returns the ids that can have one of these meanings, in no particular order. To be fast,
+    /// this function parses no entry, so some of the ids may not have such a meaning. Does not
+    /// return ids of ranges.
     pub(crate) fn ids_that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],

@@ -125,8 +125,8 @@ pub(super) fn steps(steps: &[StepSpan], scale: &Scale) -> Option<Columns> {
     columns.has(Activity::Running).then_some(columns)
 }
 
-/// Returns a row with the highest level in each column, and the highest level of the row; `None` if
-/// the trace does not show a level in the range. `end` is the end of the trace.
+/// Returns a row with the highest level in each column, and the highest level of the row. Returns
+/// `None` if the trace does not show a level in the range. `end` is the end of the trace.
 pub(super) fn levels(
     track: &LevelTrack,
     scale: &Scale,

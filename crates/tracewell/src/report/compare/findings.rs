@@ -59,7 +59,7 @@ pub enum FindingKind {
     Gone(&'static str),
 }
 
-/// A difference between both sides.
+/// A difference between the two sides.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
     /// The kind of the difference.
@@ -268,8 +268,8 @@ impl Sliced {
     }
 }
 
-/// Returns the amounts per slice of both sides, with slices of equal duration. The clocks of all
-/// runs must have the same rate.
+/// Returns the amounts per slice of both sides. All slices have the same duration. The clocks of
+/// all runs must have the same rate.
 fn sliced(
     old: &[Profile],
     new: &[Profile],

@@ -75,7 +75,7 @@ pub fn named<'a>(
     rows
 }
 
-/// Returns the name and the key of the subject to which times belong.
+/// Returns the name and the key of the subject of these times.
 fn subject(
     trace: &Trace,
     figures: &Figures,

@@ -261,7 +261,7 @@ fn absent<'a>(
     };
     let is_subject = known.clone().any(|subject| names(name, subject));
     let (name, mut others): (_, Vec<_>) = match figure.names.get(1).filter(|_| is_subject) {
-        // The first name is the name of a known subject, so the part's name is the unknown one.
+        // The first name belongs to a known subject, so the unknown name is that of the part.
         Some(part) => {
             let of_subject = known.filter(|subject| names(name, subject));
             (part, of_subject.filter_map(|of| Some(of.part.as_ref()?.name.as_str())).collect())

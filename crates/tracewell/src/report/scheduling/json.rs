@@ -42,7 +42,7 @@ pub struct SchedulingFigures<'a> {
     pub execution_needs: Option<&'a str>,
     /// Number of places with missing events.
     pub gaps: u64,
-    /// Duration of these places in ticks. The trace contains nothing about this time.
+    /// Total duration of the gaps in ticks. The trace contains nothing about this time.
     pub gap_ticks: u64,
     /// Times in which filters hid events.
     pub hidden: Vec<HiddenRow<'a>>,

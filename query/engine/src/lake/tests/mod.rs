@@ -21,7 +21,7 @@ fn place(store: Unsteady) -> Place {
     Place { name: "test".to_owned(), store: Arc::new(store), url }
 }
 
-/// Runs the future of a test on one thread, so that its interleaving depends only on the storage.
+/// Runs the future of a test on one thread, so its interleaving depends only on the storage.
 fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }

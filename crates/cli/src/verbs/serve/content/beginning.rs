@@ -8,8 +8,8 @@ use tracewell::export::page::{LargePage, ServedBuilder};
 use tracewell::input::Input;
 use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Stop, Trace};
 
-/// Number of events of a beginning. Reading them takes much less than the time in which a page
-/// should show something.
+/// Number of events of a beginning. Reading them takes only a small part of the time within which a
+/// page should show something.
 pub(super) const EVENTS: usize = 1 << 17;
 
 /// Minimum length of a trace, in bytes, for reading its beginning first. A smaller trace is soon
@@ -17,7 +17,7 @@ pub(super) const EVENTS: usize = 1 << 17;
 pub(super) const MIN_SIZE: u64 = 64 << 20;
 
 /// Reads the first `events` events of a trace. Returns `None` if there is nothing to show, or if
-/// the trace cannot be read: the error is reported when the whole trace is read.
+/// the trace cannot be read. Reading the whole trace then reports the error.
 pub(super) fn read(input: &mut Input, title: &str, events: usize) -> Option<LargePage> {
     let mut beginning = Beginning { page: ServedBuilder::with_views(), left: events };
     input.set_only_first(Some(events));
