@@ -166,7 +166,7 @@ pub(crate) fn assert_same(found: &[u8], expected: &[u8]) {
 /// kind marks an idle task.
 const IDLE: u32 = DefinitionKind::Task as u32 | 0x400;
 
-/// Bytes that become numbers and texts. After the last byte, all further bytes are 0.
+/// Bytes from which numbers and texts are made. After the last byte, all further bytes are 0.
 struct Source<'a>(&'a [u8]);
 
 impl Source<'_> {

@@ -1792,7 +1792,8 @@ int tw_shark_log(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t p
  Logs an event without checking its family's filter (`FAST_TRACER_LOGEVENT`). Readers ignore the
  second parameter of such records, because the kernel's fast path writes none.
 
- Ownership, errors and safety are as for `tw_shark_log`; code 0xFF is also TW_INVALID.
+ Ownership, errors and safety are as for `tw_shark_log`; in addition, code 0xFF causes
+ TW_INVALID.
  */
 int tw_shark_log_fast(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
 

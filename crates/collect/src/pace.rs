@@ -17,7 +17,7 @@ const READING_MUCH: Duration = Duration::from_millis(4);
 
 /// If a read returns fewer bytes than this, the source is slow and is shown without delay.
 const FEW: usize = 1 << 12;
-/// If a read returns fewer bytes than this, the pause doubles, so that the next read returns more.
+/// If a read returns fewer bytes than this, the pause doubles, so the next read returns more.
 const LITTLE: usize = 1 << 14;
 /// If a read returns more bytes than this, the pause halves, because a pipe of 64 KiB would soon be
 /// full.

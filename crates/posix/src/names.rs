@@ -127,8 +127,9 @@ impl NameFile<'_> {
         self.fill(0, other.count(), |index| other.slot(index))
     }
 
-    /// Adds names from a mapped name space until there are `count`. Fails if the existing names are
-    /// not the first names of that name space. Async-signal-safe: it does not wait for the lock.
+    /// Adds names from a mapped name space until there are `count`. Fails if the existing names
+    /// differ from the first names of that name space. Async-signal-safe: it does not wait for the
+    /// lock.
     pub(crate) fn complete(self, from: &[AtomicU64], count: usize) -> Result<(), Errno> {
         let count = count.min(USER_EVENT_MAX);
         let slot = |index: usize| {

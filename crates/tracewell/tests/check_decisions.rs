@@ -391,7 +391,7 @@ fn times_need_a_clock_of_known_rate() {
     assert_eq!(figures, ["held(m).max"]);
 }
 
-/// The trace ends before the first event of these rules, because it contains none of their events.
+/// The trace contains none of the events of these rules, so it ends before the first one.
 #[test]
 fn a_trace_that_ends_early_names_the_number_of_alternatives() {
     let (a, b, c) = ("tx_queue_prioritize", "tx_queue_flush", "tx_queue_delete");

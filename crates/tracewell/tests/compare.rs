@@ -70,8 +70,8 @@ fn a_change_is_found_with_its_consequences() {
         for (kind, of) in expected {
             assert!(names.contains(&(kind.to_owned(), of)), "{kind} of {of}: {names:?}");
         }
-        // Control then preempts the logger while the logger holds the bus, for which the sensor
-        // waits. Nothing else changed: no load, no rate, no interrupt, no other object.
+        // Control then preempts the logger while it holds the bus, so the sensor waits for the bus.
+        // Nothing else changed: no load, no rate, no interrupt, no other object.
         let concerned = ["log file", "control", "bus", "sensor"];
         assert!(names.iter().all(|(_, of)| concerned.contains(of)), "{names:?}");
     }

@@ -159,7 +159,7 @@ fn null_goes_up_one_structure() {
         (json!([null, "y", null, "m"]), Ok("[Event payload: 1, 0]")),
         (
             json!([null, null, null, "n"]),
-            Err("expected at most the structures of the scope, found 3 times null"),
+            Err("expected at most one null per structure of the scope, found 3"),
         ),
         (json!(["m"]), Err("expected the name of a field before this one, found 'm'")),
         (json!([null]), Err("expected a path that ends with a name, found an object")),

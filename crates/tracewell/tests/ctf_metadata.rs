@@ -103,7 +103,7 @@ const READ: &[Disagreement] = &[
     ),
     ("a later value of the environment replaces an earlier one", &["ctf-1/fail-env-dup-entry"]),
     (
-        "a value of the environment that is no string and no 64-bit number is skipped with a warning",
+        "a value of the environment that is neither a string nor a 64-bit number is skipped with a warning",
         &["ctf-1/fail-env-out-of-range-pos", "ctf-1/fail-env-wrong-entry"],
     ),
     (

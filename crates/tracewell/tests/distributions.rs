@@ -62,8 +62,8 @@ fn equals(place: &str, times: &Distribution, range: Range) {
     assert_eq!(found, expected, "{place}");
 }
 
-/// Asserts that each distribution agrees with the figure of the same times. Returns the number of
-/// compared times.
+/// Asserts that each distribution agrees with the figure computed from the same times. Returns the
+/// number of compared times.
 fn compare_figures(place: &str, figures: &Figures) -> u64 {
     let mut compared = 0;
     let mut compare = |measure, subject, range: Range| {

@@ -262,7 +262,7 @@ fn babeltrace_reads_our_traces_as_json_lines_have_them() {
     }
 }
 
-/// Collects the folders below a folder that are traces.
+/// Collects the traces in folders below a folder.
 fn folders(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

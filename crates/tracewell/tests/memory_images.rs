@@ -150,7 +150,7 @@ fn check_memory(decoded: &Decoded, chunks: &[(u32, Vec<u8>)]) {
     for (address, data) in chunks {
         let address = u64::from(*address);
         let home = segments.iter().rfind(|segment| segment.address() <= address);
-        let home = home.expect("a segment begins at or below every chunk");
+        let home = home.expect("a segment begins at or before each chunk");
         let at = (address - home.address()) as usize;
         assert_eq!(&home.bytes()[at..at + data.len()], &data[..]);
     }

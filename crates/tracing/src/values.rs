@@ -294,8 +294,8 @@ impl Names {
     }
 }
 
-/// Returns the name of a field of the program. Readers recognise the fields that the layer adds by
-/// their names, so the program's own fields with these names get other names.
+/// Returns the name for one of the program's own fields. Readers recognise the fields that the
+/// layer adds by their names, so the program's own fields with these names get other names.
 fn own(field: &Field) -> &'static str {
     match field.name() {
         SPAN_FIELD => "span_",

@@ -213,7 +213,8 @@ fn semihosting(operation: usize, arguments: &[usize]) -> usize {
 
 fn call_debugger(operation: usize, argument: *const usize) -> usize {
     let result;
-    // SAFETY: a request to the debugger, which only reads the memory of the arguments.
+    // SAFETY: the instruction sends a request to the debugger, which only reads the memory of the
+    // arguments.
     unsafe {
         asm!("bkpt 0xAB", inout("r0") operation => result, in("r1") argument, options(nostack));
     }

@@ -103,7 +103,7 @@ impl Batches {
         let progress = Arc::new(Mutex::new(None));
         let newest = Arc::clone(&progress);
         // The receiver reports the progress. It may hold the interpreter's lock while it waits for
-        // a batch, so the thread must not wait for this lock.
+        // a batch, so the reading thread must not wait for this lock.
         let source = of.source.watched(move |progress| {
             *newest.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
             ControlFlow::Continue(())

@@ -58,7 +58,7 @@ pub(crate) struct Known {
     pub(crate) arguments: ArgumentColumns,
     /// Number of bytes of the events; `None` if nothing watched the first reading.
     bytes: Option<u64>,
-    /// Number of passes over the bytes in a reading with all names known.
+    /// Number of passes over the bytes if all names must be known before the first event.
     passes: u64,
 }
 

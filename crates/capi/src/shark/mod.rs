@@ -141,7 +141,8 @@ pub extern "C" fn tw_shark_log(
 /// Logs an event without checking its family's filter (`FAST_TRACER_LOGEVENT`). Readers ignore the
 /// second parameter of such records, because the kernel's fast path writes none.
 ///
-/// Ownership, errors and safety are as for `tw_shark_log`; code 0xFF is also TW_INVALID.
+/// Ownership, errors and safety are as for `tw_shark_log`; in addition, code 0xFF causes
+/// TW_INVALID.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_log_fast(
     trace: Option<&mut tw_shark>,

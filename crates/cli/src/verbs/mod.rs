@@ -45,7 +45,7 @@ pub(crate) struct Made {
     pub(crate) files: usize,
     /// The worst outcome of all files.
     pub(crate) outcome: Outcome,
-    /// The first file of each run that failed, and the message of the failure.
+    /// The first file of each failed run, and the message of the failure.
     pub(crate) failures: Vec<(PathBuf, String)>,
 }
 

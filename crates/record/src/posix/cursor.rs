@@ -129,8 +129,8 @@ impl Cursor {
         (self.packet.get() as usize, self.opened.get())
     }
 
-    /// Enters a packet; the next record follows its first `used` words. `last` is the timestamp of
-    /// its last record.
+    /// Moves the cursor to a packet. The next record follows the first `used` words of the packet.
+    /// `last` is the timestamp of its last record.
     pub(super) fn enter(
         &self,
         geometry: &Geometry,

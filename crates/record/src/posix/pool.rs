@@ -16,8 +16,8 @@
 //! | latest closed timestamp | a writer that closes | relaxed (6) | a writer that opens |
 //!
 //! 1. The new owner sees what the previous owner stored.
-//! 2. The word contains the order number that the packet got when it was opened, so that the word
-//!    cannot be mistaken for the count of another opening.
+//! 2. The word contains the order number that the packet got when it was opened, so it cannot be
+//!    mistaken for a count from an earlier use of the packet.
 //! 3. Acquire before the copy; after the copy, an acquire fence followed by a relaxed load.
 //! 4. A thread that sees the order number of an opened packet also sees, as closed, the packets
 //!    that the opener had closed before. The reader loads the number before its pass.

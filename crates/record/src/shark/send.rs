@@ -73,7 +73,7 @@ pub struct DumpRecords<'a>(Source<'a>);
     feature = "lz4",
     expect(
         clippy::large_enum_variant,
-        reason = "holds a block that is being unpacked; there is no allocator to box it"
+        reason = "the block that is being unpacked is large, and there is no allocator to box it"
     )
 )]
 enum Source<'a> {

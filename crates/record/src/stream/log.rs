@@ -25,7 +25,7 @@ const FLUSH_SIZE: usize = 256 * 1024;
 /// Maximum number of entries in an index block.
 const INDEX_ENTRIES: usize = 4096;
 
-/// The handling of records in the stream after a log has written them.
+/// Determines if records remain in the stream after a log has written them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Take {
     /// Records are removed from the stream. A stream may have only one such reader at a time.

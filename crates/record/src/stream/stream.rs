@@ -260,7 +260,8 @@ impl Stream {
     ) -> Result<u16, DefineError> {
         let number = event.number().get_or_assign().ok_or(DefineError::NoIdLeft)?;
         let id = event.define(&self.image())?;
-        // Relaxed: a thread that sees the id only learns that it need not define the type again.
+        // Relaxed: a thread learns nothing from the id except that it need not define the type
+        // again.
         self.ids[number].store(id, Ordering::Relaxed);
         Ok(id)
     }

@@ -442,7 +442,7 @@ test("progress in words", () => {
 test("a view that shows the end follows a growing page", () => {
     const view = new View(1000);
     view.resize(2000);
-    assert.ok(view.from <= 0 && view.to >= 2000, "the whole page stays the whole page");
+    assert.ok(view.from <= 0 && view.to >= 2000, "the view still shows the whole page");
     view.show(1900, 2020);
     view.resize(3000);
     assert.ok(view.to >= 3000 && Math.round(view.span) === 120);

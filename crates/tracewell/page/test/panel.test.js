@@ -122,7 +122,7 @@ test("holders of a lock, and the lock for which a context waits", () => {
     assert.equal(lockOf(model, { spans: spansOf([0], [BLOCKED], [7], 60) }, 0), null);
 });
 
-test("arguments with addresses follow those that a reader needs", () => {
+test("addresses follow the other arguments", () => {
     const args = argumentsIn("stack ptr=0x20007FC8, isr number=7, text=one, two, next thread=control");
     assert.deepEqual(args, ["stack ptr=0x20007FC8", "isr number=7", "text=one, two", "next thread=control"]);
     assert.deepEqual(telling(args), ["isr number=7", "text=one, two", "next thread=control", "stack ptr=0x20007FC8"]);

@@ -262,7 +262,7 @@ mod tests {
 
     const MAX: u64 = MAX_OPEN as u64;
 
-    /// The figures of spans, and a trace whose event `id` begins spans with the name `id`.
+    /// The figures of spans, and a trace in which the event with id `n` begins spans named `n`.
     struct Spanned {
         trace: Trace,
         spans: Spans,

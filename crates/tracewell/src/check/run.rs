@@ -34,7 +34,7 @@ pub struct Check<'r> {
     runs: Vec<RuleRun<'r>>,
     /// The rate of the clock from which the alarms were computed.
     clock: (Option<Rate>, usize),
-    /// Number of failures at the start of the list whose context is complete.
+    /// Number of failures, from the start of the list, that have their complete context.
     whole: usize,
     /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
     recent: Vec<EventCopy>,

@@ -53,7 +53,7 @@ pub struct RulesWriter<W> {
 pub const MAX_STEPS: u64 = if cfg!(test) { 1000 } else { 1_000_000 };
 
 impl<W: Write> RulesWriter<W> {
-    /// Writes the start of the rules for a trace with this name.
+    /// Writes the beginning of the rules for a trace with this name.
     ///
     /// # Errors
     /// Returns an error if writing fails.

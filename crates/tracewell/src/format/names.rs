@@ -61,8 +61,8 @@ impl Names {
         Some(name)
     }
 
-    /// Adds a warning to the diagnostics if there are names, but [`Names::of`] found none. Call
-    /// this after the last event. `what` says what the numbers are, such as `pid`.
+    /// Adds a warning to the diagnostics if there are names, but [`Names::of`] never returned one.
+    /// Call this after the last event. `what` says what the numbers are, such as `pid`.
     pub(super) fn remark(&self, what: &str, diagnostics: &mut Diagnostics) {
         if self.is_empty() || self.used.get() {
             return;

@@ -14,7 +14,7 @@ pub(crate) struct Arguments<'a> {
     words: Option<Words<'a>>,
 }
 
-/// Records that each have the same number of four-byte words.
+/// Records of equal length, as words of four bytes.
 #[derive(Clone, Copy, Debug)]
 struct Words<'a> {
     order: ByteOrder,

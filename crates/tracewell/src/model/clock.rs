@@ -316,8 +316,8 @@ pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
     /// All rates in the order of time, each with its start; empty if `rate` never changes. Times
-    /// are rounded down at each change, including the first, so that each rate begins at a whole
-    /// number of nanoseconds.
+    /// are rounded down at each change, including the first, so each rate begins at a whole number
+    /// of nanoseconds.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
     pub counter: Counter,

@@ -20,7 +20,8 @@ pub enum ContextKind {
     Interrupt,
     /// The system before its scheduler started.
     Initialization,
-    /// The trace does not identify the context, or the traced system's scheduler does not know it.
+    /// The trace does not identify the context, or the scheduler of the traced system does not know
+    /// it.
     Unknown,
     /// The system itself: the idle loop, the scheduler, and interrupts that have no context of
     /// their own.

@@ -190,9 +190,9 @@ struct Given<'a> {
 
 impl Given<'_> {
     /// Returns the lives in time order, each with its object. Initially, the source filled the
-    /// slots of a key in order. If there are at least as many slots as lives, the last slots belong
-    /// to these lives. If there are fewer slots than lives, some lives shared a slot. In this case,
-    /// the search for slots begins with the first life, otherwise with the last.
+    /// slots of a key in order. If there are at least as many slots as lives, these lives got the
+    /// last slots. If there are fewer slots than lives, some lives shared a slot. In this case, the
+    /// search for slots begins with the first life, otherwise with the last.
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();
@@ -242,7 +242,8 @@ impl Given<'_> {
         }
     }
 
-    /// Removes and returns the first or the last object that fits a life.
+    /// Removes and returns the first object that fits a life if `first` is true, otherwise the last
+    /// one.
     fn take(&mut self, life: &ObservedLifetime, first: bool) -> Option<ObjectId> {
         let fits = |id: &ObjectId| self.fits(*id, life);
         let mut slots = self.slots.iter();

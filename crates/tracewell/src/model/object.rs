@@ -127,7 +127,7 @@ impl Bindings {
         self.0.push(Binding { from: from.max(last.0), object, renamed });
     }
 
-    /// If the key refers to this object, lets the key refer to no object from a tick on.
+    /// From a tick on, lets the key refer to no object, if it refers to this object.
     fn end(&mut self, from: u64, object: ObjectId) {
         if self.0.last().is_some_and(|last| last.object == Some(object)) {
             self.add(from, None, false);

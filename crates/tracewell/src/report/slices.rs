@@ -19,7 +19,7 @@ impl Part {
         let Self { report, columns } = self;
         report.resume(trace, slices, slice);
         let flow = report.events(trace, &slices.batch(trace, slice, columns));
-        debug_assert!(flow.is_continue(), "a report of a part takes all events");
+        debug_assert!(flow.is_continue(), "the report of a slice accepts all events");
         report.lines.swap(text);
     }
 }

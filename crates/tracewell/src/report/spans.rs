@@ -79,7 +79,7 @@ const SPANS: [&str; 11] =
 /// The columns to compare: sums, and single durations.
 const COMPARED: [&[usize]; 2] = [&[5, 6, 7], &[8, 9, 10]];
 
-/// Appends the table of spans with at most `rows` rows, and the number of other rows.
+/// Appends the table of spans with at most `rows` rows, and the number of omitted rows.
 pub(super) fn put(
     text: &mut String,
     trace: &Trace,

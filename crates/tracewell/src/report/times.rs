@@ -44,7 +44,7 @@ impl Times {
         matches!(self.first, FirstColumn::Since(_))
     }
 
-    /// Like [`Times::put`], for a line of limited length, if the times are relative. `time` is
+    /// Like [`Times::put`], but only for relative times and for lines of limited length. `time` is
     /// `ticks` in nanoseconds. Call [`Times::note`] when the line is complete.
     #[inline(always)]
     pub(super) fn put_line(&mut self, line: &mut LineWindow<'_>, ticks: u64, time: Option<u64>) {

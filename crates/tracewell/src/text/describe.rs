@@ -45,7 +45,7 @@ impl Describer {
 #[derive(Debug)]
 struct ArgumentPlan {
     value: Value,
-    /// The name and `=`, if this argument is the first present one.
+    /// The name and `=`, if no other argument precedes this one.
     first: Literal,
     /// `, `, the name and `=`, if another argument precedes this one.
     later: Literal,

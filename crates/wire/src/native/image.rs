@@ -163,7 +163,7 @@ pub const POSITION_BITS: u32 = 44;
 pub struct Committed(pub u64);
 
 impl Committed {
-    /// For each event, the writer adds the sum of this number and the event's number of words.
+    /// For each event, the writer adds this number and the event's number of words to the value.
     pub const EVENT: u64 = 1 << POSITION_BITS;
 
     /// Combines a position and a number of events.

@@ -58,8 +58,8 @@ impl Lake {
         self.remove_replaced(number).await
     }
 
-    /// Deletes the commits that are in a checkpoint, and old checkpoints. This also removes what a
-    /// writer left that stopped in the middle.
+    /// Deletes the commits that are in a checkpoint, and old checkpoints. This also completes the
+    /// deletions of a writer that stopped halfway.
     async fn remove_replaced(&self, number: u64) -> Result<(), Failure> {
         for key in self.place.list(&Key::from(log::FOLDER), None).await? {
             if number_of(&key).is_some_and(|found| found <= number) {

@@ -180,8 +180,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of a time in which a context waits for another one. If the other context is
-    /// unknown or already in the chain, or the chain is full, adds one part in which the first
+    /// Adds the parts of a time span in which a context waits for another one. If the other context
+    /// is unknown or already in the chain, or the chain is full, adds one part in which the first
     /// context is blocked.
     fn depends(
         &mut self,

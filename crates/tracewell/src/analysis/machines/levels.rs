@@ -192,7 +192,7 @@ impl Levels {
         self.row(trace, effect.object.named(trace, argument, ticks))
     }
 
-    /// Handles an event that can create an object, or whose object can be an owner of queues.
+    /// Handles an event that can create an object, or whose object can own queues.
     pub(super) fn take_sight(
         &mut self,
         sight: &Sight<'_>,

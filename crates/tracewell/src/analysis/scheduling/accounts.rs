@@ -1,5 +1,5 @@
-//! Keeps running totals of time. The parts of an interval are the differences of the totals at its
-//! ends.
+//! Adds up times in running totals. The parts of an interval are the differences of the totals at
+//! its ends.
 //!
 //! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
 //! ran on behalf of another, an interrupt ran, or none of these ran. If none of these ran, the core

@@ -50,8 +50,7 @@ pub(super) struct Requests {
     held: Mutexes,
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
-    /// For each core, the latest event that can make the scheduler choose, if this event was a
-    /// request.
+    /// For each core, the latest request, until another event can make the scheduler choose.
     last: PerCore<Option<Asked>>,
     waiting: PerContext<Option<Request>>,
     /// Tasks that wait for mutexes and are checked for inversion.

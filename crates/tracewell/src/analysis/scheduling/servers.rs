@@ -191,7 +191,8 @@ pub(super) struct Budgets {
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task, the ticks of service from its server up to the activation of its job.
+    /// For each task with a pending job, the ticks that its server had served it when the job was
+    /// activated.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,

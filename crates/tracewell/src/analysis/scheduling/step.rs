@@ -127,7 +127,7 @@ impl Step {
         }
     }
 
-    /// Updates the running context if the event is the load of a context.
+    /// Updates the running context if the event records that a context is loaded.
     #[inline(always)]
     pub(super) fn apply_load(&self, running: &mut Running<OnBehalf>) {
         match self.subject {

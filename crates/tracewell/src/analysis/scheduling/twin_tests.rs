@@ -1,6 +1,6 @@
 //! Tests that the fast paths in `short_ways` have the same effect as `Scheduling::event`, which
-//! handles every event. A twin of the analysis, which takes no fast path, gets the same random
-//! events.
+//! handles every event. The same random events go to a twin of the analysis that takes no fast
+//! path.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

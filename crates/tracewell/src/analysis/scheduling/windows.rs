@@ -31,7 +31,7 @@ struct Interval {
 struct Window {
     length: u64,
     most: u64,
-    /// The busy time of new intervals up to which no window can become the fullest one.
+    /// Until new intervals add more than this busy time, no window can exceed `most`.
     spare: u64,
 }
 
@@ -103,7 +103,7 @@ impl Windows {
         }
     }
 
-    /// Removes the intervals before all windows that end with a later interval.
+    /// Removes the intervals before the latest window of every length.
     #[cold]
     #[inline(never)]
     fn remove(&mut self) {

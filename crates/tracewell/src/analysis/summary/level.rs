@@ -1,7 +1,7 @@
 //! Sums over consecutive parts of a row: the time in each state.
 //!
 //! A sum combines the states of one class, such as all reasons for waiting. It names one state of
-//! the class: the one for which the most ticks were added at once. So the number of states in a sum
+//! the class: the one with the largest single addition of ticks. So the number of states in a sum
 //! stays small, and the time in each class is exact.
 
 use std::collections::HashMap;

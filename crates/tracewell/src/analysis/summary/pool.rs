@@ -1,7 +1,7 @@
 //! The records of a summary: the large parts that most views do not need. They are in memory at
-//! first. If a file is available, they are moved there once there are many of them. If this file
-//! cannot be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need
-//! all of the memory.
+//! first. When there are many, they are moved to a file, if one is available. If this file cannot
+//! be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need all of
+//! the memory.
 //!
 //! A record has a checksum, which is compared when the record is read. So a stored summary can be
 //! used without reading its whole file.
@@ -18,7 +18,8 @@ use crate::analysis::stored::stored_structs;
 /// When the records in memory have this many bytes, they are moved to the file.
 const MAX_IN_MEMORY: usize = 16 << 20;
 
-/// Number of bytes of records in memory at which a summary fails, if its file cannot be written.
+/// If the file cannot be written, the summary fails when the records in memory have this many
+/// bytes.
 const MAX_WITHOUT_FILE: usize = if cfg!(test) { 48 << 20 } else { 256 << 20 };
 
 /// The place of a record.

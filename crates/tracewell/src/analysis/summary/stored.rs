@@ -47,8 +47,8 @@ impl Parts {
 }
 
 /// A stored summary consists of two parts: the records of its rows, and all other bytes, which this
-/// code writes and reads. They contain what [`Summary::tracks`] returns. They do not contain
-/// findings, reasons and figures: these lists are empty after reading.
+/// code writes and reads. They contain what [`Summary::tracks`] returns. They contain no findings,
+/// reasons or figures: these lists are empty after reading.
 impl Summary {
     /// Returns the length of the records in bytes, not including the records that [`Self::put`]
     /// returns.

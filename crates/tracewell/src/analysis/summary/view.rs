@@ -103,7 +103,7 @@ impl<S: RowState> View<'_, S> {
         self.block(blocks.block(index), end)
     }
 
-    /// Adds a part if it is short enough. `sums` are those of its segment. Returns the end of a
+    /// Adds a part if it is short enough. `sums` are the sums of its segment. Returns the end of a
     /// part that is too long, and `None` if nothing remains to be done.
     fn summed(&mut self, sums: &Level, number: usize, part: usize) -> Option<Position> {
         let index = part % SEGMENT;

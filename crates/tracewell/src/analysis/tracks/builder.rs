@@ -365,7 +365,7 @@ impl Builder {
         self.entries += 1;
     }
 
-    /// Stores that the context which recorded an event continues to run.
+    /// Stores that the context of an event continues to run.
     fn continues(&mut self, event: Event<'_>) {
         if event.context().is_some_and(|context| context.kind == ContextKind::Thread) {
             self.contexts.asks(event.row.context, None);

@@ -14,9 +14,9 @@
 //! | `settled` | passes on finished parts of tracks before the end of the trace |
 //!
 //! Tracks are derived from the same moments as the figures of [`super::scheduling::Scheduling`] and
-//! [`super::machines::Machines`]. So for the whole trace, sums over a track equal these figures:
-//! the time in [`State::Running`] is the execution time of a context, and the lengths of [`Job`]s
-//! are its response times.
+//! [`super::machines::Machines`]. So over the whole trace, the times in a track add up to these
+//! figures: the time in [`State::Running`] is the execution time of a context, and the lengths of
+//! [`Job`]s are its response times.
 //!
 //! If a trace shows only which context recorded an event
 //! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known, so there

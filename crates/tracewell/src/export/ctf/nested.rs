@@ -26,7 +26,7 @@ pub(super) enum Shape {
     Structure(Vec<(String, Self)>),
     /// The type of the elements; `None` if the array is empty.
     Array(Option<Box<Self>>),
-    /// A value that cannot have a type in CTF, as text in JSON.
+    /// A value without a type in CTF, which is written as JSON text.
     Json,
 }
 

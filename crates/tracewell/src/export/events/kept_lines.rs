@@ -24,7 +24,7 @@ pub(super) struct KeptLines {
     keys: LineKeys,
     seq: IncrementalRight<2>,
     events: KeptEvents,
-    /// The kept texts for the preemption threshold and for the interrupted thread.
+    /// The cached texts of the preemption threshold and of the interrupted thread.
     details: [KeptTexts; 2],
     describer: LineDescriber,
     /// The texts are valid for payloads with this layout.

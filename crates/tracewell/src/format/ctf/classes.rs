@@ -193,8 +193,7 @@ pub struct Integer {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the order of the bits is the reverse of the order that belongs to the byte order
-    /// (CTF 2).
+    /// True if the order of the bits is the opposite of the usual one for the byte order (CTF 2).
     pub reversed: bool,
     /// The kind of number.
     pub kind: IntegerKind,
@@ -275,8 +274,7 @@ pub struct Float {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the order of the bits is the reverse of the order that belongs to the byte order
-    /// (CTF 2).
+    /// True if the order of the bits is the opposite of the usual one for the byte order (CTF 2).
     pub reversed: bool,
 }
 

@@ -251,8 +251,8 @@ impl Kept {
     }
 }
 
-/// Returns the names of a file and its folder. The file that continues a stream after a rotation
-/// has the same names.
+/// Returns the name of a file and the name of its folder. The file that continues a stream after a
+/// rotation has the same names.
 fn ending(path: &Path) -> (Option<OsString>, Option<OsString>) {
     let name = |path: Option<&Path>| path.and_then(Path::file_name).map(ToOwned::to_owned);
     (name(Some(path)), name(path.parent()))

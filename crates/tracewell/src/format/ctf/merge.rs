@@ -89,7 +89,7 @@ impl Merge {
         is_first
     }
 
-    /// Returns the entry that follows that of the first stream.
+    /// Returns the smallest entry of the streams other than `first`.
     fn second(&self, first: usize) -> u128 {
         let (mut second, mut node) = (ENDED, (self.entries.len() + first) / 2);
         while node > 0 {

@@ -137,7 +137,8 @@ pub(super) enum Op {
         mask: u64,
     },
     /// Rounds the position up, as `Align` does, and then reads the fields at fixed offsets from it.
-    /// These are `count` entries of `fixed` from `first` on, with this number of bits in total.
+    /// The fields are `count` entries of `fixed`, beginning with `first`. Together, they have
+    /// `bits` bits.
     Fixed {
         mask: u64,
         first: u32,
@@ -145,8 +146,8 @@ pub(super) enum Op {
         bits: u32,
     },
     /// Rounds the position up, as `Align` does, and then reads numbers at fixed offsets from it
-    /// into their slots. These are `count` entries of `slots` from `first` on, with this number of
-    /// bits in total. `present` has a bit for each slot.
+    /// into their slots. The numbers are `count` entries of `slots`, beginning with `first`.
+    /// Together, they have `bits` bits. `present` has a bit for each slot.
     Slots {
         mask: u64,
         first: u32,

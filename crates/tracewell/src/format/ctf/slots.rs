@@ -1,5 +1,5 @@
-//! Finds runs of numbers: fields at fixed offsets that each have a slot, as most fields of events
-//! do. A program checks the bounds of a run once. `row` then stores the numbers in the run one
+//! Finds runs of numbers: fields at fixed offsets, each with a slot of its own, like most fields of
+//! events. A program checks the bounds of a run once. `row` then stores the numbers in the run one
 //! after the other, without examining their classes.
 //!
 //! [`of_events`] finds the runs in a program. This module does not read the other fields at fixed

@@ -151,7 +151,7 @@ impl Sample {
     }
 }
 
-/// A measure of how much of a sample certain settings explain. Scores are compared field by field.
+/// The degree to which certain settings explain a sample. Scores are compared field by field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
     /// A frame whose length is exactly right gets two points. A frame with a string gets one

@@ -75,7 +75,7 @@ pub(super) fn read(bytes: &[u8], last: bool) -> Option<Head> {
         }
         let end = rest.iter().position(|byte| *byte == b'\n');
         let Some(end) = end.or(last.then_some(rest.len())) else {
-            // A line that does not end is not part of a head.
+            // An unterminated line is not part of a head.
             if rest.len() < MAX_HEAD {
                 return None;
             }

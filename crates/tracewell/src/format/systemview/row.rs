@@ -1,4 +1,4 @@
-//! Builds the rows of values of events.
+//! Builds rows of values from the fields of events.
 
 use tracewell_wire::systemview::number;
 

@@ -368,9 +368,10 @@ impl Schema {
         event
     }
 
-    /// Returns an event, changed by the entry for its name in a built-in file if there is one. The
-    /// recorded event may lack some of the arguments in the entry. In the file, a name that ends
-    /// with `*` stands for all names that begin like this and have no entry of their own.
+    /// Returns an event with the changes from the entry for its name in a built-in file, if there
+    /// is such an entry. The recorded event may lack some of the arguments in the entry. In the
+    /// file, a name that ends with `*` stands for all names that begin like this and have no entry
+    /// of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))

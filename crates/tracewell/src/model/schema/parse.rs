@@ -115,7 +115,7 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
-    /// The first meanings that were searched, and whether each event contains one of them. Every
+    /// The meanings of the first search, and for each event, true if it contains one of them. Every
     /// trace of a format is searched for the same meanings.
     found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }

@@ -201,7 +201,7 @@ pub struct Case {
 /// The pattern of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Pattern {
-    /// `\*`: matches every value, so that later cases are never reached.
+    /// `\*`: matches every value, so later cases are never reached.
     Any,
     /// A text, without a NUL at its end.
     Text(String),

@@ -15,12 +15,12 @@ use object_store::{
     ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// The way in which a storage stops.
+/// The point at which a storage fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     /// Before it changes an object.
     Before,
-    /// After it changed an object, but before its user knows.
+    /// After it changed an object, but before it reports the change.
     After,
 }
 

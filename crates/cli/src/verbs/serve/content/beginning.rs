@@ -65,7 +65,7 @@ mod tests {
         let mut input = traces.open().unwrap();
         let page = read(&mut input, "beginning", 1000).unwrap();
         let shown = page.view(&View::default()).unwrap();
-        // The input still reads the whole trace, whose page differs.
+        // The input can still read the whole trace, and the page of the whole trace differs.
         let mut builder = ServedBuilder::with_views();
         let trace = input.read(&mut builder).unwrap();
         let whole = builder.finish(&trace, "beginning").unwrap().0;

@@ -166,7 +166,7 @@ impl Content {
     }
 }
 
-/// Reports a failure when the thread that reads the trace ends, which happens only if it panics.
+/// When the thread that reads the trace ends, reports a failure. The thread ends only if it panics.
 struct Ended<'a>(&'a Content);
 
 impl Drop for Ended<'_> {

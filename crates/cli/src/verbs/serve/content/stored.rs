@@ -1,4 +1,4 @@
-//! The summary of a large trace in the cache: shows it, stores it, and forgets it if it is damaged.
+//! Shows the cached summary of a large trace, stores it, and discards it if it is damaged.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -70,9 +70,7 @@ pub(super) fn find(
             let index = index.ok_or_else(|| {
                 fault(
                     reference.at,
-                    format!(
-                        "expected at most the structures of the scope, found {levels} times null"
-                    ),
+                    format!("expected at most one null per structure of the scope, found {levels}"),
                 )
             })?;
             search.inside_frame(index)?;
