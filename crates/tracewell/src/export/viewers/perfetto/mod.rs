@@ -62,7 +62,7 @@ const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
         key: "states",
         value: "threads|slices",
-        help: "running contexts as threads and cores (default), or as slices for viewers before 2025",
+        help: "running contexts as threads and cores (default) or as slices for viewers before 2025",
     },
     OptionHelp {
         key: "arrows",
