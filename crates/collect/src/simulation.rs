@@ -188,13 +188,16 @@ struct Source<'a, 't> {
 }
 
 fn run(source: usize, setup: Setup, steps: &[(Step, u8)], control: &Control<'_>) {
+    // Every notice must have a text. The simulation does not compare the texts.
     let tell = &|notice: &Notice<'_>| assert!(!notice.to_string().is_empty());
     let buffer = &Buffer::limited(CAPACITY, MAX_READS);
+    // Half the capacity: the view can overrun while all bytes are stored.
     let showing = &Buffer::limited(CAPACITY / 2, MAX_READS);
     let (is_over, gauge) = (&AtomicBool::new(false), &Gauge::default());
     let (file, arrivals) = (Arc::default(), Arc::default());
     let raw = setup.disk.map(|room| Raw {
         bytes: Box::new(Disk { file: Arc::clone(&file), room }),
+        // The file of arrivals never becomes full. The script limits only the file of bytes.
         arrivals: Some(Box::new(Disk { file: Arc::clone(&arrivals), room: usize::MAX })),
     });
     let keeps = raw.is_some();
@@ -214,6 +217,7 @@ fn run(source: usize, setup: Setup, steps: &[(Step, u8)], control: &Control<'_>)
         Source { steps, target, model, buffer, storing, view, batch, control, is_over };
     let state = RefCell::new(source_state);
     let mut intake = Intake::new(control, source, buffer, is_over, gauge, tell);
+    // The script decides when time passes, so the intake must not wait between attempts.
     intake.pauses = false;
     connection::keep_reading(&mut intake, || {
         state.borrow_mut().open().map(|()| (Connection(&state), "a target".to_owned()))

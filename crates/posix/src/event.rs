@@ -59,6 +59,7 @@ struct Arguments<'a> {
 #[inline(never)]
 fn store(local: &TracedProcess, given: Arguments<'_>) {
     let stored = thread::with_depth(local, |thread, using, level, depth| {
+        // `choose` must precede the clock: it decides if the event costs more than a few loads.
         let (wanted, missed) = choose(local, using, given.id);
         if wanted != 0 {
             let stamp = level.clock.now();
@@ -73,9 +74,12 @@ fn store(local: &TracedProcess, given: Arguments<'_>) {
                 stream.store(&writer, slot, event, given.data)
             });
         }
+        // A full stream counts the event as lost, but stores nothing.
         each(local, using, missed, |_, stream| stream.lose(0));
     });
+    // event.
     if stored.is_none() {
+        // Without a state at this depth, the thread has no cursor, so all streams lose the event.
         thread::without_depth(|using| {
             let (wanted, missed) = choose(local, using, given.id);
             each(local, using, wanted, |_, stream| stream.pool().lose());

@@ -66,12 +66,15 @@ impl LogWriter {
         process: u32,
     ) -> Result<Self, Error> {
         let (file, flags) = sys::duplicate(descriptor).map_err(|_| Error(libc::EBADF))?;
+        // A descriptor with O_PATH can be duplicated, but not written.
         if flags & libc::O_ACCMODE == libc::O_RDONLY || flags & libc::O_PATH != 0 {
             return Err(Error(libc::EBADF));
         }
         let facts = sys::facts(file.as_fd())?;
         let regular = facts.is_regular();
+        // Other policies than append write at positions, which a pipe or a terminal does not have.
         let odd = !regular && attributes.log_policy != LogPolicy::Append;
+        // With O_APPEND, the system moves each write to the end of the file.
         if flags & libc::O_APPEND != 0 || odd || facts.is_directory() {
             return Err(Error::INVALID);
         }

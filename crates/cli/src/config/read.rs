@@ -104,6 +104,7 @@ impl Reader<'_> {
     /// Reads an entry of a section. `other` is an additional key that is allowed there.
     fn entry(&mut self, (key, value): Entry<'_, '_>, section: &mut Section, other: &str) {
         let name = key.get_ref().as_ref();
+        // A key that is the name of a format begins a table with the settings of this format.
         if let Some(format) = tracewell::format::by_name(name) {
             return self.format(format, value, section);
         }

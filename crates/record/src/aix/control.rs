@@ -178,12 +178,14 @@ impl<'m, C: Clock> Trace<'m, C> {
             header_length: header_length as u64,
             missed_here: 0,
         };
+        // The log of one CPU accompanies a base log, and only the base log contains the heading.
         if !options.per_cpu {
             self.put_heading(&mut channel, moment);
         }
         if !options.deferred {
             channel.switch_on(moment);
         }
+        // Keep the channel only now: the calls above need `self` and the channel at the same time.
         self.channels[number as usize] = Some(channel);
         Ok(number)
     }

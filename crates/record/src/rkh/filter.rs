@@ -106,6 +106,7 @@ impl<'m> Filters<'m> {
         signals.fill(0);
         let mut starts = [0; 8];
         let mut next = 0;
+        // As in the framework, the events of each group begin at a byte boundary.
         for (start, group) in starts.iter_mut().zip(table.groups) {
             *start = next;
             next += group.events.div_ceil(8);
@@ -114,6 +115,7 @@ impl<'m> Filters<'m> {
             table,
             kinds,
             set_passes: table.dialect >= Dialect::V2_4_4,
+            // A signal has 1 to 4 bytes. The clamp keeps the shift below 32 bits.
             largest_signal: u32::MAX >> (32 - 8 * u32::from(settings.signal.clamp(1, 4))),
             groups: 0,
             starts,

@@ -96,9 +96,11 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         if self.is_on() {
             return Err(Refused { reason: Status::NotDone, memory });
         }
+        // Without a given address, the pointers in the dump are addresses of this process.
         let base = options.base_address.unwrap_or(memory.as_ptr().addr() as u64);
         let mut registry = Registry::initialise(memory, layout, sections.registry, registry_slots);
         self.ring = Ring::initialise::<T>(memory, sections, base);
+        // `Sections::fit` has checked the size, so the header fits.
         let _ = header_of(sections, base, self.clock.valid_mask()).write(layout, memory);
         for object in in_enable_order(existing.into_iter()) {
             let object = object.as_enable_stores_it(T::WIDTH.bytes() as u64);
@@ -106,6 +108,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         }
         self.registry = Some(registry);
         self.memory = memory;
+        // `insert` drops events of disabled classes, so enable all classes first.
         self.enabled = class::ALL;
         for _ in 0..2 {
             self.insert(context, u32::from(ids::RUNNING), [0; 4], class::INTERNAL);

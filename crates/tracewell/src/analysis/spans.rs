@@ -146,11 +146,13 @@ impl Spans {
             SpanRole::Begins => self.begin(number, event),
             SpanRole::Enters => {
                 if let Some(open) = self.open.get_mut(&number) {
+                    // Only the first thread inside begins a busy time.
                     open.since = if open.entered == 0 { ticks } else { open.since };
                     open.entered += 1;
                 }
             }
             SpanRole::Leaves => {
+                // The entry of a thread may be missing after a loss.
                 if let Some(open) = self.open.get_mut(&number).filter(|open| open.entered > 0) {
                     open.entered -= 1;
                     if open.entered == 0 {
@@ -167,10 +169,13 @@ impl Spans {
                         let at = Position { ticks, seq: event.seq() };
                         row.distribution.get_or_insert_default().add(duration, at);
                     }
+                    // A span can end while threads are inside. Their busy time ends here.
                     let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };
                     row.busy.add(open.busy.saturating_add(last));
                 }
+                // The loss of events already counted this span.
                 None if self.cut.remove(&number) => {}
+                // This is probably a span that began when too many were open.
                 None if self.more_open > 0 => self.more_open -= 1,
                 None => self.unknown += 1,
             },

@@ -376,6 +376,8 @@ impl<'r> Watch<'r> {
     /// Fails if the events of the ended range break the statement.
     fn judge(&mut self, whole: bool) -> Result<(), Broken> {
         let count = std::mem::take(&mut self.count);
+        // The deadlines of the first `expired` entries have passed. Their failures were already
+        // reported.
         let expired = std::mem::take(&mut self.expired);
         let waiting = std::mem::take(&mut self.waiting).split_off(expired);
         self.late += waiting.len() as u64;

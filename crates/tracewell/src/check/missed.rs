@@ -42,9 +42,12 @@ impl Missed {
         let Miss::Condition(alternative, condition) = miss else { return };
         let at = (alternative, condition);
         let label = || Some(event.label().to_string());
+        // Compare only the first events: the comparisons look up labels and values.
         match self.count {
             0 => (self.label, self.condition) = (label(), Some(at)),
             1..=MAX_COMPARED => {
+                // The explanation may name a condition or a label only if all compared events share
+                // it.
                 self.differ |= self.condition != Some(at);
                 self.label = self.label.take().filter(|known| Some(known) == label().as_ref());
             }

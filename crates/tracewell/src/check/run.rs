@@ -96,6 +96,7 @@ impl<'r> Check<'r> {
     ) -> Verdict {
         let known = Known { trace, figures, baseline };
         for run in &mut self.runs {
+            // The results need the counts that `finish` completes.
             self.verdict.failures.extend(run.finish(trace));
             self.verdict.steps += run.steps_met;
             self.verdict.rules.extend(run.results(trace, &self.matcher));
@@ -109,6 +110,7 @@ impl<'r> Check<'r> {
         }
         self.verdict.warnings = self.rules.unknown_names(trace);
         self.verdict.absent = self.rules.unknown_values(trace);
+        // Rules appear in the order of the file, and failures in the order of the trace.
         self.verdict.rules.sort_by_key(|result| result.span.start);
         self.verdict.note_losses(&trace.losses);
         self.verdict.failures.sort_by_key(Failure::place);

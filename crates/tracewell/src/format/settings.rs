@@ -132,6 +132,7 @@ impl Settings {
     /// Returns the settings for a format, with the defaults for settings that the user did not
     /// give. The result contains only the defaults that the settings do not override.
     pub(super) fn of_format(&self, format: &str) -> Self {
+        // Name every field, so that the compiler finds a field that this function forgets.
         let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
         let Self { threads, is_growing, only_first, defaults, .. } = self;
         let mut all = Self {
@@ -154,6 +155,7 @@ impl Settings {
                 all.defaults.options.push(option.clone());
             }
         }
+        // If several configurations give names, the last one applies.
         let default_names = defaults.names.iter().rev().find(|names| names.format == format);
         if names.is_empty() && options.get("names").is_none() {
             all.names.extend(default_names.map(|names| names.file.clone()));

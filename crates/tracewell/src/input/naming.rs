@@ -107,9 +107,11 @@ fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
     }
     let digits = trace.payload.digits();
     let named = |key: u64| symbols.find_in(key, digits).is_some();
+    // This searches all contexts and objects, but only if no event had a symbol.
     let is_used = has_symbol
         || trace.contexts.iter().any(|(_, context)| named(context.key))
         || trace.objects.iter().any(|(_, object)| named(object.key));
+    // A trace without events has no addresses, so it says nothing about the program.
     if is_used || trace.events == 0 {
         return;
     }

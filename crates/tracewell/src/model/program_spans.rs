@@ -151,11 +151,13 @@ impl ProgramSpans {
         self.last += 1;
         let number = self.last;
         let earlier = self.numbers.insert(key, number);
+        // An open span with this id ended without an event, since ids of open spans are unique.
         let replaces = earlier.filter(|earlier| self.end_number(*earlier));
         let span = ProgramSpan { number, begun_by, replaces, key, is_open: true };
         self.spans.insert(number, span);
         self.begun.push_back(number);
         self.open += 1;
+        // `begun` also contains spans that have ended. They are skipped.
         while self.open > MAX_OPEN {
             let Some(oldest) = self.begun.pop_front() else { break };
             if self.is_open(oldest) {
@@ -164,6 +166,8 @@ impl ProgramSpans {
                 self.removed += 1;
             }
         }
+        // One long span at the front would keep the numbers of all later spans, so remove ended
+        // ones.
         if self.begun.len() > 2 * MAX_OPEN {
             let mut begun = std::mem::take(&mut self.begun);
             begun.retain(|number| self.is_open(*number));

@@ -259,6 +259,7 @@ pub(super) fn table_with_groups<const N: usize>(
     rows: impl Iterator<Item = [Cell; N]> + Clone,
 ) {
     let mut columns = names.map(Column::new);
+    // All cells determine the unit and the width of their column, so read the rows twice.
     for row in rows.clone() {
         for (column, cell) in columns.iter_mut().zip(&row) {
             column.measure(cell, layout);
@@ -268,6 +269,7 @@ pub(super) fn table_with_groups<const N: usize>(
         return;
     }
     select_units(&mut columns, groups, layout);
+    // A table that is too wide for the screen has several parts.
     limit_long(&mut columns, layout);
     for part in parts(&columns, layout) {
         let of_part = || part.iter().map(|index| &columns[*index]);

@@ -112,6 +112,7 @@ impl<S: CountsInRange> Ranged<S> {
 /// Returns the first tick of `from..=to` for which `is` returns true, or `to` if there is none. If
 /// `is` is true for a tick, it must be true for all later ticks.
 fn first_tick(from: u64, to: u64, is: impl Fn(u64) -> bool) -> u64 {
+    // The receiver gets the rows around the excluded one in two pieces.
     let (mut from, mut to) = (from.min(to), to);
     while from < to {
         let middle = from + (to - from) / 2;
@@ -140,6 +141,8 @@ impl<S: CountsInRange> Sink for Ranged<S> {
                 Flow::Continue(false) => self.covered.before += 1,
                 Flow::Continue(true) => {
                     if !self.begun {
+                        // The rows before the first event in the range only determine the state at
+                        // its beginning.
                         self.receiver.pass(trace, batch, start..row)?;
                         start = row;
                         self.begin(trace, ticks);
@@ -148,6 +151,7 @@ impl<S: CountsInRange> Sink for Ranged<S> {
                 }
                 Flow::Break(stop) => {
                     self.receiver.pass(trace, batch, start..row)?;
+                    // If no event was in the range, it begins and ends here.
                     self.begin(trace, ticks);
                     self.end(trace, ticks);
                     return Flow::Break(stop);

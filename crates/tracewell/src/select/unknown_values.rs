@@ -92,6 +92,7 @@ fn span_names<'a>(
     });
     let mut kinds = kinds.peekable();
     kinds.peek()?;
+    // If the field also has other kinds, the text may equal one of their values.
     if !kinds.all(|kind| kind == ArgumentKind::Span) {
         return None;
     }

@@ -230,6 +230,7 @@ impl Compiler {
 
     fn item(&mut self, item: &Item) {
         match &item.kind {
+            // Texts are collected, so that neighbouring texts become one operation.
             ItemKind::Text(text) => self.pending.push_str(&shown_lines(&text.value)),
             ItemKind::Level(level) => drop(self.emit(Operation::Level(*level))),
             ItemKind::Move(code) => drop(self.emit(Operation::Move(*code))),

@@ -296,6 +296,7 @@ fn put_argument(
         ArgumentKind::Signed => put_signed(out, trace, value),
         ArgumentKind::Object(kind) => put_object(out, names, (trace, row.ticks), kind, value),
         ArgumentKind::Enum(table) => {
+            // The name in a table never changes, so the cache may keep it for the whole trace.
             let start = out.len();
             put_enum(out, trace, table, value);
             names.remember(NameKey::enumeration(table), value, ALWAYS, &out.as_bytes()[start..]);

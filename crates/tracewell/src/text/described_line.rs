@@ -91,6 +91,7 @@ impl LineDescriber {
         numbers: &[u64; MAX_NUMBERS],
     ) -> bool {
         let kept = match self.ids.arguments.find_mut(row.id) {
+            // A change of the schema begins a new epoch, in which the kept texts may be wrong.
             Some(Some(kept)) if kept.epoch == self.ids.epoch => kept,
             Some(None) => return false,
             _ => match self.ids.prepare(describer, rows, (row.id, row.row)) {
@@ -115,6 +116,7 @@ impl LineDescriber {
             ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
             ContextDetail::Interrupted(key) => (1, key),
         };
+        // The text contains the separator, unless it is the first argument.
         let texts = &mut self.details[kind][usize::from(is_first)];
         if texts.put(line, number) {
             return true;

@@ -60,6 +60,7 @@ pub fn write_in_order<M: Send>(
     };
     let Some((own, others)) = makers.split_first_mut() else { return Ok(()) };
     thread::scope(|scope| {
+        // If `write` fails or panics, this ends the other threads. The scope waits for them.
         let _stop = StopOnDrop(&shared);
         for maker in others {
             let (shared, make) = (&shared, &make);
@@ -71,9 +72,11 @@ pub fn write_in_order<M: Send>(
                 }
             };
             if Builder::new().spawn_scoped(scope, work).is_err() {
+                // The existing threads do the work. At least this one exists.
                 break;
             }
         }
+        // This thread writes as soon as the next string is complete, and makes strings until then.
         loop {
             match shared.own_step() {
                 Step::Write(text) => {

@@ -135,6 +135,7 @@ pub fn definition_of<'a>(
     if text.family != DEFINITION_FAMILY || text.fields().next().is_some() {
         return None;
     }
+    // The name comes last, so it may contain spaces.
     let mut parts = text.name.splitn(6, ' ');
     let mut number = || parts.next()?.parse::<u32>().ok();
     let kind = DefinitionKind::of_code(u64::from(number()?))?;
@@ -144,6 +145,7 @@ pub fn definition_of<'a>(
     definition.flags = u8::try_from(number()?).ok()?;
     let mut rest = parts.next()?.bytes();
     let name = core::iter::from_fn(move || match rest.next()? {
+        // An invalid escape ends the name.
         b'%' => {
             let digit = |byte: u8| char::from(byte).to_digit(16);
             let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);

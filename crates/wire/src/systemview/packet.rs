@@ -48,6 +48,7 @@ impl<'a> Packet<'a> {
     pub fn read(bytes: &'a [u8], form: Form) -> Result<Self, Fault> {
         let (id, core, mut at) = read_id(bytes, form)?;
         let start = match SHAPES.get(id as usize) {
+            // The ids 0 to 23 have a known shape and no length.
             Some(shape) => {
                 let start = at;
                 for _ in 0..shape.numbers {
@@ -58,6 +59,7 @@ impl<'a> Packet<'a> {
                 }
                 start
             }
+            // All other packets contain the length of their parameters.
             None => {
                 let (length, count) = number::read(after(bytes, at))?;
                 let length = length as usize;

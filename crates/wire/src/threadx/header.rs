@@ -179,6 +179,7 @@ impl Header {
             (10, self.reserved[1]),
             (11, self.reserved[2]),
         ];
+        // Word 4 contains two numbers of 16 bits, so the list leaves it out.
         for (index, value) in words {
             layout.put_word(bytes, index * w, value)?;
         }

@@ -77,6 +77,7 @@ impl Diff {
         let selection = self.selection.selection()?;
         let mut inputs = self.input.inputs(&self.files);
         inputs.add(&self.new);
+        // Check the path before the long reading: the report must not replace an input.
         if let Some(path) = &self.junit {
             inputs.refuse(path)?;
         }
@@ -84,10 +85,13 @@ impl Diff {
         let (old, outcome) = self.read(old, &selection, &end);
         let (new, second) = self.read(new, &selection, &end);
         let outcome = outcome.max(second);
+        // A comparison needs at least one run on each side. Otherwise there are only failures.
         let comparison = (!old.runs.is_empty() && !new.runs.is_empty())
             .then(|| compare::compare(&old.runs, &new.runs));
         if let Some(path) = &self.junit {
             let mut suites = junit::suites((&old, &new), comparison.as_ref(), &self.fail_on);
+            // Damage within a readable file is no failure of the file, so it gets a case of its
+            // own.
             if outcome == Outcome::Damaged && old.failures.is_empty() && new.failures.is_empty() {
                 suites.iter_mut().for_each(junit::add_damage);
             }
@@ -106,6 +110,7 @@ impl Diff {
             .findings
             .iter()
             .any(|finding| self.fail_on.iter().any(|fail_on| fail_on.is_met(finding)));
+        // A difference replaces only outcomes that are less severe.
         Ok(match outcome {
             Outcome::Done | Outcome::Damaged if is_failure => Outcome::Wrong,
             outcome => outcome,

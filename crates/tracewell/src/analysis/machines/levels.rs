@@ -116,6 +116,7 @@ impl Effect {
             Meaning::Refuse => Change::Refused,
             _ => Change::None,
         };
+        // A flush has no number, but it sets the level to 0.
         let flushes = means.meaning == Meaning::Flush;
         if !acts_on_object || !(has_levels || change != Change::None || flushes) {
             return None;
@@ -128,6 +129,8 @@ impl Effect {
             least_free: details.least_free,
             shows_before: details.before && details.used.is_some(),
             empties: details.empties || flushes,
+            // A creation makes the object known. A subject or a message refers to another
+            // participant.
             needs_sight: means.meaning == Meaning::Create
                 || means.subject.is_some()
                 || (passes_message(means.meaning) && means.value.is_some()),
@@ -166,6 +169,7 @@ impl Levels {
         let samples = self.share_samples();
         let (key, kind, objects) =
             (effect.object.key(argument), effect.object.kind, &trace.objects);
+        // Most events refer to an object that has a row. Only a new row needs the object's name.
         let known = self.rows.known(key, kind, at.ticks, objects, |level| &mut level.object);
         let level = match known {
             Some(level) => level,

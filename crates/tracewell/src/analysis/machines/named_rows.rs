@@ -71,6 +71,7 @@ impl<T> NamedRows<T> {
         name: impl FnOnce(&mut T) -> &mut Named,
     ) -> Option<&mut T> {
         let Self { rows, slots, spans } = self;
+        // After a renaming, a key can have several names, so the slot of the key is not unique.
         let index = match objects.have_renamed() {
             true => rows.index(thing, make)?,
             false => slots.get(thing.key, thing.key, || rows.index(thing, make))?,
@@ -80,6 +81,7 @@ impl<T> NamedRows<T> {
             grow(spans, index);
         }
         let span = &mut spans[index];
+        // Look up the name only if the time is outside the span of the last known name.
         if !span.contains(thing.kind, thing.ticks, objects) {
             *span = NameSpan::of(thing, objects);
         }

@@ -316,6 +316,7 @@ impl Moments for Builder {
         if let Some(gone) = before.task().filter(|gone| now.task() != Some(*gone)) {
             self.contexts.loses(gone, cpu, at);
         }
+        // An arrow of a wake-up ends where the woken context first gets a core.
         if let Some(task) = now.task() {
             let (of, in_interrupt) = (now.now().of, now.in_interrupt());
             if let Some((from, from_context)) = self.contexts.gets(task, cpu, at, of, in_interrupt)

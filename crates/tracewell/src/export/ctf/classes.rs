@@ -244,6 +244,7 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
     let wide = is_wide(event);
     let args = &event.kind().args;
     for (index, argument) in args.iter().enumerate() {
+        // The class of this shape has no field for an absent argument.
         let Some(value) = event.argument(index) else { continue };
         match field_type(event, index, argument.kind) {
             Type::Unsigned { wide } | Type::Hex { wide } => put_number(out, value, wide),
@@ -264,6 +265,7 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
         }
     }
     let words = unnamed(event);
+    // Further words are a sequence: a length, and numbers of 64 bits.
     let is_list = words.len() > MAX_WORDS;
     if is_list {
         put_length(out, words.len());

@@ -90,6 +90,7 @@ fn put_clock(text: &mut String, trace: &Trace, origin: &Origin<'_>) {
             if offset.is_some() { "TRUE" } else { "FALSE" },
         ),
     );
+    // Every stamp has 64 bits, so readers need not extend a counter that wraps.
     text.push_str(
         "typealias integer {\n\tsize = 64; align = 8; signed = false;\n\
          \tmap = clock.input.value;\n} := stamp;\n\n",

@@ -135,6 +135,7 @@ fn shape_of(node: &Node<'_>) -> Option<Shape> {
         }),
         Node::Structure(fields) => {
             let names: Vec<_> =
+                // Fields of the metadata need unique identifiers.
                 fields.iter().map(|(name, _)| String::from_utf8_lossy(name)).collect();
             let names = identifiers(names.iter().map(|name| &**name));
             let shapes = fields.iter().map(|(_, field)| shape_of(field));
@@ -142,6 +143,7 @@ fn shape_of(node: &Node<'_>) -> Option<Shape> {
         }
         Node::Array(elements) => {
             let mut shapes = elements.iter().map(shape_of);
+            // An empty array has no type of elements. It fits every other array.
             let Some(first) = shapes.next() else { return Some(Shape::Array(None)) };
             let element = shapes.try_fold(first?, |joined, shape| unified(joined, shape?));
             Shape::Array(Some(Box::new(element?)))

@@ -60,9 +60,11 @@ impl ArrivalsDecoder {
         mut consumed: usize,
         out: &mut Emitter<'_>,
     ) -> Flow<Progress> {
+        // Only whole entries are decoded. The rest stays in the input until more bytes arrive.
         let (entries, rest) = input.bytes.get(consumed..).unwrap_or_default().as_chunks();
         for entry in entries {
             let offset = input.offset + consumed as u64;
+            // All entries have the same length, so decoding continues after a damaged one.
             match Arrival::from_bytes(entry) {
                 Some(arrival) => self.add(arrival, offset, out)?,
                 None => {

@@ -201,6 +201,7 @@ impl Kernel {
         let [first, second] = arguments;
         let task = first as u32;
         let next = Next::of(id, arguments);
+        // Some kernels report a task as ready although it already is. This changes nothing.
         match id {
             ids::READY => {
                 let task = self.task(task, trace);
@@ -223,12 +224,15 @@ impl Kernel {
             ids::PRIORITY_SET => {
                 self.task(task, trace).priority = u16::try_from(second).ok();
             }
+            // These events change no state, but the task that they name must exist.
             ids::INHERIT | ids::DISINHERIT | ids::NOTIFY | ids::RESUME | ids::STACK => {
                 self.task(task, trace);
             }
             ids::OBJECT_CREATE | ids::OBJECT_DELETE => {
                 return Some(self.object(id, arguments, ticks, next, trace));
             }
+            // The other events depend on the state of a core, so events outside all cores do not
+            // change it.
             _ => {
                 let Place::Core(core) = place else { return Some(next) };
                 return Some(self.next_of_core(id, core, task, next, trace));
@@ -248,11 +252,14 @@ impl Kernel {
     ) -> Next {
         match id {
             ids::START => {
+                // The target starts again, so no interrupt is in progress.
                 self.core(core).interrupts.clear();
                 next
             }
             ids::RUNS => self.runs(core, first, next, trace),
             ids::INTERRUPT_EXIT | ids::INTERRUPT_EXIT_TO_SCHEDULER => {
+                // An exit without an entry must not end an outer interrupt, so it has an id of its
+                // own.
                 if self.core(core).interrupts.exit().is_some() {
                     return next;
                 }
@@ -281,6 +288,7 @@ impl Kernel {
         if task == 0 {
             Names::name_idle(trace);
         } else {
+            // A task that runs is ready. If it stops without another reason, it is preempted.
             self.task(task, trace).state = State::Ready;
         }
         match stopped {
@@ -290,6 +298,7 @@ impl Kernel {
             Some((before, State::Ready)) => {
                 next.with(derived::PREEMPT, &[u64::from(task), u64::from(before)])
             }
+            // Without a known reason, the event says only which task runs.
             Some((_, State::Unknown | State::Deleted)) | None => {
                 next.with(u32::from(ids::RUNS), &[u64::from(task)])
             }

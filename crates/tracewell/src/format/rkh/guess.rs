@@ -342,6 +342,7 @@ fn neighbours(from: &Settings) -> Vec<Settings> {
         |s| s.sender = !s.sender,
         |s| s.queue_low_water = !s.queue_low_water,
         |s| s.pool_low_water = !s.pool_low_water,
+        // Pointers have 2 or 4 bytes, so 6 minus one size is the other.
         |s| s.pointer = 6 - s.pointer,
         |s| s.function = 6 - s.function,
         |s| (s.pointer, s.function) = (6 - s.pointer, 6 - s.function),
@@ -351,6 +352,7 @@ fn neighbours(from: &Settings) -> Vec<Settings> {
         change(&mut settings);
         settings
     };
+    // Sizes are 1, 2 or 4 bytes. The present size is tried again, which changes nothing.
     let resized = sizes.iter().flat_map(|set| [1, 2, 4].map(|size| changed(&|s| set(s, size))));
     let switched = switches.iter().map(|switch| changed(&|s| switch(s)));
     resized.chain(switched).collect()

@@ -145,6 +145,7 @@ impl Chunk<'_, '_> {
     fn no_event(&mut self, fault: Fault, cut: Cut, header: Header, code: Option<u8>) -> Flow {
         let state = &mut *self.state;
         let follows = header.number.is_some_and(|number| state.timeline.skip(number));
+        // Without a checksum, noise can have the expected number, so the frame is damage.
         if !state.settings.checksum || !follows {
             return self.fault(fault, cut);
         }

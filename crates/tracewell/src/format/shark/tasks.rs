@@ -136,6 +136,7 @@ impl Tasks {
             lifetime: Lifetime { from: created, ..Lifetime::default() },
             record: Vec::new(),
         });
+        // Earlier events keep the context that the number had before.
         let context = trace.contexts.replace(Context {
             key: u64::from(number),
             key_text: format!("0x{number:04X}"),

@@ -111,6 +111,7 @@ impl EventText {
             };
             argument(&parameter.name, kind, encoding)
         });
+        // The list shows parameters that the description does not mention.
         let values = argument("values", ArgumentKind::List, "");
         let name = shown(self.name.as_bytes()).into_owned();
         EventType {

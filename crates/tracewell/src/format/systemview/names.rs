@@ -255,6 +255,7 @@ impl Names {
         name: &[u8],
     ) -> bool {
         let name = shown(name).into_owned();
+        // The interrupt may have occurred before its name arrived. Then its context already exists.
         if numbers == Numbers::Interrupts
             && let Some(known) = trace.contexts.find(key::INTERRUPT | u64::from(number))
         {
@@ -265,6 +266,7 @@ impl Names {
             Numbers::Markers => &mut self.markers,
             Numbers::Series => &mut self.series,
         };
+        // A full table still accepts new names for known numbers.
         let is_full = table.len() >= MAX_NAMES;
         match table.get(&u64::from(number)) {
             Some(known) if *known == name => return false,

@@ -228,6 +228,7 @@ impl Lanes {
         let lane = &mut self.lanes[core];
         let Some(held) = lane.held.front_mut() else { return Flow::Continue(()) };
         let number = core as u8;
+        // The losses precede the first event of the packet, and must be delivered once only.
         for missing in std::mem::take(&mut held.missing) {
             kernel.gap(number);
             out.loss(missing.events, missing.cause, missing.offset)?;
@@ -235,10 +236,12 @@ impl Lanes {
         if std::mem::take(&mut held.restart) {
             let message = "the target restarted here: its clock begins again";
             out.trace.diagnostics.add(Severity::Note, held.offset, message);
+            // The restart ends all tasks, so first deliver the events before it.
             out.flush()?;
             kernel.restart();
         }
         let rest = held.payload.get(lane.at..).unwrap_or_default();
+        // An event has no length, so a damaged one ends the packet.
         let Some(Ok(event)) = events(rest).next() else {
             self.held = self.held.saturating_sub(HEADER + held.payload.len());
             lane.held.pop_front();

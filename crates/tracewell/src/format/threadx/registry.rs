@@ -173,6 +173,7 @@ impl Registry {
         let key_text = key_text(digits, key);
         let thread = (key, name.clone(), Vec::new());
         let id = trace.contexts.add(Context { key, key_text, kind, name, object });
+        // A later dump can contain the same thread, which then keeps its context.
         if kind == ContextKind::Thread {
             self.threads.insert(thread, id);
         }

@@ -189,6 +189,8 @@ impl Survey {
         let direction = options.direction.unwrap_or(self.direction());
         let mut counter = Counter::of_mask(mask, direction);
         let mut rate = options.rate;
+        // The decreases show that the counter wraps below 10^9. Without a wrap, the mask may be
+        // right.
         let detected = self.nanoseconds && direction == Direction::Up && self.decreases > 0;
         if let Some(modulus) = options.modulus {
             counter.last = modulus - 1;
@@ -199,6 +201,7 @@ impl Survey {
                            second (-O modulus=4294967296 uses the mask instead)";
             diagnostics.add(Severity::Note, None, message);
         }
+        // A mask of 0 means that the target has no clock, which is no fault.
         if self.stood_still() && mask != 0 {
             let message = format!(
                 "every timestamp is {}: the target's clock stood still, so the order of events is known, \
@@ -208,6 +211,8 @@ impl Survey {
             diagnostics.add(Severity::Warning, None, message);
         }
         let compared = self.increases + self.decreases;
+        // Wraps and the oldest event are steps in the other direction. More than 1 in 100 are too
+        // many.
         let fewer = self.increases.min(self.decreases);
         if options.direction.is_none() && fewer > 1 && fewer * 100 > compared {
             let message = format!(

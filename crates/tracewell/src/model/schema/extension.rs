@@ -403,6 +403,7 @@ impl Schema {
     /// Returns `base`, changed by the keys that `event` gives.
     fn merged(&self, base: EventType, event: &UserEvent, given: Given) -> Result<EventType, Fault> {
         let mut merged = base;
+        // A name that differs only in its case, or that is the label, does not rename the event.
         if let Some(name) = &event.name
             && !merged.is_named(name.get_ref())
             && folded(&merged.label) != folded(name.get_ref())
@@ -416,6 +417,7 @@ impl Schema {
             merged.family = family.clone();
         }
         merged.filter = event.filter.unwrap_or(merged.filter);
+        // The list of arguments stays as it is. The entry only changes kinds.
         if let (Some(texts), Given::Named) = (&event.args, given) {
             let kinds = self.kinds_by_name();
             for text in texts {
@@ -439,11 +441,13 @@ impl Schema {
                 return Err((at, message));
             }
             merged.args = args;
+            // Roles are indices of arguments, so they do not apply to the new list.
             forget_roles(&mut merged);
         }
         let args = &mut merged.args;
         if let Some(means) = &event.means {
             merged.means = Some(roles(means, args)?);
+            // `means` replaces all details except the context, which has a key of its own.
             let context = merged.details.context;
             merged.details = Details { context, ..details(means, args)? };
         }

@@ -182,6 +182,7 @@ pub(super) fn build(file: File) -> Result<Schema, Fault> {
         by_name: BTreeMap::new(),
         faults: Vec::new(),
     };
+    // Arguments refer to tables and kinds by name, so these must be complete.
     let names = schema.kinds_by_name();
     for range in file.range {
         let name = range.name.into_inner();

@@ -132,6 +132,7 @@ struct Chart<'a> {
 impl<'a> Chart<'a> {
     fn new(trace: &'a Trace, tracks: &'a Tracks, options: &'a ChartOptions) -> Self {
         let width = options.width.max(MIN_WIDTH);
+        // `span` is the last tick. The chart includes it.
         let end = tracks.span.saturating_add(1);
         let from =
             options.selection.from.map_or(0, |bound| axis::ticks(trace, bound, end)).min(end - 1);
@@ -152,7 +153,9 @@ impl<'a> Chart<'a> {
         let spans = tracks.spans.iter().filter(|track| contexts.contains(&track.context));
         names.extend(spans.map(|track| name(trace, track.context) + SPANS));
         let longest = names.iter().map(|name| name.chars().count()).max();
+        // Names get at most a quarter of the width, but at least 12 characters.
         let names = longest.unwrap_or(0).clamp(12, (width / 4).max(12));
+        // The chart shows at least one tick, because a scale needs a length.
         let ticks = from..to.clamp(from + 1, end);
         Self {
             trace,
@@ -314,9 +317,11 @@ impl<'a> Chart<'a> {
                 let mut holders = vec![self.symbols.free(); self.scale.count];
                 for span in held {
                     let context = span.state.context();
+                    // A holder without a row of its own has no letter.
                     let index = self.contexts.iter().position(|id| Some(*id) == context);
                     let letter = index.map_or('*', symbols::letter);
                     let columns = self.scale.columns_of(span.from.ticks..span.end);
+                    // If several holders share a column, the last one is shown.
                     holders[columns].iter_mut().for_each(|cell| *cell = letter);
                 }
                 self.legend.holders();
@@ -402,6 +407,7 @@ impl<'a> Chart<'a> {
             let is_full = lines.len() == MAX_GAPS;
             match lines.last_mut() {
                 Some((last, count)) if *last == text => *count += 1,
+                // Count a repeated line even if the list is full.
                 _ if is_full => more += 1,
                 _ => lines.push((text, 1)),
             }

@@ -184,6 +184,7 @@ impl Legend {
         let shares = format!("{}-{}", symbols.shares[0], symbols.shares[symbols.shares.len() - 1]);
         let used = (0..ACTIVITIES).filter(|index| self.used[*index]).map(Activity::of);
         let mut entries: Vec<_> = used
+            // A blank needs no explanation.
             .filter(|activity| symbols.most(*activity) != ' ')
             .map(|activity| match activity {
                 Activity::Running => format!("{shares} {}", activity.meaning()),

@@ -302,6 +302,7 @@ fn sliced(
 fn judge(result: &mut Comparison, figures: Vec<Compared>) {
     let mut found = Vec::new();
     for figure in figures {
+        // All runs of a side are one sample. `noise` compares them with each other.
         let side = |runs: &[Vec<Bucket>]| Sample::new(runs.iter().flatten().copied());
         let (old, new) = (side(&figure.old), side(&figure.new));
         match difference(&old, &new) {
@@ -310,8 +311,10 @@ fn judge(result: &mut Comparison, figures: Vec<Compared>) {
         }
     }
     result.compared = found.len() as u64;
+    // With many comparisons, some differ by chance. The correction needs all probabilities.
     let probabilities: Vec<_> = found.iter().map(|(.., found)| found.probability).collect();
     for ((figure, old, new, found), probability) in found.iter().zip(corrected(&probabilities)) {
+        // The four conditions in the order of the module's documentation.
         let counts = probability <= MAX_PROBABILITY
             && found.distance >= MIN_DISTANCE
             && is_considerable(old, new)

@@ -73,6 +73,8 @@ impl Profiling {
         executed.finish(range.1);
         let mut times: BTreeMap<TimesOf, Vec<Bucket>> = BTreeMap::new();
         for row in &measures.times {
+            // Different runs have only names in common, so subjects with the same name are one
+            // figure.
             let buckets = times.entry((row.measure, row.subject.name.clone())).or_default();
             buckets.extend(row.times.buckets());
         }

@@ -171,6 +171,7 @@ impl Census {
         for remark in trace.diagnostics.iter() {
             writeln!(out, "{remark}")?;
         }
+        // The tables below fit themselves to the screen, so fold only these lines.
         for line in out.lines() {
             writeln!(all, "{}", layout.fold(line, 10))?;
         }

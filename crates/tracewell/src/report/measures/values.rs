@@ -61,6 +61,7 @@ impl Measures {
             }
             _ => "",
         };
+        // If other subjects have times, the events exist and only the name is wrong.
         let needed = if all.is_empty() { needed } else { "" };
         let what = format!("{} times{needed}", measure.name());
         let found: Vec<_> =
@@ -74,6 +75,7 @@ impl Measures {
         let statistic = figure.statistic.unwrap_or(Statistic::Max);
         let value = |subject: &Subject, times: &Distribution| {
             let quantity = self.statistic(statistic, times)?;
+            // The worst time is the longest, which a count or a minimum does not depend on.
             let is_of_worst = !matches!(statistic, Statistic::Count | Statistic::Min);
             let worst = times.worst().first().filter(|_| is_of_worst).map(|worst| Worst {
                 seq: Some(worst.at.seq),

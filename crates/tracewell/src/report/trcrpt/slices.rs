@@ -53,10 +53,12 @@ impl<W: Write> TrcReport<'_, W> {
                 let shared = Shared { program, settings, facts, trace };
                 let lines = BatchPart { shared, batch: &batch, calls: &[], first, shows_offsets };
                 lines.format(formatter, rows, 0, before, &mut Page::default());
+                // Move the text without copying it. The formatter gets an empty buffer for it.
                 std::mem::swap(formatter.text(), text);
             },
             |text| out.block(text),
         )?;
+        // The next events show their distance from the last event of the slices.
         self.before = Some(slices.before(trace, slices.count()).ticks);
         Ok(())
     }

@@ -90,6 +90,8 @@ impl<'a> Tokens<'a> {
     pub(crate) fn take_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
         if found {
+            // Two words in a row are probably a name with blanks, which needs quotes. `in` is a
+            // comparison.
             self.advance();
         }
         found

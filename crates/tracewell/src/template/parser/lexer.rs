@@ -208,6 +208,7 @@ impl<'a> Lexer<'a> {
         loop {
             match self.peek() {
                 None | Some(b'\n') => {
+                    // End the string here, so that a missing quote spoils only one line.
                     let message = "unterminated string: expected '\"' on the same line";
                     self.tell(Finding::error(self.span(start), message));
                     break;
@@ -217,6 +218,7 @@ impl<'a> Lexer<'a> {
                     break;
                 }
                 Some(b'\\') => {
+                    // The value differs from the source, so it must be computed when it is used.
                     plain = false;
                     if !self.joins_lines() {
                         self.escape();

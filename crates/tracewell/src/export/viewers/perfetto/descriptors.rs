@@ -131,6 +131,7 @@ impl Descriptors {
                     });
                 } else {
                     track.text(field::NAME, name);
+                    // By default, Perfetto merges tracks that have the same name.
                     track.number(field::MERGING, SEPARATE);
                 }
             });

@@ -51,6 +51,7 @@ impl Events {
     }
 
     pub(super) fn extended(&mut self, parameters: Parameters<'_>, out: &mut Emitter<'_>) {
+        // An unknown second id shows all parameters, including the id itself.
         let all = parameters.rest;
         let mut parameters = parameters;
         let id = parameters.number().unwrap_or(0);
@@ -145,11 +146,13 @@ impl Events {
     /// Adds the parameters according to a plan. Returns false if they do not fit.
     fn planned(&mut self, plan: &[Field], parameters: &mut Parameters<'_>, trace: &Trace) -> bool {
         for field in plan.iter() {
+            // The list contains all further parameters, so the fields after it find none.
             if *field == Field::Rest {
                 self.row.list(parameters.rest);
                 parameters.rest = &[];
                 continue;
             }
+            // Older targets send fewer parameters than the description has.
             if parameters.rest.is_empty() {
                 self.row.optional(None::<u64>);
                 continue;

@@ -145,6 +145,7 @@ impl Events {
     ) -> Flow {
         let ticks = out.ticks(at.ticks);
         let at = Place { ticks, ..at };
+        // `EVENTS` has one bit per id.
         let is_short = packet.id < u32::BITS && short::EVENTS >> packet.id & 1 == 1;
         if is_short {
             let mut parameters = packet.parameters(at.order);
@@ -152,6 +153,7 @@ impl Events {
             let value = short::value(packet.id, numbers.0, self.base, self.shift);
             let core = self.cores.at(at.cpu);
             short::effect(core, &mut self.names, (packet.id, value), at.cpu, out.trace);
+            // The recording can start again later, with other tasks running.
             if packet.id == ids::TRACE_STOP {
                 self.cores.forget();
             }
@@ -169,6 +171,8 @@ impl Events {
 
     /// Handles an event that has several arguments or a text.
     fn long(&mut self, packet: &Packet<'_>, at: Place, out: &mut Emitter<'_>) -> Flow {
+        // The target may describe its operating system until the first event of the system. So the
+        // table for these ids is chosen only then.
         let mut parameters = packet.parameters(at.order);
         match packet.id {
             ids::OVERFLOW => return self.overflow(parameters.number().unwrap_or(0), at, out),
