@@ -187,6 +187,7 @@ impl Buffer {
         let nothing = |state: &mut State| state.is_empty() && !state.finished;
         let waited = self.filled.wait_timeout_while(self.state(), timeout, nothing);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        // The mark of dropped bytes belongs to this batch, even if no byte follows it.
         state.settle();
         if state.is_empty() {
             return if state.finished { Taken::End } else { Taken::Nothing };
@@ -194,6 +195,7 @@ impl Buffer {
         std::mem::swap(&mut state.filling, batch);
         state.overrun = false;
         drop(state);
+        // The producer may be waiting for a free buffer.
         self.emptied.notify_one();
         Taken::Batch
     }

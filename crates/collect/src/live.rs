@@ -148,6 +148,8 @@ impl<'a, 't> Live<'a, 't> {
         self.fresh_since = None;
         let Stage::Decoded(decoding) = &mut self.stage else { return Ok(()) };
         let Decoding { reading, sink } = decoding.as_mut();
+        // With an event, the settings are known. Without bytes, there is nothing to infer them
+        // from.
         if reading.trace().events > 0 || reading.pending() == 0 {
             return Ok(());
         }
@@ -275,6 +277,7 @@ impl<'a, 't> Live<'a, 't> {
     fn gap(&mut self, bytes: u64) -> Result<(), SinkError> {
         match &mut self.stage {
             Stage::Unknown { start, gaps, .. } => {
+                // Several gaps without bytes between them are one gap.
                 match gaps.last_mut().filter(|(position, _)| *position == start.len()) {
                     Some((_, sum)) => *sum += bytes,
                     None => gaps.push((start.len(), bytes)),

@@ -179,10 +179,12 @@ fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
     let mut entries = Vec::new();
     for mark in &batch.marks {
         let bytes = mark.bytes as usize;
+        // Marks of connections have no bytes, so they apply in any case.
         if mark.kind != ArrivalKind::Bytes {
             entries.extend(mark.to_bytes());
             continue;
         }
+        // The written bytes are the first ones of the batch.
         let kept = bytes.min(rest);
         rest -= kept;
         let parts = [(kept, ArrivalKind::Bytes), (bytes - kept, ArrivalKind::Dropped)];

@@ -77,7 +77,6 @@ fn store(local: &TracedProcess, given: Arguments<'_>) {
         // A full stream counts the event as lost, but stores nothing.
         each(local, using, missed, |_, stream| stream.lose(0));
     });
-    // event.
     if stored.is_none() {
         // Without a state at this depth, the thread has no cursor, so all streams lose the event.
         thread::without_depth(|using| {
@@ -139,12 +138,15 @@ impl AttachedStream {
             event.head.flags |= FLAG_TRUNCATED;
         }
         let (cursor, last) = writer.thread.cursor(writer.level, slot, self.key);
+        // The thread's last record is in another packet. A later timestamp keeps the two in order.
         if let Some(last) = last {
             event.stamp = self.pool().after(event.stamp, last);
         }
+        // The packet is full, or the thread has none. Then more steps are necessary.
         if !cursor.append(self.words(), event, data) {
             self.store_elsewhere(cursor, writer.owner, event, data);
         }
+        // A wake-up is a system call, so make it only if a reader may be asleep.
         if self.pool().may_have_waiter(self.fences) {
             self.wake();
         }

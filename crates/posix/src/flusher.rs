@@ -55,11 +55,14 @@ pub(crate) fn finish(stream: &Stream, thread: JoinHandle<i32>) -> i32 {
 fn work(stream: &Stream) -> i32 {
     let Some(log) = &stream.log else { return 0 };
     loop {
+        // Load the word before the checks. A request after this line changes the word, so that
+        // `wait` returns at once.
         let seen = stream.word(at::FLUSH_WAKE).load(Acquire) as u32;
         let (due, ending) = is_due(stream);
         if due {
             flush(stream, &mut lock(log), ending);
         }
+        // Close the log only after the last flush.
         if ending {
             return close(stream, &mut lock(log));
         }
@@ -149,11 +152,13 @@ fn move_some(stream: &Stream, log: &mut LogWriter, until: u64) -> bool {
     let mut inner = stream.inner();
     for _ in 0..BATCH {
         let Some(taken) = stream.take(&mut inner) else { return false };
+        // A log contains the name of an event type before the first record with its id.
         log.introduce(taken.head.id.into(), NameFile(stream.names().as_fd()));
         let words = [taken.stamp, taken.address, taken.thread];
         if log.has_ended() || log.push(taken.head, words, inner.data()).is_err() {
             end_of_room(stream, &mut inner, log);
         }
+        // Records are in order of time, so no later record is needed.
         if taken.stamp > until {
             return false;
         }
@@ -177,6 +182,7 @@ fn end_of_room(stream: &Stream, inner: &mut ControllerState, log: &mut LogWriter
 fn report(stream: &Stream, inner: &mut ControllerState, log: &mut LogWriter) {
     let error = log.take_error();
     if error != 0 {
+        // Keep the first error, because it is the cause of later ones.
         if inner.flush.error == 0 {
             inner.flush.error = error;
         }

@@ -132,6 +132,7 @@ impl LogWriter {
     ) -> Result<(), LogFull> {
         let bytes = head.words() * WORD;
         if self.header.log_policy == LogPolicy::UntilFull {
+            // Keep space for one system record, which `store` adds without a check.
             let system = 8 * record_words(EventSet::BYTES);
             let fits =
                 self.used + bytes as u64 <= self.header.log_size.saturating_sub(system as u64);
@@ -148,6 +149,7 @@ impl LogWriter {
     pub(crate) fn store(&mut self, head: RecordHeader, words: [u64; 3], data: &[u64]) {
         let bytes = head.words() * WORD;
         let longest = if self.header.slots > 0 { self.header.slot_bytes as usize } else { BLOCK };
+        // An empty block accepts a record of any length.
         if self.block.len() > HEAD && self.block.len() + bytes > longest {
             self.turn();
         }
@@ -186,6 +188,7 @@ impl LogWriter {
             self.write_slot()
         } else {
             let written = self.write(&self.block);
+            // After a failure, the next block replaces the incomplete one.
             self.end += if written.is_ok() { self.block.len() as u64 } else { 0 };
             written
         };

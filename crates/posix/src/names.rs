@@ -140,9 +140,11 @@ impl NameFile<'_> {
             return Ok(());
         }
         let lock = self.own_description()?;
+        // The caller may be a signal handler that interrupted the owner of the lock.
         if !sys::try_lock(lock.as_fd()) {
             return Err(libc::EAGAIN);
         }
+        // Another process may have added names before this one got the lock.
         let there = self.count();
         let same = (0..there).all(|index| self.slot(index) == slot(index));
         let filled = if same { self.fill(there, count, slot) } else { Err(libc::EEXIST) };

@@ -209,8 +209,10 @@ impl Stat {
         let id = number(text.split(|byte| *byte == b' ').next()?)?;
         let after = text.iter().rposition(|byte| *byte == b')')?;
         let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
+        // The name can contain a parenthesis, so the last one ends it.
         let state = *fields.next()?.first()?;
         let parent = number(fields.next()?)?;
+        // The start time is field 22 (proc(5)). The fields up to the parent are 1 to 4.
         let start = number(fields.nth(17)?)?;
         Some(Self {
             id: u32::try_from(id).ok()?,

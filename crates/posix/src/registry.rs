@@ -196,6 +196,7 @@ impl Registry {
     /// necessary. Async-signal-safe.
     pub(crate) fn all(&self) -> Result<OwnedFd, Errno> {
         let name = name::of_all();
+        // Another process can create the page between the two steps, so try twice.
         for _ in 0..2 {
             if let Ok(file) = self.file(&name) {
                 let mut magic = [0];
@@ -256,6 +257,7 @@ impl Registry {
         let mut fill = [(0, 0); REFERENCE_WORDS];
         fill.iter_mut().zip(words.into_iter().enumerate()).for_each(|(to, word)| *to = word);
         for number in 0..object_limit() {
+            // Each name can be published only once, so two streams never get the same number.
             match self.publish(&name::of_reference(number), REFERENCE_WORDS, &fill) {
                 Err(libc::EEXIST) => {}
                 other => {
@@ -299,6 +301,7 @@ impl Registry {
         } else {
             let name = name::of_descriptor(reference.controller.id.into(), reference.descriptor);
             let file = sys::open(name.as_c_str(), READ_WRITE)?;
+            // After the controller's end, the descriptor can refer to another file.
             let facts = sys::facts(file.as_fd())?;
             if !facts.is_regular() || facts.owner != self.user {
                 return Err(libc::EPERM);
@@ -310,6 +313,7 @@ impl Registry {
         let header =
             ObjectHeader::of_words(&words).filter(|header| header.nonce == reference.nonce);
         let header = header.filter(|_| read == words.len()).ok_or(libc::EINVAL)?;
+        // An access beyond the end of the file would end this process with SIGBUS.
         let whole = sys::facts(file.as_fd())?.size >= header.geometry.total() as u64 * 8;
         if whole { Ok((file, header)) } else { Err(libc::EINVAL) }
     }

@@ -142,6 +142,8 @@ pub(crate) fn with_depth<R>(
     thread.nesting.enter(
         |abandoned| thread.levels[abandoned].repair(streams, &Using(())),
         |depth| {
+            // The turn changes with the depth. `cursor` compares turns to detect a record of
+            // another depth.
             if thread.last.get() != depth {
                 thread.last.set(depth);
                 thread.turn.set(thread.turn.get().wrapping_add(1));

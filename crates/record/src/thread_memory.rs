@@ -135,8 +135,10 @@ impl<T: Zeroed> ThreadMemory<T> {
             };
             if idle.is_some_and(|idle| ptr::eq(&block.value, idle))
                 || (0..MAX_IDLE_CHECKS).any(|_| is_idle())
+                // A thread that has ended cannot use its value any more.
                 || has_ended(block.thread.load(Ordering::Relaxed), caller)
             {
+                // Another check with a later number may have stored its number before.
                 number.max(block.idle.fetch_max(number, Ordering::Relaxed))
             } else {
                 block.idle.load(Ordering::Relaxed)

@@ -77,6 +77,8 @@ impl Model {
             time = entry.time_ns;
             match entry.kind {
                 ArrivalKind::Bytes => {
+                    // The position of the entry must be correct, because the bytes of the file are
+                    // read there.
                     let bytes = &file[at as usize..][..entry.bytes as usize];
                     walk.take(bytes, &self.received);
                 }

@@ -130,6 +130,7 @@ impl Comparison {
         self.counter.set(counter);
         self.time.set(time);
         self.tick.set(tick);
+        // `tick` is in nanoseconds times 2^32 per count, so the quotient is in counts.
         self.good_for.set((self.period.get() << 32) / tick);
         Some(time)
     }
@@ -182,6 +183,7 @@ impl Reading {
 /// failure.
 fn simultaneous(narrowest: &AtomicU64, mut read: impl FnMut() -> Reading) -> Option<(u64, u64)> {
     let known = narrowest.load(Relaxed);
+    // Allow a quarter more than the smallest width. An interrupt takes much longer.
     let limit = known.saturating_add(known / 4 + 1);
     let mut best: Option<Reading> = None;
     for _ in 0..READINGS {

@@ -304,19 +304,23 @@ impl TracedProcess {
         after: Option<NonNull<AttachedStream>>,
     ) {
         let place = after.map_or(ptr::null_mut(), NonNull::as_ptr);
+        // Several threads may exchange this slot at the same time. Only one of them succeeds.
         let changed = self.streams[slot].compare_exchange(before, place, SeqCst, Relaxed).is_ok();
         if changed {
             inheritance::leave_stream(slot, &self.streams[slot]);
+            // Another thread may have inserted a stream since the exchange, so look again.
             if place.is_null() {
                 let is_empty = || self.streams[slot].load(SeqCst).is_null();
                 self.attached.remove_if(slot, is_empty);
             } else {
                 self.attached.insert(slot);
             }
+            // A thread or a handler may be using the old stream, so its memory is released later.
             if let Some(before) = NonNull::new(before) {
                 attached::retire(before);
             }
         } else if let Some(after) = after {
+            // No other thread has seen this stream, so its memory is released now.
             attached::discard(after);
         }
     }

@@ -90,6 +90,7 @@ impl<'m, C> Trace<'m, C> {
         let heading = heading.map_err(|_| StartError::TextsTooLong)?;
         let conversion = Entry::generic_length(env, TimeConversion::BYTES);
         let conversion = Frame::size(conversion.unwrap_or_default());
+        // The first entries of a trace: heading, time conversion, TRACE ON.
         let first = Frame::size(heading) + conversion + OWN_1_SIZE;
         let smallest = TAIL + first.max(MARKS + OWN_2_SIZE);
         if Store::capacity(options.mode, length) < smallest {

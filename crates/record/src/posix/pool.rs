@@ -174,6 +174,7 @@ impl<'a> Pool<'a> {
                 OPEN => survey.open += 1,
                 CLOSED => {
                     survey.closed += 1;
+                    // The writer stores the order before the state, so the order is valid here.
                     let order = self.head(packet, head::CLOSED).load(Ordering::Relaxed);
                     if order < first {
                         first = order;

@@ -295,11 +295,13 @@ impl Reader {
         let key = self.next_stamp(pool, packet);
         let Some(source) = self.sources.get_mut(packet) else { return };
         source.key = key;
+        // A closed packet gets no further records, so it is completely read.
         let read = source.closed != 0 && source.at >= source.end;
         if let Some(mut first) = self.next.peek_mut()
             && first.0.1 as usize == packet
         {
             match key {
+                // `PeekMut` restores the order of the queue when it is dropped.
                 Some(stamp) => first.0.0 = stamp,
                 None => _ = PeekMut::pop(first),
             }
@@ -376,9 +378,11 @@ impl Reader {
         let words = pool.packet(packet, at, end);
         let [first, stamp, address, thread, ..] = words else { return None };
         let mut head = RecordHeader::unpack(load(first));
+        // The length is from shared memory and can be wrong, so `get` checks it.
         let data = words.get(RECORD_WORDS..head.words())?;
         self.record.clear();
         self.record.extend(data.iter().map(load));
+        // System records belong to the stream, not to a process.
         if head.flags & FLAG_SYSTEM != 0 {
             head.process = 0;
         }

@@ -19,6 +19,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
                     field.field_type.bytes(settings).is_some() && !is_half(field.field_type)
                 })
         };
+        // Check all arguments before `begin`, so that no part of a refused record is written.
         if !numbers(event) {
             return Outcome::Refused(Refusal::Arguments);
         }

@@ -157,6 +157,7 @@ impl<'m> Chunk<'m> {
         if at >= self.end {
             return Stored::AtEnd;
         }
+        // From the second lap on, the slot contains an older record, which may be essential.
         let before = if self.laps == 0 { Before::Nothing } else { self.save(at) };
         let Some(()) = self.memory.get_mut(at..).and_then(|slot| record.write(slot)) else {
             return Stored::AtEnd;

@@ -273,6 +273,7 @@ impl<W: Write> Log<W> {
                 lost += part.events;
             }
         }
+        // If records are only copied, they remain in the stream, so they are not lost.
         if self.take == Take::Out {
             image.word(at::LOST_LOG).fetch_add(lost, Ordering::Relaxed);
         }

@@ -251,6 +251,8 @@ impl Walk {
             let head = RecordHeader::unpack(*words.get(at)?);
             let next = at + 1 + usize::from(head.words);
             let fields = words.get(at + 1..next)?;
+            // A base is no event: it sets the time to which the ticks of the next records are
+            // relative.
             if head.id == REBASE {
                 self.base = *fields.first()?;
             } else {

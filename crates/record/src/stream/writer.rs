@@ -174,12 +174,14 @@ impl Writer {
         for (to, field) in rest.iter().zip(fields) {
             to.store(*field, Ordering::Relaxed);
         }
+        // The last word is padded with zeros.
         for (to, piece) in rest.iter().skip(fields.len()).zip(bytes.chunks(8)) {
             let mut word = [0; 8];
             word[..piece.len()].copy_from_slice(piece);
             to.store(u64::from_le_bytes(word), Ordering::Relaxed);
         }
         self.next.set(next + 1 + words);
+        // The record becomes visible only with this step.
         self.commit(image, 1 + words as u64 + Committed::EVENT);
     }
 
@@ -211,6 +213,7 @@ impl Writer {
             self.lose(image);
             return Err(Full);
         }
+        // `make_room` has set a base from which the ticks fit into 32 bits.
         let delta = stamp.wrapping_sub(self.base.get()) as u32;
         self.store(image, self.next.get(), id, delta, fields, bytes);
         Ok(())

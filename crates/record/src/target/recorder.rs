@@ -401,6 +401,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
             return Next::None;
         }
         let mut copied = 0;
+        // A packet that an earlier run left can be damaged. It is skipped.
         if let Some(bytes) = packet(slots, usize::from(self.control.slot), lane.read)
             && let Lookup::Packet(packet) = Lookup::at(bytes)
         {

@@ -72,6 +72,7 @@ impl Registry {
     }
 
     fn choose(&self, memory: &[u8], pointer: u64) -> Option<usize> {
+        // A target with 32-bit words stores only the low half.
         let pointer = pointer & self.layout.width.max();
         let mut remembered: Option<(usize, u8)> = None;
         for index in (self.search_start..self.slots).chain(0..self.search_start) {

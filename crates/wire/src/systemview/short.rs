@@ -46,6 +46,7 @@ impl ShortPacket {
         }
         let mut at = 1;
         let mut number = || {
+            // A number has at most 5 bytes, so these 8 bytes contain it completely.
             let word = bytes.get(at..at + 8)?.first_chunk()?;
             let (number, length) = number::of_word(u64::from_le_bytes(*word)).ok()?;
             at += length;

@@ -155,6 +155,7 @@ impl<'a> Lookup<'a> {
     /// `payload_sum(sum, payload)` continues a checksum over the payload, as [`crc16`] does. It is
     /// called only if a header and a whole payload are present.
     pub fn with_sum(bytes: &'a [u8], payload_sum: impl FnOnce(u16, &'a [u8]) -> u16) -> Self {
+        // Fewer bytes than the sync may still become one.
         let start = bytes.get(..SYNC.len()).unwrap_or(bytes);
         if !SYNC.starts_with(start) {
             return Self::No;

@@ -80,6 +80,7 @@ impl Control {
         bytes[12..14].copy_from_slice(&self.slots.to_le_bytes());
         bytes[14..16].copy_from_slice(&self.entries.to_le_bytes());
         bytes[16] = self.session;
+        // The recorder changes `dropped` while it runs, so the checksum does not cover it.
         let sum = crc16(u16::MAX, &bytes[..CHECKED]);
         bytes[18..20].copy_from_slice(&sum.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.dropped.to_le_bytes());
