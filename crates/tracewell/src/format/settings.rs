@@ -182,6 +182,7 @@ impl Settings {
     /// of that default.
     pub(super) fn placed(&self, format: &str, error: OptionError) -> OptionError {
         let Defaults { options, names, .. } = &self.defaults;
+        // A setting that the user typed replaces the default, so no default caused the error.
         let is_typed = self.options.get(error.key()).is_some() || !self.names.is_empty();
         let option = options
             .iter()

@@ -228,6 +228,7 @@ impl Contexts {
         if seen.renamed == self.renamed.len() && table.len() == self.list.len() {
             return;
         }
+        // A context can be renamed several times, so its row may be replaced several times.
         for id in self.renamed.get(seen.renamed..).unwrap_or_default() {
             if let (Some(place), Some(context)) = (table.get_mut(id.index()), self.get(*id)) {
                 *place = row(*id, context);

@@ -66,6 +66,8 @@ impl<T: Copy> OfSchema<'_, T> {
     fn add(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {
         let PerId { index: indices, entries, .. } = &mut *self.table;
         let entry = make(self.schema, id);
+        // Index 0 means that an id has no entry yet. Entry 0 stores the entries of ids that are too
+        // large for the table, one at a time.
         if entries.is_empty() {
             entries.push(entry);
         }

@@ -73,6 +73,7 @@ impl std::fmt::Display for IdPattern {
         }
         let open = self.mask != u32::MAX;
         let kept = if open { 4 - self.mask.trailing_zeros() as usize / 4 } else { 4 };
+        // AIX writes the id of a hook without its last digit if that is 0.
         match (open, digits.strip_suffix('0')) {
             (true, _) => write!(f, "{}*", digits.get(..kept).unwrap_or_default()),
             (false, Some(short)) => f.write_str(short),

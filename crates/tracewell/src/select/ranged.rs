@@ -52,6 +52,7 @@ impl<S: CountsInRange> Ranged<S> {
     /// Creates a sink for a selection. [`Selection::tail`] has no effect:
     /// [`Input::without_tail`](crate::input::Input::without_tail) replaces it.
     pub fn new(sink: S, selection: Selection) -> Self {
+        // The selection has two parts: the range, and the conditions for single events.
         let range = Selection {
             from: selection.from,
             to: selection.to,

@@ -55,6 +55,7 @@ impl Question {
         if time.is_after(trace, until) {
             return None;
         }
+        // Times increase with ticks, so divide the range in half until one tick is left.
         while from < until {
             let middle = from + (until - from) / 2;
             match time.is_after(trace, middle) {
@@ -92,6 +93,7 @@ impl FromStr for Question {
         if let Some(tick) = text.strip_prefix("tick:") {
             return tick.parse().map(|tick| Self::Time(Bound::Ticks(tick))).map_err(|_| error());
         }
+        // A number alone is the number of an event. A time has a unit or a prefix.
         match text.parse().map_err(|_| error())? {
             Bound::Ticks(number) => Ok(Self::Event(number)),
             time => Ok(Self::Time(time)),

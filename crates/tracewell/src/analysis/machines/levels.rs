@@ -348,10 +348,12 @@ impl Level {
         if !effect.shows_before {
             return;
         }
+        // The level did not increase after the last send, so a waiting receive took the message.
         if self.sent_at.take() == Some(level) && self.unserved > 0 {
             (self.taken, self.unserved) = (self.taken + 1, self.unserved - 1);
         }
         match effect.change {
+            // The receive found the queue empty, so it waits or fails.
             Change::Received if level == 0 => self.unserved += 1,
             Change::Received => self.taken += 1,
             Change::Sent if self.unserved > 0 => self.sent_at = Some(level),

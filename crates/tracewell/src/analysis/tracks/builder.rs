@@ -335,6 +335,7 @@ impl Moments for Builder {
             events: loss.and_then(|loss| loss.events),
             cause: loss.map(|loss| loss.cause),
         });
+        // No state before the gap is certain after it.
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);
@@ -386,6 +387,7 @@ impl Builder {
     fn occupant(&mut self, cpu: u16, now: &Running<OnBehalf>, idle: bool) -> Occupant {
         let depth = usize::try_from(now.depth()).unwrap_or(usize::MAX);
         if let Some(open) = self.interrupts.get_mut(usize::from(cpu)) {
+            // Deeper interrupts have ended, possibly without an event.
             open.truncate(depth);
         }
         if now.in_interrupt() {

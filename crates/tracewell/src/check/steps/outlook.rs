@@ -147,6 +147,7 @@ impl State {
     fn dead_sequence(&self, items: &[Item], view: View<'_>) -> Option<DeadEnd> {
         let (now, ahead) = items.split_first()?;
         let mut dead_end = self.dead(now, view)?;
+        // This item may end, so a later item can still accept an event.
         if self.can_end(now) {
             for item in ahead {
                 dead_end = Self::new(item, self.last).dead(item, view)?;

@@ -179,6 +179,7 @@ impl Kernel {
     /// context.
     fn context(&mut self, core: u8, trace: &mut Trace) -> (ContextId, Option<u16>) {
         let Core { runs, ref interrupts } = *self.core(core);
+        // The innermost interrupt runs instead of the task.
         if let Some(number) = interrupts.innermost() {
             return (self.names.interrupt(number, trace), None);
         }
@@ -327,6 +328,7 @@ impl Kernel {
 
     /// Handles requests of the running task, and events that have no effect on the state.
     fn request(&mut self, id: u8, core: u8, object: u32, next: Next, trace: &mut Trace) -> Next {
+        // Only a task outside of interrupts can wait.
         let (Runs::Task(number), true) =
             (self.core(core).runs, self.core(core).interrupts.innermost().is_none())
         else {

@@ -69,6 +69,8 @@ impl Tasks {
             asked: None,
             gaps,
         });
+        // Events were lost since the task's last event. Its state is unknown, but its context
+        // stays.
         if task.gaps != gaps {
             *task = Task { state: State::Unknown, asked: None, gaps, ..*task };
         }

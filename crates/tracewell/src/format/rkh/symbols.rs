@@ -216,6 +216,7 @@ impl Symbols {
     /// Returns the context of an active object. If the address is new, first creates a context.
     #[inline]
     pub(super) fn active_object(&mut self, trace: &mut Trace, key: u64) -> ContextId {
+        // Most records refer to a few objects, so a small cache avoids the search.
         if let (true, id) = self.seen(key) {
             return id;
         }

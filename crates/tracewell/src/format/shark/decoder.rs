@@ -117,6 +117,7 @@ impl Decoder for SharkDecoder {
 impl SharkDecoder {
     /// Returns the areas of all parts, and the kind of the first part.
     fn areas(&self, bytes: &[u8], remarks: &mut Diagnostics) -> Result<(Areas, Kind), ReadError> {
+        // Positions outside the input, and equal positions, would result in empty parts.
         let inner = self.parts.iter().copied().filter(|part| *part > 0 && *part < bytes.len());
         let mut starts: Vec<_> = std::iter::once(0).chain(inner).collect();
         starts.dedup();

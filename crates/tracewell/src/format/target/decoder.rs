@@ -112,10 +112,12 @@ fn search(bytes: &[u8]) -> (Kind, usize) {
         if Control::read(rest).is_some() {
             return (Kind::Dump, at);
         }
+        // Only two packets near each other count as a line.
         packet = packet.filter(|packet| at - packet <= EXAMINED);
         match sums.lookup(at) {
             Lookup::Packet(_) if packet.is_some() => return (Kind::Line, 0),
             Lookup::Packet(_) => packet = Some(at),
+            // The packet's end has not arrived yet, so wait for more bytes.
             Lookup::Incomplete(_) => break,
             Lookup::No => {}
         }

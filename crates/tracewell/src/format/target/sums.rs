@@ -87,6 +87,7 @@ impl<'a> Sums<'a> {
     /// Stores the checksums of the prefixes that end at `start`, at `end` or between them. No later
     /// call needs a prefix that ends before `start`.
     fn cover(&mut self, start: usize, end: usize) {
+        // If the stored prefixes do not reach this part, begin with an empty prefix at its start.
         let is_in_reach = (self.from..self.from + MAX_STORED).contains(&end);
         if self.prefixes.is_empty() || !is_in_reach {
             self.from = start;

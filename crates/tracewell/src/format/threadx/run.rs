@@ -401,6 +401,7 @@ impl Delivery<'_, '_> {
         let mut next = range.start;
         self.in_batches = 0;
         while next < range.end {
+            // At some slots, an address gets another name. A batch must not contain events of both.
             let end = self.rebind(next).min(range.end);
             if let Some(end) = self.section(next..end.min(next + SECTION))? {
                 next = end;
@@ -435,6 +436,7 @@ impl Delivery<'_, '_> {
     /// returns `None`. Returns the end of the range.
     fn section(&mut self, range: Range<usize>) -> Flow<Option<usize>> {
         let possible = self.threads > 1 && !self.holes && range.len() >= MIN_SECTION;
+        // Slots before `in_batches` are not suitable for slices. Do not check them again.
         if !possible || range.start < self.in_batches || !self.out.takes_slices() {
             return Flow::Continue(None);
         }

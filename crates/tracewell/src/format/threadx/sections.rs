@@ -114,6 +114,7 @@ fn survey(slots: Slots<'_>, range: Range<usize>, clock: Ticking, trace: &Trace) 
     for start in range.clone().step_by(SLICE) {
         let slice = start..range.end.min(start + SLICE);
         let length = slice.len();
+        // The threads share the trace, so they cannot add a context to it.
         let mut context_of = |key| {
             let known = trace.contexts.find(key);
             is_whole &= known.is_some();

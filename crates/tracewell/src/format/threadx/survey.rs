@@ -88,6 +88,8 @@ impl Survey {
             let mut block = Self::new(mask);
             block.block(slots, start..start + BLOCK, mask, &mut previous, current);
             let up = block.increases > block.decreases;
+            // If a block has no clear direction, or another one than the blocks before, count all
+            // slots.
             if !block.is_clear() || (sample > 0 && up != (survey.increases > survey.decreases)) {
                 return None;
             }
@@ -98,6 +100,7 @@ impl Survey {
             survey.holes |= block.holes;
             survey.used += block.used;
         }
+        // A single timestamp of 10^9 or more excludes nanoseconds, so a sample cannot show them.
         (!survey.nanoseconds).then_some(survey)
     }
 

@@ -138,9 +138,11 @@ pub(super) fn quickly(text: &'static str, version: Option<&str>) -> Option<Schem
             entries.push((id, lines));
         }
     }
+    // The ids of an event differ between versions, so the order in the file may differ, too.
     if versions.are_listed() {
         entries.sort_by_key(|(id, _)| *id);
     }
+    // Few events change a filter, so parse only those that contain this key.
     let hiding = plain::Places::of(text, &["hides"]);
     for (id, lines) in entries.iter().filter(|(_, lines)| hiding.are_in(lines)) {
         let hides = plain::section::<Event>(text.get(lines.clone())?).ok()?.hides;

@@ -355,6 +355,7 @@ impl Schema {
     /// event.
     pub(super) fn extended_by_name(&mut self, event: EventType) -> EventType {
         let qualified = format!("{}/{}", event.family, event.name);
+        // The entry with the family is more specific, so it applies last.
         let entries = [&event.name, &qualified].map(|name| self.by_name.get(name).cloned());
         let mut event = event;
         for entry in entries.into_iter().flatten().flatten() {

@@ -295,6 +295,7 @@ fn number(word: &str) -> Option<i128> {
         None => (false, word),
     };
     let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        // `from_str_radix` and `parse` also accept a sign, so exclude a second one here.
         Some(hexadecimal) if !hexadecimal.starts_with(['+', '-']) => {
             i128::from(u64::from_str_radix(hexadecimal, 16).ok()?)
         }

@@ -50,6 +50,7 @@ fn mixed_bases(switch: &Switch, findings: &mut Vec<Finding>) {
         })
     };
     let is_decimal = |number: &Number| {
+        // A number is decimal only if its digits have another value in hexadecimal.
         let hexadecimal = u64::from_str_radix(&number.text, 16);
         number.text.parse() == Ok(number.value) && hexadecimal != Ok(number.value)
     };

@@ -81,6 +81,7 @@ impl Gather {
     /// Prepares the positions of arguments that occupy `bytes` bytes after a header of `header`
     /// bytes.
     pub(super) fn new(header: u8, bytes: usize, slots: &[Slot; FIXED_SLOTS]) -> Self {
+        // For a shuffle of bytes (PSHUFB), the index 0x80 means a zero byte.
         let mut shuffle = [0x80; 8 * FIXED_SLOTS];
         for (word, slot) in shuffle.chunks_exact_mut(8).zip(slots) {
             let bytes = slot.mask.count_ones() / 8;

@@ -33,6 +33,7 @@ impl Events {
         let options = parameters.number().unwrap_or(0);
         let count = parameters.number().unwrap_or(0) as usize;
         let list = parameters.rest;
+        // Each argument has at least one byte, which limits a damaged count.
         let arguments: Vec<_> =
             std::iter::from_fn(|| parameters.number()).take(count.min(list.len())).collect();
         if count == 0 {
@@ -41,6 +42,7 @@ impl Events {
             let formatted = print::format(&String::from_utf8_lossy(text), &arguments);
             self.row.bytes(formatted.as_bytes());
         }
+        // The low two bits are the level: log, warning or error.
         self.row.number(options & 3);
         if count == 0 {
             self.row.optional(None::<u64>);
@@ -104,6 +106,7 @@ impl Events {
         for _ in 0..3 {
             self.row.optional(parameters.number());
         }
+        // The scale is a number of 32 bits with a fraction.
         let scale = parameters.number().map(|bits| f64::from(f32::from_bits(bits)).to_bits());
         self.row.optional(scale);
         match parameters.text() {

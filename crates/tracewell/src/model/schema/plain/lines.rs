@@ -151,6 +151,7 @@ impl<'de> Cursor<'de> {
         let (digits, radix) = digits.strip_prefix("0x").map_or((digits, 10), |hex| (hex, 16));
         let number = match digits.contains('_') {
             false => u64::from_str_radix(digits, radix),
+            // As in TOML, `_` needs a digit on each side.
             true if digits.split('_').any(str::is_empty) => return Err(unknown()),
             true => u64::from_str_radix(&digits.replace('_', ""), radix),
         };

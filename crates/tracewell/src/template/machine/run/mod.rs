@@ -354,6 +354,8 @@ impl<'a> Run<'a> {
 
     fn end_turn(&mut self, start: u32) {
         let Some(turns) = self.state.loops.last_mut() else { return };
+        // A negative number of turns means that the limit has shortened the loop. It also counts to
+        // 0.
         let beyond = *turns < 0;
         *turns -= turns.signum();
         if *turns != 0 {
@@ -474,6 +476,7 @@ impl<'a> Run<'a> {
         let word = self.entry.environment.word();
         let mut at = self.pointer.byte();
         while let Some(number) = self.entry.number(at, word) {
+            // Each word costs a step, so that a long entry reaches the limit.
             self.spend(1)?;
             print::hexadecimal(self.lines.buffer(), number, word);
             self.lines.buffer().byte(b' ');
