@@ -207,9 +207,9 @@ impl Stat {
     fn of_text(text: &[u8]) -> Option<Self> {
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
         let id = number(text.split(|byte| *byte == b' ').next()?)?;
+        // The name can contain a parenthesis, so the last one ends it.
         let after = text.iter().rposition(|byte| *byte == b')')?;
         let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
-        // The name can contain a parenthesis, so the last one ends it.
         let state = *fields.next()?.first()?;
         let parent = number(fields.next()?)?;
         // The start time is field 22 (proc(5)). The fields up to the parent are 1 to 4.

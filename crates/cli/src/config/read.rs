@@ -95,6 +95,7 @@ impl Reader<'_> {
             }
             match pattern {
                 Some(pattern) => out.push((pattern, section)),
+                // The error about this pattern has already been reported.
                 None if table.contains_key(PATTERN) => {}
                 None => self.error(value.span(), "[[files]] needs a key 'pattern'"),
             }

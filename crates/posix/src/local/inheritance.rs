@@ -233,8 +233,8 @@ pub(super) extern "C" fn before_fork() {
 pub(super) extern "C" fn in_child() {
     sys::keeping_errno(|| {
         let Some(local) = page() else { return };
-        // The process id of this thread's state is that of the parent, so correct it before any
-        // record.
+        // The comparison of the clocks and the process id are those of the parent, so renew them
+        // before any record.
         clock::after_fork();
         process::after_fork();
         local.forget();

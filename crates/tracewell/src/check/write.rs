@@ -199,6 +199,7 @@ impl WriteOptions {
             return None;
         }
         let context = |context: &String| match context.contains(['*', '?']) {
+            // Characters that end a word in rules become `?`, which matches them.
             true => context.replace(|c| !is_word(c) || c == '&', "?"),
             false => name(context),
         };

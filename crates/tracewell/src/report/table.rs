@@ -269,8 +269,8 @@ pub(super) fn table_with_groups<const N: usize>(
         return;
     }
     select_units(&mut columns, groups, layout);
-    // A table that is too wide for the screen has several parts.
     limit_long(&mut columns, layout);
+    // A table that is too wide for the screen has several parts.
     for part in parts(&columns, layout) {
         let of_part = || part.iter().map(|index| &columns[*index]);
         text.push('\n');
@@ -345,6 +345,7 @@ fn limit_long(columns: &mut [Column<'_>], layout: Layout) {
         let shown = columns.iter().filter(|column| !column.is_empty);
         shown.map(|column| column.width + GAP).sum::<usize>()
     };
+    // The long column is next to all others, or in a part of its own next to the first column.
     let beside = width.saturating_sub(filled(others));
     let below = width.saturating_sub(filled(others.get(..1).unwrap_or_default()));
     let room = if beside >= MIN_LONG.min(last.width) { beside } else { below };

@@ -113,7 +113,6 @@ impl<S: CountsInRange> Ranged<S> {
 /// Returns the first tick of `from..=to` for which `is` returns true, or `to` if there is none. If
 /// `is` is true for a tick, it must be true for all later ticks.
 fn first_tick(from: u64, to: u64, is: impl Fn(u64) -> bool) -> u64 {
-    // The receiver gets the rows around the excluded one in two pieces.
     let (mut from, mut to) = (from.min(to), to);
     while from < to {
         let middle = from + (to - from) / 2;
@@ -134,6 +133,7 @@ impl<S: CountsInRange> Sink for Ranged<S> {
             let (event, ticks) = (Event::new(trace, &event), event.ticks);
             if !self.filter.takes(event)? {
                 self.covered.not_selected += 1;
+                // The receiver gets the rows around the excluded one in two pieces.
                 self.receiver.pass(trace, batch, start..row)?;
                 start = row + 1;
                 continue;

@@ -164,9 +164,9 @@ impl Run<'_, '_> {
     ) -> Offer {
         for branch in self.matcher.named_items(block, items, self.event).iter().copied() {
             let Some((item, state)) = items.get(branch).zip(states.get_mut(branch)) else {
-                // A branch without a state is complete.
                 continue;
             };
+            // A branch without a state is complete.
             let offer = state.as_mut().map_or(Offer::No, |branch| self.offer(item, branch));
             match offer {
                 Offer::No => continue,

@@ -206,6 +206,7 @@ fn fields(event: Event<'_>) -> Vec<(String, Type)> {
         }
         ContextDetail::Interrupted(_) => ("interrupted".to_owned(), Type::Hex { wide }),
     }));
+    // Arguments of user schemas can have equal names, and names that are no identifiers.
     let names = identifiers(fields.iter().map(|(name, _)| name.as_str()));
     names.into_iter().zip(fields.into_iter().map(|(_, kind)| kind)).collect()
 }
@@ -312,6 +313,7 @@ fn items(list: &[u8]) -> Items {
 fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
     put_length(out, list_items(list).count());
     for item in list_items(list) {
+        // Items of several types are variants, and a selector precedes each variant.
         if items == Items::Mixed {
             out.push(selector(item));
         }

@@ -99,6 +99,7 @@ fn put_clock(text: &mut String, trace: &Trace, origin: &Origin<'_>) {
 
 fn put_stream(text: &mut String, trace: &Trace) {
     let mut keys = (0..).map_while(|id| trace.contexts.get(crate::model::ContextId(id)));
+    // Keys of a format are either addresses or numbers, so one decides the base.
     let key = if keys.any(|context| context.key_text.starts_with("0x")) { "x64" } else { "u64" };
     put(
         text,
@@ -180,6 +181,7 @@ fn put_field(text: &mut String, trace: &Trace, name: &str, kind: &Type) {
         Type::Unsigned { wide } => (unsigned(wide).to_owned(), None),
         Type::Hex { wide } => (if wide { "x64" } else { "x32" }.to_owned(), None),
         Type::Signed => ("i64".to_owned(), None),
+        // CTF does not allow an enumeration without labels.
         Type::Enum { table, word } if labels(trace, table, word).is_empty() => {
             (word_name(word).to_owned(), None)
         }
@@ -192,6 +194,7 @@ fn put_field(text: &mut String, trace: &Trace, name: &str, kind: &Type) {
     };
     match items {
         None => put(text, format_args!("{simple} {name};")),
+        // A sequence needs a field with its length before it.
         Some(()) => put(text, format_args!("u32 {0}; {simple} {name}[{0}];", length_of(name))),
     }
 }

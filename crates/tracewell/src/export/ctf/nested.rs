@@ -65,6 +65,7 @@ pub(super) fn declaration(shape: &Shape, name: &str) -> String {
             (format!("struct {{ {} }}", fields.collect::<Vec<_>>().join(" ")), false)
         }
         Shape::Bytes => ("x8".to_owned(), true),
+        // An empty array can have any type of elements.
         Shape::Array(None) => ("u8".to_owned(), true),
         Shape::Array(Some(element)) => (element_type(element), true),
     };
@@ -135,8 +136,8 @@ fn shape_of(node: &Node<'_>) -> Option<Shape> {
         }),
         Node::Structure(fields) => {
             let names: Vec<_> =
-                // Fields of the metadata need unique identifiers.
                 fields.iter().map(|(name, _)| String::from_utf8_lossy(name)).collect();
+            // Fields of the metadata need unique identifiers.
             let names = identifiers(names.iter().map(|name| &**name));
             let shapes = fields.iter().map(|(_, field)| shape_of(field));
             Shape::Structure(names.into_iter().zip(shapes.collect::<Option<Vec<_>>>()?).collect())

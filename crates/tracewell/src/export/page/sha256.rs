@@ -21,6 +21,7 @@ const START: [u32; 8] = [
 
 /// Returns the hash of a message.
 pub(super) fn sha256(message: &[u8]) -> [u8; 32] {
+    // The padding (section 5.1.1): a bit 1, zeros, and the length in bits as a number of 64 bits.
     let mut padded = message.to_vec();
     padded.push(0x80);
     padded.resize((padded.len() + 8).next_multiple_of(64) - 8, 0);

@@ -105,6 +105,7 @@ impl LargePage {
         file.seek(SeekFrom::Start(records)).ok()?;
         let mut bytes = vec![0; usize::try_from(length).ok()?];
         file.read_exact(&mut bytes).ok()?;
+        // The tail contains version, lengths and checksum, so this comparison checks all of them.
         if found != tail(&bytes, records) {
             return None;
         }

@@ -202,10 +202,10 @@ impl Kernel {
         let [first, second] = arguments;
         let task = first as u32;
         let next = Next::of(id, arguments);
-        // Some kernels report a task as ready although it already is. This changes nothing.
         match id {
             ids::READY => {
                 let task = self.task(task, trace);
+                // Some kernels report a task as ready although it already is. This changes nothing.
                 let again = task.state == State::Ready;
                 task.state = State::Ready;
                 if again {

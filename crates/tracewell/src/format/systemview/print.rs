@@ -26,10 +26,10 @@ struct Conversion {
 pub(super) fn format(text: &str, values: &[u32]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut values = values.iter();
-    // The target counts `%%` as a conversion, so each `%` uses a value.
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('%') {
         out.push_str(before);
+        // The target counts `%%` as a conversion, so each `%` uses a value.
         let value = values.next();
         let (conversion, kind, end) = parse(after);
         match (value, kind) {

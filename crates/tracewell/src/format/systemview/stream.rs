@@ -128,12 +128,9 @@ impl Stream {
                 (State::Searching(..), _) => self.search(rest, source.last, known),
                 (State::InStep, None) if source.last => Some(Part::End),
                 (State::InStep, None) => Some(Part::More(1)),
-                // The order of the bytes in a long text's count is unknown until the first long
-                // text.
                 (State::InStep, Some(0)) => self.zeros(rest, source.last),
                 (State::InStep, Some(_)) => self.packet(rest, source.last),
             };
-            // One more byte may decide, so ask for it.
             if let Some(part) = part {
                 return part;
             }
@@ -161,9 +158,11 @@ impl Stream {
     /// search for the next packet must begin.
     #[inline]
     fn packet<'a>(&mut self, rest: &'a [u8], last: bool) -> Option<Part<'a>> {
+        // The order of the bytes in a long text's count is unknown until the first long text.
         if !self.order_known && begins_long_text(rest, self.form) {
             match self.infer_order(rest, last) {
                 Some(order) => (self.form.texts, self.order_known) = (order, true),
+                // One more byte may decide, so ask for it.
                 None if !last => return Some(Part::More(rest.len() + 1)),
                 None => {}
             }

@@ -269,6 +269,7 @@ impl<'a> Chart<'a> {
                 grids[*index].mark(mark.at.ticks);
             }
         }
+        // All rows have the same scale, so that they can be compared.
         let most = grids.iter().map(Columns::most_marks).max().unwrap_or(0);
         self.legend.events(most);
         for (context, grid) in self.contexts.clone().into_iter().zip(grids) {
@@ -406,8 +407,8 @@ impl<'a> Chart<'a> {
         for text in self.gaps_in_range().map(line) {
             let is_full = lines.len() == MAX_GAPS;
             match lines.last_mut() {
-                Some((last, count)) if *last == text => *count += 1,
                 // Count a repeated line even if the list is full.
+                Some((last, count)) if *last == text => *count += 1,
                 _ if is_full => more += 1,
                 _ => lines.push((text, 1)),
             }

@@ -240,11 +240,13 @@ impl Sliced {
     /// Divides a run into slices of `width` ticks.
     fn new(run: &Profile, kind: FindingKind, slices: &Slices<String>, width: u64) -> Self {
         let mut slices = slices.clone();
+        // All widths are powers of two, so doubling reaches `width` exactly.
         while slices.width < width {
             slices.double();
         }
         let within = slices.within(run.range.0, run.range.1);
         let amounts = within.into_iter().map(|(name, values)| (name.clone(), values)).collect();
+        // Only slices that are completely within the range count.
         let first = run.range.0.div_ceil(width) as usize;
         let count = ((run.range.1 / width) as usize).saturating_sub(first);
         let (unit, per_slice) = match (kind, run.rate) {

@@ -134,6 +134,7 @@ impl Moments for Executed {
         if cpu >= self.cores.len() {
             self.cores.resize(cpu + 1, None);
         }
+        // An interrupt does not count as execution of the task that it interrupts.
         let context = now.task().filter(|_| !now.in_interrupt());
         let next = context.map(|context| (context, at.ticks));
         if let Some((context, since)) = std::mem::replace(&mut self.cores[cpu], next) {

@@ -90,8 +90,6 @@ impl<'a> Tokens<'a> {
     pub(crate) fn take_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
         if found {
-            // Two words in a row are probably a name with blanks, which needs quotes. `in` is a
-            // comparison.
             self.advance();
         }
         found
@@ -237,6 +235,8 @@ impl<'a> Tokens<'a> {
             _ => return Err(self.expected("an argument's name or @ and a property")),
         };
         self.advance();
+        // Two words in a row are probably a name with blanks, which needs quotes. `in` is a
+        // comparison.
         if let Field::Argument(name) = &field
             && self.is_part_of_name()
             && !self.is_word("in")

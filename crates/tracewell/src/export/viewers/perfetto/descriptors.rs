@@ -146,6 +146,7 @@ impl Descriptors {
         description: &str,
     ) -> io::Result<Group> {
         self.last += 1;
+        // Groups get their numbers in order, so the number is also the rank.
         let (track, rank) = (self.last, self.last);
         packets.write(None, |message, _| {
             message.message(TRACK, |descriptor| {

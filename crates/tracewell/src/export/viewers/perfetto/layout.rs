@@ -165,6 +165,7 @@ impl<'a, 'o> Layout<'a, 'o> {
         Descriptors::process_tree(&mut self.packets, name, threads)?;
         let timeline = self.timeline;
         for (context, row) in tracks.contexts() {
+            // Only the last change can be the end of a thread. Before that, the key is used again.
             let last = row.changes().last().map(|change| change.at);
             self.merge.add(timeline.changes(row).map(move |(at, state)| {
                 (at, Act::Context(context, kernel::code(tracks, state, last == Some(at))))
@@ -353,6 +354,7 @@ impl<'a, 'o> Layout<'a, 'o> {
                 self.arrows_left_out += 1;
                 continue;
             }
+            // If the cause is outside the range, show the effect without an arrow.
             let from = arrow.from_context.filter(|_| timeline.contains(arrow.from));
             let (cause, effect) = arrow_labels(&timeline.trace, arrow);
             if let Some(context) = from {

@@ -140,6 +140,7 @@ impl Writer<'_, '_> {
     fn event(&mut self, event: Event<'_>, is_selected: bool) -> io::Result<()> {
         let at = Position { ticks: event.ticks(), seq: event.seq() };
         let context = event.row.context;
+        // The changes at this event show the priority that the event contains.
         if let Some(priority) = event.priority() {
             self.layout.kernel.note_priority(context, priority);
         }

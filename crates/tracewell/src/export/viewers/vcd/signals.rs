@@ -222,6 +222,7 @@ impl<'a> Signals<'a> {
             let signal = scope.add("priority_inversion", Kind::Bit);
             let inversions = findings.iter().filter(|finding| !missed(finding));
             let mut ends: Vec<_> = inversions.map(|found| (found.from, found.until)).collect();
+            // One bit cannot show inversions that overlap, so join them.
             ends.sort_unstable();
             self.spans(timeline, signal, joined(ends).into_iter());
         }

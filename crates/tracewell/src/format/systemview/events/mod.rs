@@ -171,8 +171,6 @@ impl Events {
 
     /// Handles an event that has several arguments or a text.
     fn long(&mut self, packet: &Packet<'_>, at: Place, out: &mut Emitter<'_>) -> Flow {
-        // The target may describe its operating system until the first event of the system. So the
-        // table for these ids is chosen only then.
         let mut parameters = packet.parameters(at.order);
         match packet.id {
             ids::OVERFLOW => return self.overflow(parameters.number().unwrap_or(0), at, out),
@@ -185,6 +183,8 @@ impl Events {
             ids::EXTENDED => self.extended(parameters, out),
             ids::PRINT_FORMATTED => self.print(parameters),
             ids::END_CALL => {
+                // The target may describe its operating system until the first event of the system.
+                // So the table for these ids is chosen only then.
                 self.choose_kernel(at, out);
                 self.row.number(parameters.number().unwrap_or(0));
                 self.row.optional(parameters.number());
