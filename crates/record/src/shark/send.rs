@@ -92,7 +92,7 @@ impl Iterator for DumpRecords<'_> {
     }
 }
 
-/// Error of [`Trace::send_chunk`].
+/// Error of [`Trace::send_chunk`]: either of the tracer, or of the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError<E> {
     /// The chunk cannot be sent, or the new flags are invalid.

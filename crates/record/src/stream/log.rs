@@ -337,7 +337,7 @@ fn add_type(image: &Image<'_>, id: u16, blocks: &mut Blocks) {
 /// Error for a log that could not be completed.
 #[derive(Debug)]
 pub struct CloseError {
-    /// The sink's error.
+    /// The error of the sink, which ended the attempt to write the rest of the log.
     pub error: io::Error,
     /// Number of events that were in the stream and are not in the log.
     pub lost: u64,

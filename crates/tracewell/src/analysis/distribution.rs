@@ -75,7 +75,7 @@ pub struct Bucket {
     pub from: u64,
     /// The highest number that belongs to this bucket.
     pub to: u64,
-    /// Number of values.
+    /// Number of values in this bucket, at least 1.
     pub count: u64,
 }
 

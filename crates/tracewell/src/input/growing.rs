@@ -94,7 +94,7 @@ impl Growing {
         self.reading.trace()
     }
 
-    /// Returns the trace.
+    /// Ends the reading and returns the trace as far as it has been decoded.
     pub fn into_trace(self) -> Trace {
         self.reading.into_trace()
     }

@@ -46,7 +46,7 @@ impl EventSet {
     /// Length in bytes of a set in the data of an event.
     pub const BYTES: usize = size_of::<Self>();
 
-    /// The empty set.
+    /// The empty set, which contains neither system events nor user events.
     pub const EMPTY: Self = Self { mark: MARK, system: 0, user: [0; USER_WORDS] };
 
     /// Returns a set with this content.

@@ -75,7 +75,8 @@ impl<'a> Packet<'a> {
         Ok(Self { core, id, payload, delta, length: at + count })
     }
 
-    /// Returns the parameters.
+    /// Returns the parameters in their order in the payload. `order` is that of the bytes in the
+    /// counts of long texts.
     pub const fn parameters(&self, order: TextOrder) -> Parameters<'a> {
         Parameters { rest: self.payload, order }
     }

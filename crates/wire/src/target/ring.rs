@@ -47,11 +47,11 @@ const CHECKED: usize = 18;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Control {
-    /// Number of cores.
+    /// Number of cores, 1 to 32.
     pub cores: u8,
-    /// Bytes of a slot.
+    /// Bytes of a slot: a multiple of 4 from 64 to 4096.
     pub slot: u16,
-    /// Slots of each core.
+    /// Slots of each core, at least 2.
     pub slots: u16,
     /// Entries of the table of definitions.
     pub entries: u16,

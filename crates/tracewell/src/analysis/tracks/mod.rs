@@ -131,7 +131,7 @@ pub struct Mark {
     pub at: Position,
     /// The context that the event concerns.
     pub context: ContextId,
-    /// Its event id.
+    /// The id of the event in the schema.
     pub id: u32,
 }
 
@@ -159,7 +159,7 @@ pub struct Arrow {
     pub from_context: Option<ContextId>,
     /// Position of the effect.
     pub to: Position,
-    /// The affected context.
+    /// The context that became ready, is waited for, or took the message.
     pub to_context: ContextId,
 }
 

@@ -73,9 +73,9 @@ pub struct Finding {
 /// A change of a figure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shift {
-    /// The old values.
+    /// The values of all old runs together.
     pub old: Summary,
-    /// The new values.
+    /// The values of all new runs together.
     pub new: Summary,
     /// The change of the mean as a fraction of the old mean: 0.5 is an increase by one half.
     /// Infinite if the old mean was 0.
@@ -89,7 +89,7 @@ pub struct Shift {
 /// rates in events per 1000 seconds or per 10^9 ticks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
-    /// Number of values.
+    /// Number of values in all runs of the side.
     pub count: u64,
     /// The mean of the values.
     pub mean: f64,
@@ -99,7 +99,7 @@ pub struct Summary {
     pub p90: u64,
     /// The value that 99 % of the values do not exceed.
     pub p99: u64,
-    /// The largest value.
+    /// The largest value, in the same unit as the mean.
     pub max: u64,
 }
 

@@ -42,9 +42,9 @@ impl Default for Profiling {
 pub struct Profile {
     /// The name of the format.
     pub format: String,
-    /// Number of events.
+    /// Number of events in the range of the figures.
     pub events: u64,
-    /// Duration in ticks.
+    /// The duration of the range in ticks.
     pub ticks: u64,
     /// Number of positions with missing events.
     pub gaps: u64,

@@ -117,7 +117,7 @@ impl<M: Moments> Sink for Measuring<M> {
 /// The figures of a trace with the names of their subjects.
 #[derive(Debug)]
 pub struct Measures {
-    /// Times in ticks.
+    /// The distributions of times in ticks, one per measure and subject.
     pub times: Vec<Times>,
     /// Shares of time, and used shares of stacks.
     pub shares: Vec<Share>,
