@@ -41,6 +41,7 @@ fn names_of_ancestor(registry: &Registry, process: Process) -> Option<OwnedFd> {
     let program = program(process)?;
     let ancestors = successors(process.parent(), |process| process.parent());
     let same = |ancestor: &Process| self::program(*ancestor).as_ref() == Some(&program);
+    // A different program has event ids of its own, so the search ends there.
     let mut ancestors = ancestors.take(MAX_GENERATIONS).take_while(same);
     let area = ancestors.find_map(|ancestor| registry.area(ancestor).ok())?;
     let mut nonce = [0];

@@ -98,6 +98,7 @@ fn choose(local: &TracedProcess, using: &Using, id: u32) -> (u64, u64) {
         State::Running => wanted |= 1 << slot,
         State::Full => missed |= 1 << slot,
     });
+    // Look up the id only if a stream needs the event.
     if wanted | missed != 0 && local.knows(id) { (wanted, missed) } else { (0, 0) }
 }
 
@@ -191,6 +192,7 @@ impl AttachedStream {
     fn lose(&self, stamp: u64) {
         self.pool().lose();
         let first = self.word(at::FIRST_LOST);
+        // Only the first lost event sets the timestamp. The load saves an exchange for all others.
         if first.load(Relaxed) == 0 {
             let stamp = if stamp == 0 { sys::realtime() } else { stamp };
             let _ = first.compare_exchange(0, stamp, AcqRel, Relaxed);

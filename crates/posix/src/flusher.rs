@@ -39,6 +39,7 @@ pub(crate) fn ask(stream: &Stream) -> Result<(), Error> {
     let mut inner = stream.inner();
     inner.flush.wanted += 1;
     inner.flush.flushing = true;
+    // The flusher needs the lock as soon as it wakes.
     drop(inner);
     sys::wake(stream.word(at::FLUSH_WAKE));
     Ok(())
@@ -170,6 +171,7 @@ fn move_some(stream: &Stream, log: &mut LogWriter, until: u64) -> bool {
 fn end_of_room(stream: &Stream, inner: &mut ControllerState, log: &mut LogWriter) {
     if !log.has_ended() {
         let stop = stop_record(sys::realtime());
+        // `push` has kept space for this record.
         log.store(stop.head, [stop.stamp, 0, 0], &[1]);
         log.end_here();
         stream.suspend(inner);

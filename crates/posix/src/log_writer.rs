@@ -107,6 +107,7 @@ impl LogWriter {
             self.end = 0;
         }
         self.append(Kind::Header, &self.header.words())?;
+        // In a log with slots, the other blocks follow the area of the slots.
         self.end = if self.header.slots > 0 { self.header.tail } else { self.end };
         Ok(())
     }
@@ -201,6 +202,7 @@ impl LogWriter {
     /// Writes the block to a slot that does not contain its last copy.
     fn write_slot(&mut self) -> Result<(), Errno> {
         let slot = self.slots.take();
+        // A slot that has records contains the oldest block, which is overwritten now.
         (self.full, self.overrun) =
             (self.full || slot.has_records, self.overrun || slot.has_records);
         let written = self.file.write_all_at(&self.block, slot.place);

@@ -56,6 +56,7 @@ impl NameFile<'_> {
         let mut text = [0; EVENT_NAME_MAX + 1];
         let found = text_of_words(&slot[1..], &mut text);
         let length = usize::try_from(slot[0]).ok()?;
+        // Another process can damage the file, so the two lengths must agree.
         (length <= EVENT_NAME_MAX && length == found).then(|| text[..length].to_vec())
     }
 
@@ -118,6 +119,7 @@ impl NameFile<'_> {
             return Ok(UNNAMED);
         }
         sys::write_words(self.0, names::SLOTS + count * NAME_SLOT, &slot_of(text))?;
+        // Store the count last: other processes read only names below the count.
         sys::write_words(self.0, names::COUNT, &[count as u64 + 1])?;
         Ok(FIRST_USER + count as u32)
     }

@@ -154,6 +154,7 @@ static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 
 fn namespace() -> u32 {
     let own = sys::process();
+    // After a fork, the child can be in another namespace, so the cache is valid for one process.
     let (process, known) = split(NAMESPACE.load(Relaxed));
     if process == own {
         return known;

@@ -40,6 +40,7 @@ static RUNTIME: OnceLock<Option<CString>> = OnceLock::new();
 
 /// Reads the environment, so that no signal handler has to read it.
 pub(crate) fn choose() {
+    // A privileged program (set-user-ID) must not trust the environment of its caller.
     let trusted = !sys::is_privileged_program();
     let value = |name| env::var_os(name).filter(|value| trusted && !value.is_empty());
     CHOSEN.get_or_init(|| CString::new(value(DIRECTORY_VARIABLE)?.into_vec()).ok());
@@ -104,6 +105,7 @@ impl Registry {
     fn at(path: &CStr, user: u32) -> Result<Self, Errno> {
         let made = sys::make_directory(path).is_ok();
         let directory = sys::open_directory(path)?;
+        // A privileged controller creates the directory for the user whose process it traces.
         if made && user != sys::user() {
             sys::give(directory.as_fd(), user)?;
         }
@@ -143,6 +145,7 @@ impl Registry {
         let filled =
             fill.iter().try_for_each(|(at, word)| sys::write_words(file.as_fd(), *at, &[*word]));
         let linked =
+            // The link fails if the name exists, and never shows an incomplete file.
             filled.and_then(|()| sys::link_at(self.fd(), draft.as_c_str(), name.as_c_str()));
         sys::unlink_at(self.fd(), draft.as_c_str());
         linked.map(|()| file)

@@ -140,6 +140,7 @@ impl Comparison {
     fn next_period(&self, counter: u64, time: u64) -> u64 {
         let period = if self.period.get() == 0 { MAX_PERIOD } else { self.period.get() };
         let passed = counter.wrapping_sub(self.counter.get());
+        // A comparison from long ago says nothing about the present drift.
         if self.tick.get() == 0 || passed >= ((2 * MAX_PERIOD) << 32) / self.tick.get() {
             return period;
         }

@@ -88,10 +88,12 @@ impl Stream {
         let slot = area::at::SLOTS + self.number as usize;
         let mut present = [0];
         sys::read_words(area.as_fd(), slot, &mut present);
+        // The slot can already belong to a newer stream.
         if nonce == 0 && present[0] != self.header.nonce {
             return;
         }
         let _ = sys::write_words(area.as_fd(), slot, &[nonce]);
+        // The new generation makes the process look at its slots again.
         let _ = sys::write_words(area.as_fd(), area::at::GENERATION, &[sys::nonce()]);
     }
 

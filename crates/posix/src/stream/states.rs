@@ -67,6 +67,7 @@ impl Stream {
     /// Records a system event with the current time if the stream is running.
     pub(crate) fn note(&self, inner: &ControllerState, id: u32, data: &[u8]) {
         if self.state() == State::Running {
+            // Keep this event apart from the user events before and after it.
             let stamp = apart(sys::realtime());
             self.system(inner, id, stamp, data);
             apart(stamp);
@@ -116,6 +117,7 @@ impl Stream {
         {
             *until = stamp;
         }
+        // Records of other threads must be later than the start record.
         apart(stamp);
         self.set_state(State::Running);
         self.wake_readers();
@@ -132,8 +134,8 @@ impl Stream {
         let stopped = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
         match stopped.map_err(State::of_code) {
             Ok(_) => {
-                // The clocks of threads differ slightly. The pause puts this record after all events
-                // before it.
+                // The clocks of threads differ slightly. The pause puts this record after all
+                // events before it.
                 let stamp = apart(sys::realtime());
                 self.system(inner, wire::STOP, stamp, &0_i32.to_ne_bytes());
                 inner.suspend_from(stamp);

@@ -218,6 +218,7 @@ impl<'m> Channel<'m> {
         if let (lost @ 1.., Some(oldest)) = (ring.lost(), ring.oldest(self.memory)) {
             let context = Context { cpu: oldest.head.cpu, tid: None, pid: None };
             let mark = Record::buffer_wrap(self.env, ring.laps, lost);
+            // The first bytes of the memory are reserved for this mark.
             self.write(0, Moment { context, tick: oldest.head.tick }, &mark, OWN_2_LENGTH);
         }
     }

@@ -144,6 +144,7 @@ impl Pool<'_> {
         }
         let state = self.head(packet, head::STATE).load(Ordering::Acquire);
         let same = opened.is_none_or(|opened| opened == state >> 2);
+        // Before it was taken, the packet may have been closed, or opened again by another thread.
         if state & TAG == OPEN && same && self.resume(packet, state >> 2, claim) {
             return true;
         }

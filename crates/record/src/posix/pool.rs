@@ -158,6 +158,7 @@ impl<'a> Pool<'a> {
         let mut sums = [0_u64; 2];
         for packet in 0..self.used() {
             let word = |word| self.head(packet, word).load(Ordering::Relaxed);
+            // The controller's packets have an owner that never dies.
             let sum = &mut sums[usize::from(word(head::OWNER) == IMMORTAL_OWNER)];
             *sum = sum.wrapping_add(word(head::COMMITTED));
         }

@@ -208,6 +208,8 @@ impl<'m> Filters<'m> {
     pub fn code(&mut self, code: u8, filter: Filter) -> bool {
         let Some((group, number)) = self.table.place(code) else { return false };
         let (event, set) = (self.event_bit(group, number), self.set(filter));
+        // An event passes only if its group passes, too. Suppressing an event leaves the group as
+        // it is.
         if filter == Filter::Off {
             self.group(group, filter);
         }

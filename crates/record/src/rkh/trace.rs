@@ -62,6 +62,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         self.buffer.put(FLAG);
         self.buffer.end();
         match self.configuration() {
+            // A dialect without a configuration record begins with the flag alone.
             Outcome::Refused(_) => Outcome::Recorded,
             outcome => outcome,
         }

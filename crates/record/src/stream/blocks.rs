@@ -101,6 +101,7 @@ impl Blocks {
             block::find(self.bytes.get(at..).unwrap_or_default())
         {
             at += block::HEAD + found.body.len();
+            // A block counts until its last byte has been written.
             if found.kind == Some(Kind::Packet) && at > self.written {
                 events += records(found.body);
             }

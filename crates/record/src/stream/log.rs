@@ -221,6 +221,7 @@ impl<W: Write> Log<W> {
     /// Writes all pending bytes to the sink, then releases their records in the stream.
     fn flush(&mut self, image: &Image<'_>) -> io::Result<()> {
         self.blocks.write(&mut self.sink)?;
+        // Until the sink has accepted the bytes, the records must remain in the stream.
         if self.take == Take::Out {
             for (lane, reader) in self.lanes.iter().enumerate() {
                 image.consume(lane, reader.position());

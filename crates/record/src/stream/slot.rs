@@ -72,6 +72,7 @@ impl Slot<'_> {
             return None;
         }
         for (word, to) in words.iter().zip(text.as_chunks_mut::<8>().0) {
+            // The head becomes READY after all words, so these are complete.
             *to = word.load(Relaxed).to_le_bytes();
         }
         Some((head.family, TYPE_TEXT.min(head.length as usize)))

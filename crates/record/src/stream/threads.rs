@@ -97,6 +97,7 @@ static TAKEN: AtomicU32 = AtomicU32::new(0);
 /// Reserves a slot for a stream of this process. Returns `None` if all are in use.
 pub(super) fn take_slot() -> Option<usize> {
     let free = |taken: u32| {
+        // The lowest bit that is 0 belongs to the first free slot.
         let slot = (!taken).trailing_zeros() as usize;
         (slot < STREAMS).then(|| taken | 1 << slot)
     };

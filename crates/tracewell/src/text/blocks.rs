@@ -121,6 +121,7 @@ pub(super) trait Blocks {
 /// compiler would have to keep the position in memory.
 #[inline(never)]
 fn long_decimal(value: u64) -> ([u8; BLOCK], usize) {
+    // Three parts of eight digits are enough for the 20 digits of 64 bits.
     let parts = [value / (NINE_DIGITS * NINE_DIGITS), value / NINE_DIGITS, value];
     let [high, middle, low] = parts.map(|part| eight_digits(part % NINE_DIGITS) | ASCII_ZEROS);
     let mut all = [b'0'; 3 * 8];

@@ -49,6 +49,7 @@ pub fn shortened(text: &str, width: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let number = number_at_end(text, width / 2);
+    // The `…` occupies one cell.
     let mut filled = 1 + number.len();
     let kept = text.chars().take_while(|c| {
         filled += c.width().unwrap_or(0);
@@ -128,6 +129,7 @@ fn end_of_line(line: &str, room: usize) -> usize {
 fn cells(line: &str) -> impl Iterator<Item = (usize, char, usize)> {
     let mut is_escape = false;
     line.char_indices().map(move |(start, c)| {
+        // An escape sequence occupies no cell. It ends with `m`.
         is_escape |= c == '\x1b';
         let width = if is_escape { 0 } else { c.width().unwrap_or(0) };
         is_escape &= c != 'm';

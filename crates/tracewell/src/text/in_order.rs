@@ -153,6 +153,7 @@ impl Shared {
             if let Some(taken) = self.take(&mut state) {
                 return Some(taken);
             }
+            // The strings that wait must be written before more are built.
             state = self.wait(state);
         }
     }

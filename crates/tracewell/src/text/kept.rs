@@ -86,6 +86,7 @@ impl KeptTexts {
     pub(crate) fn note_miss(&mut self) -> bool {
         self.misses += 1;
         if self.misses == PERIOD {
+            // With fewer hits than misses, the cache costs more than it saves.
             self.given_up |= self.hits < self.misses;
             (self.hits, self.misses) = (0, 0);
             if self.given_up {

@@ -368,6 +368,7 @@ fn fit(kind: &(u8, usize, usize), fields: &Fields, settings: &Settings) -> Optio
     let &(code, length, count) = kind;
     let (expected, text) = expected(fields.get(usize::from(code))?.as_ref()?, settings);
     match text {
+        // An exact length is stronger evidence than a minimum length, so it counts twice.
         false if length == expected => Some(2 * count),
         true if length >= expected => Some(count),
         _ => None,

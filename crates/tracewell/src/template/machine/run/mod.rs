@@ -240,6 +240,7 @@ impl<'a> Run<'a> {
         let value = self.pop();
         match place {
             Target::User(slot) => self.set(slot, (self.state.event, value)),
+            // The template gives bytes, and the pointer counts bits.
             Target::DataPointer => self.pointer.at = value.number.saturating_mul(8),
             Target::BasePointer => self.pointer.base = value.number,
         }
