@@ -100,7 +100,7 @@ impl<'a> LineWindow<'a> {
         self.put_right(value, width);
     }
 
-    /// Appends a point and three digits of a number below 1000.
+    /// Appends a point and a number below 1000, as three digits.
     #[inline(always)]
     pub(crate) fn thousandths(&mut self, value: u64) {
         self.put_thousandths(value);
