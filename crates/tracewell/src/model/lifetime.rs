@@ -252,8 +252,8 @@ impl Given<'_> {
         position.map(|position| self.slots.remove(position))
     }
 
-    /// Returns the object that was alive at the beginning of the trace; `alone` is true if no other
-    /// life follows.
+    /// Returns the object that was alive at the beginning of the trace. `alone` is true if no life
+    /// begins later.
     fn first(&self, alone: bool) -> Option<ObjectId> {
         let alive = || self.slots.iter().copied().find(|id| self.is_alive(*id));
         match self.before {

@@ -14,7 +14,7 @@ use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, warn};
 use crate::output;
 
-/// Where the bytes are stored.
+/// The destination of the bytes.
 pub(super) enum Files<'a> {
     /// The bytes are not stored.
     None,

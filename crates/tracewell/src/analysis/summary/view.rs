@@ -168,7 +168,7 @@ impl<S: RowState> View<'_, S> {
         self.resolution > 0 && is_short && !self.is_after(from)
     }
 
-    /// Adds the shares of a part to the combined states.
+    /// Adds the shares of a part to the states that are shown combined.
     fn combine(&mut self, from: Position, end: Position, shares: &[Share]) {
         self.make_room(from, end.ticks.saturating_sub(from.ticks));
         shares.iter().for_each(|share| self.add(share.state, share.ticks));

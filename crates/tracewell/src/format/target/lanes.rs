@@ -45,7 +45,7 @@ struct Held {
 #[derive(Debug, Default)]
 struct Lane {
     held: VecDeque<Held>,
-    /// Position in the payload of the first held packet.
+    /// Position of the next event in the payload of the first held packet.
     at: usize,
     /// The expected numbers of the next packet and of its first event.
     expected: Option<(u32, u32)>,
