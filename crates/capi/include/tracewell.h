@@ -894,8 +894,8 @@ typedef struct tw_shark_status {
    */
   uint64_t refused;
   /*
-   Number of commands to continue in the next chunk while no chunk was linked. The commands are
-   not lost events.
+   Number of times that a command requested the next chunk, but no chunk was linked. These
+   commands are not lost events.
    */
   uint64_t no_successor;
   /*

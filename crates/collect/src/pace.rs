@@ -61,7 +61,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Returns the period that results from reads at a steady rate, in bytes per millisecond.
+    /// Returns the period after several reads from a source that sends `rate` bytes per
+    /// millisecond.
     fn settled(rate: usize) -> Duration {
         let mut pace = Pace::new(READING);
         for _ in 0..10 {

@@ -37,7 +37,7 @@ const MAX_READS: usize = 16;
 /// Collects from one to four sources at once, each on its own thread.
 ///
 /// The first byte of the script determines the setup of all sources. Each following pair of bytes
-/// is a step and its amount; the sources execute the steps in turn.
+/// is a step and its amount. The steps are distributed to the sources in turn.
 ///
 /// # Panics
 /// Panics if a byte was lost without being counted.

@@ -155,8 +155,8 @@ impl Raw<'_> {
             stored.written += written as u64;
             rest = rest.get(written..).unwrap_or_default();
         }
-        // Flush even after a batch without bytes, because the flush renames the file to its final
-        // name.
+        // Flush even if the batch has no bytes, because the first flush renames the file to its
+        // final name.
         self.bytes.flush()?;
         entries.extend(batch.marks.iter().flat_map(|mark| mark.to_bytes()));
         self.arrived(entries)?;

@@ -488,8 +488,8 @@ impl Reference {
     }
 }
 
-/// Adds a process to the members of a stream, unless it already is one. If all entries are in use,
-/// sets a flag in the stream. Async-signal-safe.
+/// Adds a process to the list of members of a stream, unless the list contains it. If the list is
+/// full, sets a flag in the stream. Async-signal-safe.
 pub(crate) fn enroll(words: &[AtomicU64], process: Process) {
     let members = words.get(object::at::MEMBERS..).unwrap_or_default();
     let members = members.as_chunks::<2>().0.iter().take(object::MEMBERS);

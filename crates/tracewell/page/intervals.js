@@ -1,5 +1,4 @@
-// Intervals of time that may overlap, sorted by their beginning, and found by binary search: waits,
-// jobs, gaps, inversions.
+// Sorted intervals of time that may overlap, with a binary search: waits, jobs, gaps, inversions.
 
 import { lowerBound, upperBound } from "./bounds.js";
 

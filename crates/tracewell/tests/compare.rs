@@ -1,4 +1,5 @@
-//! Compares runs of the simulated system: the comparison reports an intended change, but no noise.
+//! Compares runs of the simulated system. The comparison must report an intended change, and must
+//! not report noise.
 
 use std::path::Path;
 

@@ -111,7 +111,7 @@ fn a_growing_trace_equals_the_complete_one() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let fixtures = ["classes", "odd", "zephyr"].map(|name| fixture("ctf").join(name));
     fixtures.iter().for_each(|trace| drop(compare(trace, false)));
-    // Only streams with a number are found again after their files were moved.
+    // If a file was moved, its stream is found again only if the stream has a number.
     for moved in [false, true] {
         compare(&examples.join("lttng"), moved);
     }

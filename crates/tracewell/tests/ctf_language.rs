@@ -10,8 +10,7 @@ fn fields(members: &str) -> Result<Vec<String>, String> {
     declared("", members)
 }
 
-/// Returns the same lines for a text with declarations before the event. The members begin in line
-/// 2.
+/// Like [`fields`], for a text with declarations before the event. The members begin in line 2.
 fn declared(declarations: &str, members: &str) -> Result<Vec<String>, String> {
     let text = format!("{declarations} event {{ fields := struct {{\n{members} }}; }};");
     let parsed = read(&text)?;

@@ -161,7 +161,7 @@ fn numbers_of_several_bytes_have_their_value() {
         class
     };
     let mappings = json!({ "mappings": { "large": [[10_000, 20_000]] } });
-    // In LEB128, the bytes are 0x7F + 0x7E * 128, or the same with a sign.
+    // As unsigned LEB128, the bytes are 0x7F + 0x7E * 128; as signed LEB128, 2^14 less.
     let leb: &[u8] = &[0xFF, 0x7E];
     let named = "( \"large\" : container = 16255 )";
     let cases: [(Value, &[u8], &str, &str); 6] = [

@@ -108,8 +108,8 @@ fn compare_figures(place: &str, figures: &Figures) -> u64 {
     compared
 }
 
-/// Asserts that distributions contain exactly the listed jobs and waits, and the jobs and waits of
-/// the tracks, with their positions.
+/// Asserts that the distributions contain exactly the times of the jobs and waits in the figures
+/// and in the tracks, with their positions.
 fn compare_lists(place: &str, tracks: &Tracks) {
     let figures = &tracks.figures;
     type Values = Vec<(u64, Option<Position>)>;

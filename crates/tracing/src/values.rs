@@ -4,10 +4,10 @@
 //! event again. At the first event of a call site, the layer visits the event once more for the
 //! names of the fields. Most events have only numbers and need a single visit.
 //!
-//! The words of an event are its numbers, the lengths of all texts except the last, and the length
-//! of the whole string. [`Words`], [`Text`] and [`Names`] assign the words in the same way: numbers
-//! first, then texts, in the order of the fields. If no word is left for a field, the layer
-//! appends the field to the last text, as ` name=value`.
+//! The words of an event are: its numbers; the length of each text except the last; the length of
+//! the whole string. [`Words`], [`Text`] and [`Names`] assign the words in the same way: numbers
+//! first, then texts, in the order of the fields. If no word is left for a field, the layer appends
+//! the field to the last text, as ` name=value`.
 
 use std::fmt::{self, Write};
 

@@ -20,8 +20,8 @@ const WAITING_BATCHES: usize = 2;
 
 /// A table of a trace.
 ///
-/// Libraries take its rows by the Arrow PyCapsule interface, for example
-/// pyarrow.table(table), polars.DataFrame(table), or DuckDB by the name of the variable.
+/// Libraries read its rows through the Arrow PyCapsule interface, for example with
+/// pyarrow.table(table), polars.DataFrame(table), or the name of the variable in SQL for DuckDB.
 #[pyclass(name = "Table", module = "tracewell", frozen)]
 pub(crate) struct PyTable {
     source: Source,

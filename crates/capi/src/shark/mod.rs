@@ -50,8 +50,8 @@ pub struct tw_shark_status {
     pub busy: u64,
     /// Events with an invalid code: 0, or a command on the fast path.
     pub refused: u64,
-    /// Number of commands to continue in the next chunk while no chunk was linked. The commands are
-    /// not lost events.
+    /// Number of times that a command requested the next chunk, but no chunk was linked. These
+    /// commands are not lost events.
     pub no_successor: u64,
     /// Events that a cyclic chunk overwrote after it wrapped.
     pub overwritten: u64,

@@ -20,7 +20,7 @@ use crate::boundary::Placed;
 use crate::clock::CallerClock;
 use crate::code::Code;
 
-/// The C functions that a trace calls.
+/// The clock, the options and the callback of a trace in C.
 pub(super) struct Host {
     pub(super) clock: CallerClock,
     pub(super) options: Options,

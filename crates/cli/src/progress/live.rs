@@ -61,7 +61,7 @@ fn is_foreground() -> bool {
 /// The recent rate of a count.
 #[derive(Debug)]
 pub(crate) struct Rate {
-    /// Pairs of a time since the start and the count at this time. All pairs except the first are
+    /// Samples of the count, each with its time since the start. All samples except the first are
     /// from the last [`WINDOW`].
     samples: VecDeque<(Duration, u64)>,
 }

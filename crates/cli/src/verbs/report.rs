@@ -185,7 +185,7 @@ impl Report {
         })
     }
 
-    /// Refuses options that the layout babeltrace does not support.
+    /// Refuses options that the layout `babeltrace` does not support.
     fn refuse_in_babeltrace(&self, request: &Request) -> Result<(), Failure> {
         let args = &self.templated;
         let is_formed = args.time.is_some()

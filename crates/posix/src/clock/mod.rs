@@ -23,8 +23,8 @@ use crate::sys;
 /// Maximum time in nanoseconds before a thread must renew its comparison.
 const MAX_PERIOD: u64 = 2_000_000;
 const MIN_PERIOD: u64 = MAX_PERIOD >> 8;
-/// A comparison counts as accurate if it predicted the next measured time with at most this error,
-/// in nanoseconds.
+/// Maximum error, in nanoseconds, with which an accurate comparison predicts the next measured
+/// time.
 const TOLERANCE: u64 = 500;
 /// Minimum and maximum duration of a rate measurement, in nanoseconds.
 const MEASURED: std::ops::Range<u64> = 100_000_000..1_000_000_000;
@@ -247,7 +247,7 @@ impl Rate {
         if passed >= MEASURED.start {
             let ticks = counter.wrapping_sub(began[0]).max(1);
             let measured = ((u128::from(passed) << 32) / u128::from(ticks)) as u64;
-            // If the clock was set, or in the first measurement, the rate does not change.
+            // Keep the rate if the clock was set, or if no earlier call began the measurement.
             let near = measured.abs_diff(tick) < tick / 500;
             if near {
                 self.tick.store(measured, Relaxed);

@@ -266,7 +266,7 @@ impl Reader {
             }
             let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
             let (words, order) = split(committed);
-            // Ignore the count if it was stored before the packet was opened this time.
+            // Ignore the count if it was stored before the packet was last opened.
             if order == opened as u32 {
                 source.end = words.min(pool.geometry().packet_words) as usize;
             }

@@ -153,7 +153,7 @@ pub(super) fn lock_for_recorder(file: &File) {
     let _ = lock(file, libc::F_OFD_SETLK, libc::F_RDLCK, RECORDERS);
 }
 
-/// Returns true if another open file is marked as in use.
+/// Returns true if the file is marked as in use through another open file description.
 ///
 /// # Errors
 /// Returns an error if the file system has no locks.

@@ -249,7 +249,7 @@ impl Writer {
     fn open(&self, image: &Image<'_>, stamp: u64) -> Result<(), Full> {
         let committed = Committed(self.committed.get());
         let packet_words = image.packet_words();
-        // If a packet was opened but contains no words yet, it is reopened in place.
+        // If the open packet contains no words yet, this function opens the same packet again.
         let begun = committed.position() > self.packet.get();
         let position = if begun { self.packet.get() + packet_words } else { self.packet.get() };
         // First make sure that there is room: a failure must leave the open packet unchanged.

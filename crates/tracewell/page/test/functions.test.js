@@ -28,7 +28,7 @@ import { View } from "../view.js";
 test("numbers and deltas of a column", () => {
     const bytes = Uint8Array.from([0x05, 0xac, 0x02, 0x00]);
     assert.deepEqual([...numbers(bytes, 3, false)], [5, 300, 0]);
-    // 10, then 7 less, then 300 more.
+    // The bytes encode 10, then the differences -7 and 300.
     const deltas = Uint8Array.from([0x14, 0x0f, 0xd8, 0x04]);
     assert.deepEqual([...numbers(deltas, 3, true)], [10, 3, 303]);
     assert.deepEqual([...wideNumbers(deltas, 3, true)], [10n, 3n, 303n]);

@@ -51,8 +51,7 @@ pub(super) struct Watch<'r> {
     matched: u64,
     /// True if the `from` event occurred.
     began: bool,
-    /// The events that almost matched the decisive pattern: the one that determines the result of
-    /// the statement.
+    /// The events that almost matched the pattern that determines the result of the statement.
     missed: Missed,
 }
 
@@ -248,8 +247,8 @@ impl<'r> Watch<'r> {
     }
 
     /// Counts the triggers that have waited too long for their answers. Returns a failure if there
-    /// is one. Call this before the event is handled as an answer, because an answer after the
-    /// limit does not count.
+    /// is one. Call this before handling the event as an answer, because a late answer does not
+    /// count.
     fn expire(
         &mut self,
         event: Event<'_>,

@@ -15,7 +15,7 @@ const MAX_VALUES: usize = 64;
 /// to convert a value to text.
 const MAX_COMPARED: u64 = 4096;
 
-/// The events that have a pattern's name but do not meet its conditions.
+/// The events with a pattern's name that do not meet the pattern's conditions.
 #[derive(Debug, Default)]
 pub(super) struct Missed {
     count: u64,

@@ -42,8 +42,8 @@ impl Rules {
         }
     }
 
-    /// Returns the figures in thresholds, except the number of missing events, for which no
-    /// analysis is necessary. If there are none, a check needs no [`Figures`](super::Figures).
+    /// Returns the figures in thresholds that need an analysis: all except the number of missing
+    /// events. If there are none, a check needs no [`Figures`](super::Figures).
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         let thresholds = self.rules.iter().flat_map(|rule| &rule.thresholds);
         let figures = thresholds.map(|threshold| &threshold.figure);

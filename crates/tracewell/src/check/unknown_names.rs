@@ -1,5 +1,5 @@
-//! Warns about a name in rules if no event of the trace's format has this name, and about a name in
-//! conditions if no context, object or event of the trace has this name.
+//! Warns about names in rules: of events and arguments that the trace's format does not have, and
+//! in conditions, if no context, object or event of the trace has the name.
 
 use super::shapes::is_named;
 use super::syntax::{Invariant, InvariantKind, Pattern, Rules};
@@ -51,9 +51,8 @@ impl Rules {
     }
 
     /// Returns a warning for each name in a condition if no context, object or event of this trace
-    /// has this name. Examines only statements whose effect changes silently if they contain such a
-    /// name. They specify events that must not occur, events to ignore, or the only events that
-    /// count.
+    /// has this name. Examines only statements in which such a name would go unnoticed: they
+    /// specify events that must not occur, events to ignore, or the only events that count.
     pub(super) fn unknown_values(&self, trace: &Trace) -> Vec<Finding> {
         let mut patterns = Vec::new();
         for rule in &self.rules {

@@ -57,7 +57,7 @@ impl Verdict {
     }
 
     /// Returns a stricter verdict, which counts two more things as failures: a rule that the trace
-    /// does not decide, and a name that no event of the trace's format has.
+    /// does not decide, and the name of an event or argument that the trace's format does not have.
     #[must_use]
     pub fn strict(mut self) -> Self {
         for result in &mut self.rules {
@@ -146,8 +146,8 @@ pub enum RuleOutcome {
     Held,
     /// The rule failed.
     Failed,
-    /// The trace does not show whether the rule holds. Either the event that begins the rule's
-    /// range or the event after `until` did not occur.
+    /// The trace does not show whether the rule holds. For example, the event that begins the
+    /// rule's range did not occur.
     Open,
 }
 

@@ -124,7 +124,7 @@ impl Sink for Survey {
 enum Source {
     /// The records are event slots of this layout.
     Threadx(Layout),
-    /// The source has another dialect, and its ticks become timestamps of this counter.
+    /// The records have another format; their ticks are converted to timestamps of this counter.
     Other(Counter),
 }
 

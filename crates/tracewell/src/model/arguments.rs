@@ -9,8 +9,8 @@ use super::{Batch, PayloadLayout, Records, Trace};
 pub(crate) struct Arguments<'a> {
     layout: PayloadLayout,
     records: Records<'a>,
-    /// The records, if each has the same number of four-byte words. Then an argument is read
-    /// without determining the bounds of its payload.
+    /// The records, if each has the same number of four-byte words. If so, arguments are read
+    /// without computing the bounds of each payload.
     words: Option<Words<'a>>,
 }
 

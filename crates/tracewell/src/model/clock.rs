@@ -85,8 +85,8 @@ impl Counter {
         Self { mask, last: mask, direction }
     }
 
-    /// Returns the mask if it selects exactly the n lowest bits and the modulus is 2^n. In this
-    /// case, the number of ticks between two stamps is their difference under this mask.
+    /// Returns the mask if it consists of the n lowest bits and the modulus is 2^n. The number of
+    /// ticks between two stamps is then the difference of the stamps, masked.
     pub(crate) const fn low_bits(&self) -> Option<u64> {
         let low = self.mask & self.mask.wrapping_add(1) == 0 && self.last == self.mask;
         if low { Some(self.mask) } else { None }

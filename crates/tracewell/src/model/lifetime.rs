@@ -109,8 +109,9 @@ impl Lifetimes {
     }
 
     /// Assigns the lives to the source's objects, in the order in which the source lists them. From
-    /// the beginning of each life, the key refers to the object that is assigned to this life. For
-    /// lives without a name, `made_up` creates objects. `from` is the tick of the first position.
+    /// the beginning of each life, the key refers to the object that is assigned to this life. If
+    /// no object is left for a life of the kind `made_up.0`, creates one with the label that
+    /// `made_up.1` returns. `from` is the tick of the first position.
     pub fn settle(
         mut self,
         schema: &Schema,
@@ -151,8 +152,8 @@ impl Lifetimes {
             }
         }
         // If several objects have the same key at the beginning, the last binding of this key
-        // applies. So the binding of a living object comes last. If several objects are alive, the
-        // binding of the source's first living object comes last.
+        // applies. So the binding of a living object comes last. Of several living objects, the one
+        // that the source lists first has its binding last.
         let rank = |(binding, _): &(KeyBinding, Option<u64>)| {
             let object = binding.object.filter(|_| binding.place.is_none());
             let alive =
@@ -235,8 +236,8 @@ impl Given<'_> {
         let position = position.or_else(|| self.slots.iter().rposition(alive));
         match position {
             // If an object's parameters changed after its creation, the object does not fit the
-            // recorded creation. So for a life that has not ended, take an object that is alive,
-            // even if the object does not fit.
+            // recorded creation. So if a life has not ended, take a living object, even if that
+            // object does not fit.
             Some(position) => Some(self.slots.remove(position)),
             None => self.take(life, false),
         }
@@ -251,8 +252,8 @@ impl Given<'_> {
         position.map(|position| self.slots.remove(position))
     }
 
-    /// Returns the object that was alive at the beginning of the trace; `alone` is true if no other
-    /// life follows.
+    /// Returns the object that was alive at the beginning of the trace. `alone` is true if no life
+    /// begins later.
     fn first(&self, alone: bool) -> Option<ObjectId> {
         let alive = || self.slots.iter().copied().find(|id| self.is_alive(*id));
         match self.before {

@@ -108,8 +108,8 @@ impl Losses {
         self.by_cause.is_empty()
     }
 
-    /// Returns the number of places between events at which events are missing. Losses without an
-    /// event between them count as one place.
+    /// Returns the number of places at which events are missing. Losses without an event between
+    /// them count as one place.
     pub fn places(&self) -> u64 {
         self.places
     }

@@ -119,9 +119,9 @@ pub struct Report<W> {
 #[derive(Debug)]
 struct ContextCell {
     text: Literal,
-    /// Priority of the latest event, and the cells of context and priority for it; `None` if they
-    /// are too long.
+    /// The priority in `kept`; `None` if nothing is kept.
     kept_for: Option<Priority>,
+    /// The cells of context and priority, for the latest event; `None` if they are too long.
     kept: Option<WideText>,
 }
 

@@ -26,7 +26,7 @@ pub struct IdPattern {
 /// Error for text that is not a valid id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "expected an id of 3 or 4 hexadecimal digits, two for the sixteen ids that begin with them, or the first ones and '*', found '{found}'"
+    "expected an id of 3 or 4 hexadecimal digits, the first two digits of sixteen ids, or the first digits of any ids and '*', found '{found}'"
 )]
 pub struct IdError {
     found: String,

@@ -102,7 +102,7 @@ pub enum SelectionError {
     /// The selection contains dates, but the dates of events are not known.
     #[error(transparent)]
     NoDates(#[from] NoDates),
-    /// The selection of a chart contains processors, but the trace does not show what ran on them.
+    /// The selection for a chart names processors, but the trace does not show what ran on them.
     #[error("processors need a trace that records what runs on them; this one does not")]
     NoCores,
 }

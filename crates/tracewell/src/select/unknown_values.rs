@@ -12,8 +12,8 @@ use crate::model::{Trace, did_you_mean, nearest};
 
 /// Returns a message for each name in a condition if nothing in the trace has this name.
 ///
-/// `events` are the events to which the condition applies. `of` is the trace or the part of it that
-/// was read, in words.
+/// `events` are the events to which the condition applies. `of` describes the trace, or the part of
+/// it that was read, such as "this trace".
 pub(crate) fn unknown_values(
     (field, condition): (&Field, &Condition),
     events: &[&EventType],

@@ -168,7 +168,7 @@ impl Compiler {
         Some(text)
     }
 
-    /// Combines the collected fields into one step. The last field ends with a space, which becomes
+    /// Combines the collected fields into one step. The space at the end of the last field becomes
     /// the start of the text after the step.
     fn end_fields(&mut self) {
         let start = self.program.field_rows.last().map_or(0, |row| row.fields.end);

@@ -369,8 +369,8 @@ fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
     out.hexadecimal(value, trace.payload.digits());
 }
 
-/// Appends the symbol after an address, as in `0x08000124 <main+0x4>`, or with the line of its
-/// source, as in `0x08000124 <main+0x4 at main.c:12>`.
+/// Appends the symbol of an address, as in `0x08000124 <main+0x4>`, and the source line if it is
+/// known, as in `0x08000124 <main+0x4 at main.c:12>`.
 #[cold]
 fn put_symbol(out: &mut TextBuffer, trace: &Trace, address: u64) {
     if let Some(symbol) = trace.symbol(address) {

@@ -114,8 +114,7 @@ fn end_of_line(line: &str, room: usize) -> usize {
         }
         is_indent &= c == ' ';
         if filled + width > room && (c != ' ' || is_indent) {
-            // The part contains at least one character, even if the character is wider than the
-            // room.
+            // Return at least one character, even if it is wider than `room`.
             let whole = if start > 0 { start } else { c.len_utf8() };
             return comma.or(blank).unwrap_or(whole);
         }

@@ -132,8 +132,8 @@ impl Shared {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a buffer and the number of the next string to build, unless too many strings are
-    /// waiting.
+    /// Returns the number of the next string to build, and a buffer for it. Returns `None` if too
+    /// many strings are waiting, or if all have been taken.
     fn take(&self, state: &mut State) -> Option<(usize, TextBuffer)> {
         let number = state.next;
         if number >= self.count || number >= state.written + self.ahead {

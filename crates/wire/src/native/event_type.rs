@@ -30,10 +30,9 @@ pub const SPAN_CLOSE: &str = "span/close(span:u64)";
 pub const SPAN_RECORD: &str = "record";
 /// Family of the event types for spans.
 pub const SPAN_FAMILY: &str = "span";
-/// Families of the event types for call sites of the crate `tracing`, from the most severe level
-/// to the least severe one. Readers recognise such a type by its family, its name of the form
-/// `TARGET:NAME` and its first field `span:u64`. The type of a new span has a second field
-/// `parent:u64`.
+/// Families of the event types for `tracing` call sites: one per level, the most severe level
+/// first. Readers recognise such a type by its family, its name of the form `TARGET:NAME` and its
+/// first field `span:u64`. The type of a new span has a second field `parent:u64`.
 pub const LEVEL_FAMILIES: [&str; 5] = ["error", "warn", "info", "debug", "trace"];
 /// First field of the event types for spans and call sites: the number of a span, or 0 if there is
 /// none.

@@ -1,5 +1,5 @@
-//! Checkpoints of a lake: the sum of all commits up to a number, in one object. A checkpoint saves
-//! a reader the many small objects of the log, which are then deleted.
+//! Checkpoints of a lake: the sum of all commits up to a number, in one object. A reader reads this
+//! object instead of the many small commits, which are then deleted.
 //!
 //! If a writer creates a commit whose number was already deleted, this commit is not part of the
 //! lake. So a program that lists or creates commits looks for a newer checkpoint afterwards. A
@@ -23,8 +23,8 @@ const FOLDER: &str = "checkpoint";
 /// Number of commits after the last checkpoint that make another checkpoint worthwhile.
 const MAX_COMMITS: u64 = 64;
 
-/// Number of checkpoints that are kept. A list that is read while checkpoints come and go contains
-/// the newest of these or the one before.
+/// Number of checkpoints that are kept. A program that lists checkpoints while others create and
+/// delete them still finds one of the two newest.
 const KEPT: usize = 2;
 
 /// Returns the number of the newest checkpoint, or 0 if there is none.

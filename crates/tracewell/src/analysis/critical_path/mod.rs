@@ -39,8 +39,8 @@ use crate::model::{Batch, ContextId, Flow, Loss, Processor, Sink, Trace};
 /// Maximum number of listed parts.
 pub const MAX_PARTS: usize = 1 << 16;
 
-/// Maximum number of links of a chain. A longer chain is cut, and its last context counts as
-/// blocked.
+/// Maximum number of links of a chain. A longer chain is cut after this number of links; the
+/// context at the cut counts as blocked.
 pub const MAX_LINKS: usize = 16;
 
 /// The explanation of a response or a wait.

@@ -368,7 +368,7 @@ impl Level {
         }
     }
 
-    /// Handles missing events: in the meantime, the waiting receives may have been served.
+    /// Handles missing events, which may have served the waiting receives.
     fn cut(&mut self) {
         (self.unserved, self.sent_at) = (0, None);
     }

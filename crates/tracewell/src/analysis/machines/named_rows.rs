@@ -60,8 +60,8 @@ impl<T> Default for NamedRows<T> {
 
 impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
-    /// `name` returns the field of a row that identifies the thing. If the thing has a name at this
-    /// time, stores the time in this field, so that look-ups find the current name.
+    /// `name` returns the field of a row that identifies the thing. If the thing has a name at the
+    /// time of the event, stores this time in the field, so that look-ups find the current name.
     #[inline(always)]
     pub(super) fn get(
         &mut self,

@@ -192,7 +192,7 @@ impl Brackets {
             let (subject, at) = (Subject::Interrupt(step.value), Position::of(step));
             self.distributions.add(Measure::InterruptGap, subject, gap, at);
         }
-        // A deeper bracket is not opened, so its exit ends an enclosing one.
+        // A bracket that is nested too deeply is not opened, so its exit ends an enclosing bracket.
         let open = self.open.at(step.cpu);
         if open.len() < MAX_DEPTH {
             let (start, before, net_before) = (step.ticks, 0, 0);

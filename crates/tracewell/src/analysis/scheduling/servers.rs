@@ -55,7 +55,7 @@ pub struct Server {
     pub used: Vec<Used>,
 }
 
-/// The used part of a budget at one time.
+/// The part of a budget that has been used at a given time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Used {
     /// Ticks since the first event of the trace.
@@ -249,7 +249,7 @@ impl Budgets {
             }
             (Some(Meaning::BudgetExhausted), _, Some(key)) => {
                 let index = self.index(key);
-                // The task that was running when the budget was exhausted used the budget, even if
+                // The running task exhausted the budget, so the server serves this task, even if
                 // another task was inferred before.
                 if let Some(ran) = before.now().of.get() {
                     self.confirm(index, ran, accounts);

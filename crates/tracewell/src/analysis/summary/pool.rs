@@ -44,7 +44,7 @@ pub(super) struct Pool {
     file: Option<Arc<File>>,
     /// Number of bytes in the file.
     in_file: u64,
-    /// The records after those in the file, in the order of their places.
+    /// The records that are not in the file yet, each with its place, in ascending order of places.
     memory: Vec<(u64, Box<[u8]>)>,
     /// Number of bytes in `memory`.
     in_memory: usize,

@@ -1,5 +1,5 @@
 //! One row of states: all changes, encoded in blocks, and levels of sums. The first level contains
-//! a sum for each block. Each further level contains a sum for each `FAN` sums of the previous
+//! a sum for each block. Each further level contains one sum for every `FAN` sums of the previous
 //! level.
 //!
 //! Blocks and the sums of each level are stored in segments. A complete segment of sums is a record
@@ -227,7 +227,7 @@ impl<S: RowState> SummaryRow<S> {
         }
     }
 
-    /// Encodes the open changes as a block, which ends with a change at `end`.
+    /// Encodes the open changes as a block. The state of the last one lasts until `end`.
     fn close(&mut self, end: Position, pool: &mut Pool) {
         let Self { classes, blocks, open, .. } = self;
         let mut sum = Sum::default();

@@ -118,7 +118,7 @@ struct Block<T> {
     /// The ticks of its entries.
     first: u64,
     last: u64,
-    /// Those entries that can be distinguished at this `resolution`.
+    /// The entries that can be distinguished at `resolution`.
     thinned: Vec<T>,
     resolution: u64,
     entries: Entries<T>,

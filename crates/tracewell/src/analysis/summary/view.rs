@@ -103,8 +103,8 @@ impl<S: RowState> View<'_, S> {
         self.block(blocks.block(index), end)
     }
 
-    /// Adds a part if it is short enough. `sums` are the sums of its segment. Returns the end of a
-    /// part that is too long, and `None` if nothing remains to be done.
+    /// Adds a part if it is short enough. `sums` are the sums of its segment. If the part is too
+    /// long, returns its end instead, and the caller divides the part.
     fn summed(&mut self, sums: &Level, number: usize, part: usize) -> Option<Position> {
         let index = part % SEGMENT;
         let from = sums.from[index];
@@ -168,7 +168,7 @@ impl<S: RowState> View<'_, S> {
         self.resolution > 0 && is_short && !self.is_after(from)
     }
 
-    /// Adds the shares of a part to the combined states.
+    /// Adds the shares of a part to the states that are shown combined.
     fn combine(&mut self, from: Position, end: Position, shares: &[Share]) {
         self.make_room(from, end.ticks.saturating_sub(from.ticks));
         shares.iter().for_each(|share| self.add(share.state, share.ticks));

@@ -87,8 +87,8 @@ impl State {
         }
     }
 
-    /// Returns the reason why the item can no longer be completed. Returns `None` if it can be
-    /// completed or may end here.
+    /// Returns the reason why the item can no longer be completed. Returns `None` if the item can
+    /// still be completed, or may end here.
     pub(in crate::check) fn dead_end(&self, item: &Item, view: View<'_>) -> Option<DeadEnd> {
         // Return early if the event cannot affect the result, because this is the usual case and
         // most rules are long.

@@ -10,7 +10,7 @@
 //! Names, types and values are the same as in LTTng's kernel tracer, except that names of tasks are
 //! strings of any length. All events of the trace are written in addition to these events. The
 //! views cannot show an unknown state. So while the running task of a core is not known, the output
-//! shows a running thread with the name `unknown` and the largest number.
+//! shows a thread with the name `unknown` and the largest thread id.
 
 use std::io;
 

@@ -70,8 +70,8 @@ impl ServedBuilder {
         self.summary.spill_to(opener);
     }
 
-    /// Stops the collection of single events, because the page will load views, like the page of a
-    /// large trace. Call this as soon as it is probable that the trace has too many events, because
+    /// Stops collecting single events, because the page will load views, as the page of a large
+    /// trace does. Call this as soon as it is probable that the trace has too many events, because
     /// most of the reading time is spent on the texts of single events.
     pub fn use_views(&mut self) {
         if !self.is_large {

@@ -1,5 +1,5 @@
-//! The page of a large trace in a file, for a cache. Only the version of the program that wrote the
-//! file can read it.
+//! Stores the page of a large trace in a file, for a cache. Only the version of the program that
+//! wrote the file can read it.
 //!
 //! | bytes | content |
 //! |---|---|

@@ -96,7 +96,7 @@ pub struct EventClass {
     pub name: Option<String>,
     /// Level of importance, if the metadata contains one.
     pub log_level: Option<LogLevel>,
-    /// Address of a model of the event.
+    /// URI of a model of the event, if the metadata contains one.
     pub uri: Option<String>,
     /// Layout of the context that only events of this class have.
     pub specific_context: Option<Arc<Structure>>,

@@ -222,8 +222,9 @@ impl<'r> Compiler<'r> {
         self.remainder = self.remainder.wrapping_add(bits) & (self.divisor - 1);
     }
 
-    /// Sets the known alignment after a field of unknown length or at the target of a jump. Fields
-    /// before this position are not read together with fields after it.
+    /// Sets the alignment that is known at this position, which follows a field of unknown length
+    /// or is the target of a jump. Fields before this position are not read together with fields
+    /// after it.
     fn join(&mut self, aligned: u64) {
         self.order = None;
         (self.remainder, self.divisor) = (0, aligned);

@@ -154,9 +154,8 @@ impl Kept {
         Ok(self.layouts.len() - 1)
     }
 
-    /// Returns true if a file does not contain a packet yet or has no metadata, and if it does not
-    /// continue a known stream. The first event of such a file can be earlier than all events that
-    /// were read.
+    /// Returns true if a file continues no known stream, and if it contains no packet yet or has no
+    /// metadata. The first event of such a file can be earlier than all events that were read.
     fn waits_for_first_packets(&self, files: &[TraceFile], of_files: &[Option<usize>]) -> bool {
         let known =
             |path: &Path| self.streams.iter().any(|stream| ending(&stream.path) == ending(path));

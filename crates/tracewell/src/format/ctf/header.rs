@@ -436,8 +436,8 @@ mod tests {
                     let (mut state, mut expected) = (begin(), begin());
                     let read = quick.read(&bits, &mut state);
                     let run = class.event_header.run(&mut bits, &mut expected, &mut Nothing);
-                    // [`QuickHeader`] reads neither headers with the other sequence nor headers at
-                    // the end of the packet.
+                    // [`QuickHeader`] reads only headers with the first sequence of fields, and
+                    // none at the end of the packet.
                     let is_extended = header != short && bytes[..2] == [0xFF, 0xFF];
                     assert_eq!(read.is_some(), room == 40 && !is_extended, "{header} {bytes:?}");
                     if let Some(read) = read {

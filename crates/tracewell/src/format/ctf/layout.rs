@@ -69,7 +69,7 @@ pub(super) struct EventLayout {
     /// The event as its only program reads it; `None` if the event is not plain or has arguments
     /// from the packet.
     pub(super) plain: Option<PlainEvent>,
-    /// The places, in the row, of the arguments that come from the packet's context.
+    /// The places in the row for the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
     /// The event type of the model.
     pub(super) known: Known,

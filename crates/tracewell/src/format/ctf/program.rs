@@ -13,7 +13,7 @@ use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
-/// Maximum number of array elements without bits in a packet. One more is allowed for each bit of
+/// Maximum number of array elements of zero bits in a packet. One more is allowed for each bit of
 /// the packet before the element. Such elements take time and memory, but occupy no bytes of the
 /// file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
@@ -240,7 +240,7 @@ pub(super) enum Op {
     },
 }
 
-/// A range of a selector's values, and the first instruction of the option that they select.
+/// A case of a choice: a range of values, and the first instruction of the option for these values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
     pub(super) low: i128,

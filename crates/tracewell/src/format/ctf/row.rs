@@ -26,7 +26,7 @@ pub(super) struct Row<'o> {
     open: Option<(u8, usize)>,
 }
 
-/// The state of writing nested values.
+/// The state while nested values are written.
 #[derive(Debug)]
 struct Nested<'o> {
     /// The fields that have no slot.

@@ -34,8 +34,8 @@ const INTERRUPT: u64 = 1 << 49;
 /// The slots of a number and of a name.
 type Slots = (u8, Option<u8>);
 
-/// Returns the thread id that a slot contains. In the slot of a signed number of 32 bits, the sign
-/// extends into the higher bits. Larger numbers are addresses.
+/// Returns the thread id that a slot contains. A signed 32-bit number is sign-extended to the width
+/// of the slot. Larger numbers are addresses.
 #[inline]
 fn thread_number(slot: u64) -> u64 {
     match i32::try_from(slot.cast_signed()) {

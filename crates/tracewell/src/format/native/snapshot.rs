@@ -106,7 +106,7 @@ fn is_running(process: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return false };
     threads.flatten().any(|thread| {
         let status = fs::read(thread.path().join("stat")).unwrap_or_default();
-        // The state follows the name, which is in brackets and may contain brackets.
+        // The state follows the name. The name is in brackets, and may itself contain brackets.
         let name_end = status.iter().rposition(|byte| *byte == b')');
         let state = name_end.and_then(|end| status.get(end + 2));
         state.is_some_and(|state| !matches!(state, b'Z' | b'X' | b'x'))

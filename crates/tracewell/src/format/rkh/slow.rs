@@ -15,8 +15,7 @@ use super::symbols::SymbolPlan;
 use super::timeline::Order;
 use crate::model::{Flow, LossCause, Severity};
 
-/// Offset that is added to ids without a one-byte form. This number is larger than the id of any
-/// event.
+/// Number that is added to an id that has no one-byte form. It is larger than the id of any event.
 const NO_CODE: u32 = 1 << 16;
 
 /// The part of a frame before the arguments.

@@ -1,6 +1,6 @@
 //! Finds packets in arbitrary bytes. The input is a dump of a target's memory that contains a ring,
-//! or the bytes received on a line. The bytes of a line may begin within a packet, other bytes may
-//! be among them, and some bytes may be missing.
+//! or the bytes received on a line. The bytes of a line may begin within a packet, contain foreign
+//! bytes, and lack some bytes.
 
 use std::sync::Arc;
 

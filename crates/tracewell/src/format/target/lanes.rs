@@ -45,7 +45,7 @@ struct Held {
 #[derive(Debug, Default)]
 struct Lane {
     held: VecDeque<Held>,
-    /// Position in the payload of the first held packet.
+    /// Position of the next event in the payload of the first held packet.
     at: usize,
     /// The expected numbers of the next packet and of its first event.
     expected: Option<(u32, u32)>,
@@ -113,8 +113,8 @@ impl Lanes {
         }
     }
 
-    /// Adds a packet of events that begins at `offset` in the source. For a line, delivers the
-    /// events that are ready.
+    /// Adds a packet of events that begins at `offset` in the source. If the bytes come from a
+    /// line, also delivers the events that are ready.
     pub(super) fn add(
         &mut self,
         packet: &Packet<'_>,
@@ -203,8 +203,8 @@ impl Lanes {
         }
     }
 
-    /// Delivers the held events in order of time. Unless `all` is set, holds back each event that
-    /// an event of a silent core could precede.
+    /// Delivers the held events in order of time. Unless `all` is set, stops if a core without held
+    /// packets may still send an earlier event.
     fn deliver(&mut self, all: bool, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         loop {
             let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();

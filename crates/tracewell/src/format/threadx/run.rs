@@ -254,10 +254,9 @@ impl Seam<'_> {
         same.then(|| new.filter(|range| !range.is_empty()).collect())
     }
 
-    /// Returns true if the ring cannot have wrapped once more between the dumps. This function uses
-    /// the higher event rate of the two dumps to estimate how many events were recorded between the
-    /// dumps. The ring has not wrapped again if this number is less than `missing` plus half a
-    /// ring.
+    /// Returns true if the ring did not wrap again between the dumps. This function uses the higher
+    /// event rate of the two dumps to estimate how many events were recorded between the dumps. The
+    /// ring has not wrapped again if this number is less than `missing` plus half a ring.
     fn no_further_round(&self, missing: u64) -> bool {
         let rounds = [self.last.round, self.round];
         let Some(fastest) = rounds.into_iter().flatten().min() else { return false };

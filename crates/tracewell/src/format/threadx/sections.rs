@@ -49,8 +49,7 @@ struct Survey {
 
 impl<'a> Section<'a> {
     /// Prepares the slots of a range, given the clock and the context of the event before the
-    /// range.
-    /// `offset` is the offset of slot 0. Returns `None` if a slot is unused or a context is
+    /// range. `offset` is the offset of slot 0. Returns `None` if a slot is unused or a context is
     /// unknown.
     pub(super) fn new(
         (slots, range, offset): (Slots<'a>, Range<usize>, u64),

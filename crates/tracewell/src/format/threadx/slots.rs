@@ -106,8 +106,8 @@ impl<'a> Slots<'a> {
             let bytes = self.bytes(block.clone());
             let (any, highest) = for_each_layout!(self, bytes, any_marked(ids));
             core = highest.max(core);
-            // Almost all blocks have no marked id, and testing a whole block needs no branch per
-            // slot.
+            // A test of a whole block needs no branch per slot, and almost no block has a marked
+            // id.
             if any {
                 let marked = |slot: &usize| {
                     let event = self.event(*slot).filter(|event| event.context != context::UNUSED);
@@ -315,7 +315,7 @@ impl ContextCache {
         Self { entries: std::array::from_fn(empty) }
     }
 
-    /// Returns the key that marks an entry as empty. Lookups of this key examine a different entry,
+    /// Returns the key that marks an entry as empty. A lookup of this key examines another entry,
     /// so no lookup finds an empty entry. This is also true for the context word of unused slots.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))

@@ -30,7 +30,7 @@ struct Entry {
 }
 
 impl Entries {
-    /// Returns entries without text, whose lines in the source are known.
+    /// Returns entries that are parsed from their lines in the source when they are needed.
     pub(super) fn of_source(
         source: Source,
         entries: impl Iterator<Item = (u32, Range<usize>)>,

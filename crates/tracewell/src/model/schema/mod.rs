@@ -262,7 +262,7 @@ impl Schema {
     ) -> Vec<&EventType> {
         let events = self.events().filter(|event| is_wanted(event.id));
         let ranges = self.ranges.iter().filter(|(range, entry)| {
-            // A different entry may apply to this id of the range.
+            // Another entry may apply to an id within the range.
             let is = |id: u32| std::ptr::eq(self.event(id), entry) && is_wanted(id);
             let some = tried.into_iter().flatten().copied().filter(|id| range.contains(id));
             let first = if tried.is_some() { 1 } else { MAX_TRIED_IDS };

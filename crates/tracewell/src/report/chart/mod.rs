@@ -255,7 +255,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Adds a row for each context of a trace that has events and no states.
+    /// If no context has states, adds a row for each context with events.
     fn marks(&mut self) {
         let shows_states = self.tracks.contexts().next().is_some();
         if shows_states {

@@ -226,7 +226,7 @@ fn in_time(bucket: Bucket, rate: Option<Rate>) -> Bucket {
     }
 }
 
-/// The amounts per slice of a run.
+/// The amounts in each slice of a run.
 struct Sliced {
     amounts: BTreeMap<String, Vec<u64>>,
     /// Number of slices.

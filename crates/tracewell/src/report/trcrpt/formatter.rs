@@ -223,7 +223,7 @@ impl Formatter {
         }
         let width = if settings.width > 0 { settings.width } else { WIDTH };
         let mut count = 1;
-        // Nearly always there is only one line, which is already in place.
+        // Usually there is only one line, and its text is already in place.
         if self.machine.lines().is_one() && self.machine.text().len() - start <= width {
             self.end_line();
         } else {

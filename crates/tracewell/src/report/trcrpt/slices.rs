@@ -17,7 +17,7 @@ struct Part<'a> {
 }
 
 impl<W: Write> TrcReport<'_, W> {
-    /// Returns true if a line depends only on its event and the event before it.
+    /// Returns true if each line depends only on its event and the previous event.
     pub(super) fn can_be_split(&self, trace: &Trace) -> bool {
         let shows_all = self.is_whole && !self.shows_calls && !self.settings.options.history;
         // The name of a process depends on the event with which its context appeared.

@@ -22,7 +22,7 @@ use crate::text::missing;
 
 /// A change of the timeline.
 pub(super) enum Act<'a> {
-    /// The context changes to this state; `None` if it has the processor.
+    /// The new state of a context; `None` if the context has the processor.
     Context(ContextId, Option<u8>),
     Core(u16, Occupant),
     On(Place, Change<'a>),

@@ -247,8 +247,8 @@ impl<'a> Signals<'a> {
         self.changes.add(std::iter::once(start).chain(edges(timeline, signal, spans)));
     }
 
-    /// Adds changes of a bit that is 1 in these spans, unknown before the first span and after
-    /// missing events, and otherwise 0.
+    /// Adds the changes of a bit. The bit is 1 in these spans, unknown before the first span and
+    /// after missing events, and otherwise 0.
     fn known_spans(
         &mut self,
         timeline: &'a Timeline,

@@ -1,4 +1,4 @@
-//! Places declared types: converts them to the classes of each scope of a trace, with resolved
+//! Places the declared types in the scopes of a trace: converts them to classes, and resolves
 //! references and roles.
 //!
 //! A type without references and clocks is placed once and shared. Any other type is placed again

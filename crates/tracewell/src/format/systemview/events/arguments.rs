@@ -177,8 +177,8 @@ impl Events {
     }
 
     /// Returns the key of an object. Systems record some objects by identifiers and other objects
-    /// by addresses. `shrunk` says which form is more likely. The other form applies only if it is
-    /// the key of a known object and the more likely form is not such a key.
+    /// by addresses. `shrunk` says which form is more likely. The less likely form applies only if
+    /// it is the key of a known object and the other form is not.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };

@@ -187,8 +187,7 @@ impl<'de> Deserializer<'de> for Document<'de> {
     }
 }
 
-/// The fields of a whole text: those in its first lines, and then one field for each name of a
-/// section.
+/// The fields of a whole text: first those before the sections, then one field per section name.
 struct Fields<'de> {
     root: Lines<'de>,
     /// True while the lines before the first section are read.
