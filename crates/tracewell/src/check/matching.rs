@@ -15,8 +15,8 @@ use crate::select::expression::fields::{FieldPosition, Fields, Number, any_objec
 use crate::select::expression::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
 use crate::source::Span;
 
-/// Average number of ids whose plans are cached for each shape. The limit prevents a trace with
-/// many ids from filling the memory.
+/// Number of cached plans, over all shapes and ids, above which the cache is cleared. The limit
+/// prevents a trace with many ids from filling the memory.
 const REMEMBERED: usize = 1 << 16;
 
 /// Maximum number of cached block items over all ids.

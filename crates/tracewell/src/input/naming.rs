@@ -61,7 +61,7 @@ impl UserNames {
     }
 
     /// Adds notes about events that never occurred, and warnings about entries that do not fit the
-    /// trace. Adds the ids that occurred to the trace.
+    /// trace. Stores in the trace which ids occurred.
     pub(super) fn report(self, trace: &mut Trace) {
         let seen = |id| self.ids.as_ref().is_some_and(|ids| ids.contains(id));
         if let Some(symbols) = self.symbols.as_deref() {
