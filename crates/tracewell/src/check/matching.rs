@@ -200,7 +200,7 @@ impl<'r> Matcher<'r> {
         }
     }
 
-    /// Returns the value that a condition was compared with, as output shows it, or `None` if the
+    /// Returns the event's value for a condition in the form that outputs show, or `None` if the
     /// event has no such field.
     pub(super) fn found(
         &mut self,

@@ -117,7 +117,8 @@ fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
         let (program, trace) = (program.bits, 4 * digits);
         format!("its addresses have {program} bits, and those of this trace {trace}")
     } else if program.is_movable {
-        "no address of this trace is in its symbols: the system moved it when it started".to_owned()
+        "no address of this trace is in its symbols: the system loaded it at another address"
+            .to_owned()
     } else {
         "no address of this trace is in its symbols: did another program record the trace?"
             .to_owned()

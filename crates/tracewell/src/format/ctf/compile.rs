@@ -524,7 +524,7 @@ impl<'r> Compiler<'r> {
     }
 }
 
-/// Returns the place of a field that is within a field at `outer`.
+/// Returns the place of a field inside a field at `outer`.
 const fn inner(outer: Place, place: Place) -> Place {
     if matches!(outer, Place::Hidden) { Place::Hidden } else { place }
 }
