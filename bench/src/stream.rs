@@ -97,8 +97,8 @@ pub fn suspended(stream: &Stream) -> f64 {
     spent
 }
 
-/// Returns the time per excluded event in nanoseconds, twice: a filter excludes first the family of
-/// the events, and then their id.
+/// Returns the time per excluded event in nanoseconds: first with a filter that excludes the family
+/// of the events, then with a filter that excludes their id.
 pub fn filtered(stream: &Stream) -> (f64, f64) {
     stream.image().set_family_filter(FAMILY.bit());
     let by_family = events(stream);

@@ -180,7 +180,7 @@ impl Buffer {
         self.state().dropped
     }
 
-    /// Swaps the buffers, so that `batch` holds the filled buffer. Waits up to `timeout` for data.
+    /// Swaps the buffers: `batch` then holds the filled buffer. Waits up to `timeout` for data.
     pub(crate) fn take(&self, batch: &mut Batch, timeout: Duration) -> Taken {
         batch.bytes.clear();
         batch.marks.clear();

@@ -87,7 +87,7 @@ impl Setup {
 enum Step {
     /// The number of bytes that arrive is the amount plus 1.
     Few,
-    /// 64 times as many bytes as for `Few` arrive.
+    /// 64 times as many bytes arrive as for `Few`.
     Many,
     /// Nothing arrives.
     Silence,

@@ -1,8 +1,8 @@
 //! Creates the area of another process, including the streams and names that the process inherits.
 //!
-//! A process that is about to be traced can be the child of a fork that has not called the library
-//! since then. In that case it uses its parent's event ids, which are in the parent's area. A
-//! process that was started by a different program has no event ids yet.
+//! A process that is about to be traced can be a forked child that has not called the library since
+//! the fork. In that case it uses its parent's event ids, which are in the parent's area. A process
+//! that was started by a different program has no event ids yet.
 
 use std::fs::read_link;
 use std::iter::successors;

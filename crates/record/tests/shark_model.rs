@@ -400,7 +400,7 @@ proptest! {
                     prop_assert_eq!(got, model.delete(chunk));
                 }
                 Operation::Flags(chunk, flags) => {
-                    // The size of a compressed chunk is different after the chunk was freed.
+                    // The size of a compressed chunk changes when the chunk is freed.
                     let flags_before = trace.get_chunk_flags(chunk);
                     if flags_before.is_ok_and(|flags| flags & flag::COMPRESSED != 0) {
                         continue;

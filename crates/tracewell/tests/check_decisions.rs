@@ -291,8 +291,8 @@ fn missing_events_break_an_upper_limit_at_the_gap_that_exceeds_it() {
     for rule in ["lost = 54", "lost < 55", "lost <= 54", "lost > 53", "lost >= 54", "lost != 5"] {
         assert_eq!(lost(DAMAGED, rule), (Some(true), String::new()), "{rule}");
     }
-    // The sums after the gaps are 5, 16, 44 and 54. A lower limit is decided only at the end of the
-    // trace.
+    // The sums after the gaps are 5, 16, 44 and 54. A lower limit can be decided only at the end of
+    // the trace.
     let broken = [
         ("lost = 0", "5, expected = 0"),
         ("lost < 5", "5, expected < 5"),

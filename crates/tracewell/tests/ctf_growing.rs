@@ -14,7 +14,7 @@ use tracewell::select::Selection;
 /// Number of steps in which a trace grows.
 const STEPS: usize = 6;
 
-/// Length of a packet of LTTng's metadata. Other metadata appears as a whole.
+/// Length of a packet of LTTng's metadata. Other metadata appears in a single step.
 const METADATA_PACKET: usize = 4096;
 
 fn writer() -> EventWriter<Vec<u8>> {

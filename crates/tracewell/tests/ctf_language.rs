@@ -231,7 +231,7 @@ fn a_reference_goes_outwards_and_only_back() {
         ("u8 a[a];", "2:6: expected the name of a field before this one, found 'a'"),
         ("u8 a[event.fields.a];", "2:6: expected an integer 'a', found an array"),
         ("u8 a[-1];", "2:6: expected a length, found -1"),
-        ("u8 a[env.n];", "2:6: expected a number from 0 in the environment, found 'env.n'"),
+        ("u8 a[env.n];", "2:6: expected a non-negative number in the environment, found 'env.n'"),
     ] {
         assert_error(fields(members), message);
     }

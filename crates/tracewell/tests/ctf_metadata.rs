@@ -115,7 +115,7 @@ const READ: &[Disagreement] = &[
         ],
     ),
     (
-        "packets without stream id are of stream 0, with a warning; Babeltrace reads it",
+        "packets without stream id belong to stream 0, with a warning; Babeltrace reads it",
         &["ctf-1/fail-trace-type-ph-type-missing-stream-id-member"],
     ),
     (

@@ -31,7 +31,7 @@ struct Found {
     of_packet: Vec<Leaf>,
 }
 
-/// A reason to differ from yactfr, and the cases.
+/// A reason why the result differs from yactfr's, and the cases to which it applies.
 type Disagreement = (&'static str, &'static [&'static str]);
 
 /// The cases in which this program reports damage and yactfr does not.

@@ -118,7 +118,7 @@ fn selected(folder: &Path, expression: &str) -> String {
 #[test]
 fn numbers_of_signed_enumerations_keep_their_sign() {
     let folder = tempfile::tempdir().unwrap();
-    // Equal labels, with and without a sign: each enumeration needs a table of its own.
+    // A signed and an unsigned enumeration have equal labels, but each needs a table of its own.
     let mappings = json!({ "mappings": { "one": [[1, 1]] } });
     let below = json!({ "mappings": { "below": [[-9, -2]] } });
     let members =

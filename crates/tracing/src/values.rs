@@ -48,7 +48,7 @@ impl Fields for tracing_core::span::Record<'_> {
 /// The words of an event, in the order of the event's fields. This value is on the stack while the
 /// event is recorded.
 pub(crate) struct Words {
-    /// The words, with room for the length of the string after them.
+    /// The words, and room for one more: the length of the string that follows them.
     words: [u64; MAX_WORDS + 1],
     count: usize,
     has_text: bool,

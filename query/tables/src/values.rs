@@ -76,8 +76,8 @@ impl Values {
         })
     }
 
-    /// Returns values of the same column without rows, for another thread. Words have the same
-    /// indices in both.
+    /// Returns empty values for the same column, for another thread. Words have the same indices in
+    /// both.
     ///
     /// # Errors
     /// Returns the errors of [`Values::new`].

@@ -1,7 +1,7 @@
 //! Tests that the table `events` contains the values that the export of events writes.
 
 mod common;
-#[allow(dead_code, unreachable_pub, reason = "a part of the benchmarks, which use all of it")]
+#[allow(dead_code, unreachable_pub, reason = "belongs to the benchmarks, which use all of it")]
 #[path = "../../../bench/src/trace.rs"]
 mod trace;
 

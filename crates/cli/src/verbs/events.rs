@@ -55,7 +55,7 @@ pub(crate) struct Events {
     #[arg(long, value_name = "inline|none|FILE", default_value = "inline")]
     losses: String,
 
-    /// Add the arguments as reports show them to JSON lines, as args_text
+    /// Add args_text to JSON lines: the arguments as reports show them
     #[arg(long)]
     decoded: bool,
 

@@ -100,8 +100,8 @@ impl Comparison {
         (passed < self.good_for.get()).then(|| self.after(passed))
     }
 
-    /// Returns the time at a number of ticks after the comparison. The product does not overflow,
-    /// because comparisons are used only for milliseconds.
+    /// Returns the time `ticks` ticks after the comparison. The product does not overflow, because
+    /// comparisons are used only for milliseconds.
     #[inline(always)]
     const fn after(&self, ticks: u64) -> u64 {
         self.time.get() + ((ticks * self.tick.get()) >> 32)

@@ -69,8 +69,7 @@ const _: () = assert!(size_of::<TracedProcess>() <= sys::PAGE);
 
 static LOCAL: AtomicPtr<TracedProcess> = AtomicPtr::new(ptr::null_mut());
 
-/// Runs when the program starts or the library is loaded, so that no signal handler has to do this
-/// work.
+/// Runs when the program starts or the library is loaded, so signal handlers need not do this work.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;

@@ -41,8 +41,8 @@ pub enum FilterChange {
 /// stream is treated as empty, so that a malicious process cannot keep a reader busy.
 const MAX_RESTARTS: usize = 1 << 20;
 
-/// Minimum time in nanoseconds between a system event and the user events before and after it.
-/// A processor can read its counter too early, and a thread's clock has an error. This time exceeds
+/// Minimum time in nanoseconds between a system event and the user events before and after it. A
+/// processor can read its counter too early, and a thread's clock is not exact. This time exceeds
 /// both of these errors.
 const APART: u64 = 3000;
 

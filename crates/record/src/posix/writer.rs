@@ -4,7 +4,7 @@
 //! holds:
 //!
 //! * It follows the thread's last record in the same packet.
-//! * It is in a packet that was opened after the packet of the last record was closed.
+//! * It is in a packet that was opened only after the packet of the last record had been closed.
 //! * Its timestamp is later than the last record's timestamp. A reader that does not see the last
 //!   record in its current pass leaves both records for the next pass ([`Pool::after`]).
 //!

@@ -33,7 +33,7 @@ impl Areas {
         let small = self.normal < MIN_SIZE || (1..MIN_SIZE).contains(&self.emergency);
         let round = |size: u32| size & !(Record::SIZE as u32 - 1);
         let rounded = Self { normal: round(self.normal), emergency: round(self.emergency), ..self };
-        // Decoders and the kernel add the sizes in 32 bits.
+        // Decoders and the kernel add the sizes in 32-bit arithmetic.
         let sum = rounded.normal.checked_add(rounded.emergency);
         let fits = sum.and_then(|sum| sum.checked_add(ChunkHeader::SIZE as u32)).is_some();
         if small || !fits { Err(ControlError::Sizes) } else { Ok(rounded) }

@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Returns true if the program has more privileges than its caller, so that it must not trust the
+/// Returns true if the program has more privileges than its caller; it must then not trust the
 /// environment.
 pub(super) fn is_privileged_program() -> bool {
     // SAFETY: the call takes a number and returns a value that the kernel stored when the program

@@ -258,7 +258,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 
     /// Records a text of the application. Truncates the text to 64 bytes, or to fewer bytes if it
-    /// does not fit into a packet otherwise.
+    /// would otherwise not fit into a packet.
     pub fn text(&mut self, core: u8, channel: u32, text: &str) {
         self.block(core, ids::TEXT, channel, |bytes, length| {
             let most = bytes.len().min(length + MAX_BLOCK) - length;

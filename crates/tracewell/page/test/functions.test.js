@@ -219,7 +219,7 @@ test("a picture of intervals leaves out only intervals that others already cover
     assert.equal(all.find(60, 80, () => true), -1);
 });
 
-test("a sequence has one place for each time, and times between them", () => {
+test("a sequence places distinct times at equal distances, and other times between them", () => {
     const sequence = new Sequence([10, 20, 20, 100]);
     assert.deepEqual([10, 15, 20, 60, 100].map((time) => sequence.place(time)), [0, 0.5, 1, 1.5, 2]);
     for (const time of [-30, 10, 33, 100, 500]) assert.equal(Math.round(sequence.time(sequence.place(time))), time);

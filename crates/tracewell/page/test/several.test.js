@@ -131,7 +131,7 @@ test("each file is a tree that can be folded", () => {
     assert.deepEqual(placed(all, new Set(["2:Threads"])).shown.length, 9);
 });
 
-test("offsets are in the address, and nonsense is ignored", () => {
+test("the address contains the offsets, and invalid offsets are ignored", () => {
     const view = new View(100);
     view.place(1, -1500);
     assert.equal(view.address(BigInt), "d=0,-1500");

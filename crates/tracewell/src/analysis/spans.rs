@@ -40,7 +40,8 @@ pub struct SpanFigures {
     pub cut: u64,
     /// Durations of the spans from beginning to end, in ticks.
     pub duration: Range,
-    /// The busy parts of the durations, in which at least one thread was in the span, in ticks.
+    /// Busy times of the spans, in ticks: the parts of the durations in which at least one thread
+    /// was in the span.
     pub busy: Range,
     /// The distribution of the durations, if requested.
     pub distribution: Option<Distribution>,

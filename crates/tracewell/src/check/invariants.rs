@@ -37,8 +37,8 @@ pub(super) struct Watch<'r> {
     is_full: bool,
     /// Tick of the most recently requested alarm.
     alarm: Option<u64>,
-    /// Number of times that the statement held: triggers that were answered in time for `whenever`
-    /// and `each`, otherwise ranges.
+    /// Number of times that the statement held. For `whenever` and `each`, this is the number of
+    /// triggers that were answered in time; for other statements, the number of ranges.
     held: u64,
     /// Number of triggers of `whenever` and `each`.
     triggers: u64,

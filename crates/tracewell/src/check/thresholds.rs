@@ -87,7 +87,7 @@ pub(super) enum Decision {
     Exceeded(String),
     /// The value is worse than the value in the baseline.
     Worse(String),
-    /// The trace does not decide the threshold.
+    /// The trace does not determine the result.
     Open(String),
 }
 

@@ -79,8 +79,8 @@ impl<W: Write> RulesWriter<W> {
         self.lines.line_end()
     }
 
-    /// Returns true if the trace has more than [`MAX_STEPS`] steps, so that the rules are
-    /// incomplete.
+    /// Returns true if the rules are incomplete, because the trace has more than [`MAX_STEPS`]
+    /// steps.
     pub fn is_full(&self) -> bool {
         self.written > MAX_STEPS
     }

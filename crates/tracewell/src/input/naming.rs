@@ -61,7 +61,7 @@ impl UserNames {
     }
 
     /// Adds notes about events that never occurred, and warnings about entries that do not fit the
-    /// trace. Adds the ids that occurred to the trace.
+    /// trace. Stores in the trace which ids occurred.
     pub(super) fn report(self, trace: &mut Trace) {
         let seen = |id| self.ids.as_ref().is_some_and(|ids| ids.contains(id));
         if let Some(symbols) = self.symbols.as_deref() {
@@ -119,7 +119,8 @@ fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
         let (program, trace) = (program.bits, 4 * digits);
         format!("its addresses have {program} bits, and those of this trace {trace}")
     } else if program.is_movable {
-        "no address of this trace is in its symbols: the system moved it when it started".to_owned()
+        "no address of this trace is in its symbols: the system loaded it at another address"
+            .to_owned()
     } else {
         "no address of this trace is in its symbols: did another program record the trace?"
             .to_owned()

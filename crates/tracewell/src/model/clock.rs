@@ -196,8 +196,8 @@ impl Rate {
     #[inline]
     fn divide(self, number: u64) -> (u64, u64) {
         let ticks = self.ticks.get();
-        // The reciprocal is at most 1 below 2^64 / ticks. So the product is less than 1 below
-        // number / ticks. Rounded down, it is the quotient or 1 less.
+        // The reciprocal is at most 1 below 2^64 / ticks. So the product is at most number / ticks,
+        // and less than 1 below it. Rounded down, it is the quotient or 1 less.
         let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = number - quotient * ticks;
         if rest < ticks { (quotient, rest) } else { (quotient + 1, rest - ticks) }

@@ -11,8 +11,7 @@
 //!
 //! A decoder whose hot loop adds many small events first calls [`Emitter::room`]. It then adds that
 //! many events with [`Emitter::add`], which checks nothing. For events like those of
-//! [`Emitter::copied`], these functions are [`Emitter::room_for_copied`] and
-//! [`Emitter::add_copied`].
+//! [`Emitter::copied`], it calls [`Emitter::room_for_copied`] and [`Emitter::add_copied`] instead.
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
@@ -235,8 +234,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// Makes room for events like those of [`Emitter::copied`]. Returns the number of events for
-    /// which there is room, at least 1; [`Emitter::add_copied`] adds them. The limit for the bytes
-    /// of payloads and copies is checked only here, so these must be small.
+    /// which there is room, at least 1; [`Emitter::add_copied`] adds them. Only this function
+    /// checks the limit for the bytes of payloads and copies, so these must be small.
     #[inline]
     pub fn room_for_copied(&mut self) -> Flow<usize> {
         self.make_room(Shape::Copied)?;

@@ -1,10 +1,11 @@
 //! The lifetimes of objects, derived from the creations and deletions in a trace. A key can name
 //! several objects in turn, because the memory of a control block is reused. Creations and
 //! deletions are collected before the events are delivered, so that an event before a creation does
-//! not get the name of the later object. Each creation begins a life. The lives of a key and kind
-//! are assigned to the objects in the source. The last life of a key is assigned first, because a
-//! source keeps the latest names. If the parameters of a creation contradict the parameters of an
-//! object, the life is never assigned to that object. A life without an object has no name.
+//! not get the name of the later object. Each creation begins a life. Each life is assigned to an
+//! object in the source with the same key and kind, if there is one. The last life of a key is
+//! assigned first, because a source keeps the latest names. If the parameters of a creation
+//! contradict the parameters of an object, the life is never assigned to that object. A life
+//! without an object has no name.
 
 use std::collections::HashMap;
 
@@ -235,7 +236,7 @@ impl Given<'_> {
         let position = self.slots.iter().rposition(|id| alive(id) && fits(id));
         let position = position.or_else(|| self.slots.iter().rposition(alive));
         match position {
-            // If an object's parameters changed after its creation, the object does not fit the
+            // If an object's parameters change after its creation, the object no longer fits the
             // recorded creation. So if a life has not ended, take a living object, even if that
             // object does not fit.
             Some(position) => Some(self.slots.remove(position)),

@@ -198,7 +198,7 @@ pub struct Objects {
     list: Vec<Object>,
     by_key: HashMap<u64, KeyHistory, RandomState>,
     by_kind: HashMap<(u64, u32), Bindings, RandomState>,
-    /// True for dialects in which a symbol gives a name to a key, whatever the kind of the object.
+    /// True for dialects in which the name of a key applies to objects of every kind.
     kinds_share_names: bool,
     /// True if some key was renamed.
     has_renamed: bool,

@@ -190,7 +190,7 @@ impl<C: Choice> Running<C> {
         }
     }
 
-    /// Handles the load of the system's own context, for example by a kernel that is shutting down.
+    /// Handles the load of the system's own context, for example when a kernel shuts down.
     pub fn load_system(&mut self, system: ContextId) {
         if !self.in_interrupt() {
             self.now = C::of(system.into());

@@ -104,8 +104,8 @@ struct Unit {
     least: u64,
 }
 
-/// The units of time, largest first. Times have three decimals, so that a column in seconds still
-/// shows milliseconds.
+/// The units of time, largest first. Times have three decimals, so a column in seconds still shows
+/// milliseconds.
 const UNITS: [Unit; 3] = [
     Unit { name: "s", nanoseconds: 1_000_000_000, least: 10_000_000_000 },
     Unit { name: "ms", nanoseconds: 1_000_000, least: 10_000_000 },

@@ -86,7 +86,7 @@ impl Times {
         self.before = Some((ticks, clock.nanoseconds(ticks)));
     }
 
-    /// Appends both columns of an event with these ticks.
+    /// Appends both columns for an event with these ticks.
     #[inline(always)]
     pub(super) fn put<'a>(
         &mut self,

@@ -80,7 +80,7 @@ struct Excerpt {
     line: String,
     /// Cells before the position.
     before: usize,
-    /// Cells of the text from the position on.
+    /// Cells from the position on, without a final `…`.
     room: usize,
 }
 

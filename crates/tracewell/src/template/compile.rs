@@ -77,8 +77,8 @@ struct Compiler {
 pub(super) const OBJECT: &str = "OBJECT";
 
 impl Compiler {
-    /// Returns the number that calls of a function use. The function may be defined later or not at
-    /// all.
+    /// Returns the number by which calls refer to a function. The function may be defined later or
+    /// not at all.
     fn function(&mut self, name: &str) -> u32 {
         if let Some(number) = self.functions.get(name) {
             return *number;

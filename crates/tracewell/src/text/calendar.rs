@@ -200,8 +200,8 @@ pub enum DateError {
     },
 }
 
-/// Writes dates. Consecutive dates usually have the same second, so the text of the second is
-/// cached.
+/// Writes dates. Consecutive dates are usually within the same second, so the text up to the second
+/// is cached.
 #[derive(Debug)]
 pub(crate) struct Dates {
     zone: Zone,

@@ -21,7 +21,7 @@ const FLAGS: u32 = 1 << 31;
 /// The key of empty slots.
 const NOTHING: NameKey = NameKey(u32::MAX);
 
-/// The validity of a string that never changes.
+/// The ticks for which a string is valid, if the string never changes.
 pub(super) const ALWAYS: (u64, u64) = (0, u64::MAX);
 
 impl NameKey {

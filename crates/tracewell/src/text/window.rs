@@ -1,7 +1,7 @@
 //! A window of fixed size for one line.
 //!
-//! The position in the window is masked with the size of the window, so that no append checks the
-//! capacity or can panic. The code that appends a line must therefore know its maximum length.
+//! The position in the window is masked with the size of the window, so an append needs no capacity
+//! check and cannot panic. The code that appends a line must therefore know its maximum length.
 
 use super::blocks::Blocks;
 use super::literal::{BLOCK, ShortText};

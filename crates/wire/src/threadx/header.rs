@@ -58,7 +58,7 @@ pub enum HeaderError {
         /// Number of bytes that [`Header::read`] needs to continue, from the start of the header.
         needed: usize,
     },
-    /// The bytes do not begin with the id of a ThreadX trace, in any byte order and width.
+    /// The bytes do not begin with the id of a ThreadX trace in any byte order or width.
     NotThreadX {
         /// The first four bytes.
         found: [u8; 4],

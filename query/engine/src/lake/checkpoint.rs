@@ -3,9 +3,8 @@
 //!
 //! If a writer creates a commit whose number was already deleted, this commit is not part of the
 //! lake. So a program that lists or creates commits looks for a newer checkpoint afterwards. A
-//! checkpoint exists before its commits are deleted. So if there is no newer checkpoint, no commit
-//! was deleted that the program could have missed. If there is one, the program starts again from
-//! it.
+//! checkpoint exists before its commits are deleted. So if there is no newer checkpoint, the
+//! program has missed no deleted commit. If there is one, the program starts again from it.
 //!
 //! The content of a checkpoint depends only on its number. So either of two writers may create it,
 //! and a writer may stop at any time.

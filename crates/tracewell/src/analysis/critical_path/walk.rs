@@ -181,9 +181,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of a time span in which a context waits for another one. If the other context
-    /// is unknown or already in the chain, or the chain is full, adds one part in which the first
-    /// context is blocked.
+    /// Adds the parts of a time span in which a context waits for another one. Adds only one part,
+    /// in which the first context is blocked, if the chain is full, or if the other context is
+    /// unknown or already in the chain.
     fn depends(
         &mut self,
         context: ContextId,

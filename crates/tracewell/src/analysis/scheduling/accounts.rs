@@ -29,8 +29,8 @@ pub(super) struct Accounts {
     unattributed: u64,
 }
 
-/// The parts of an interval in ticks from the point of view of a task, with all other tasks in one
-/// sum.
+/// The parts of an interval, in ticks, from the point of view of one task, with all other tasks in
+/// one sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split {
     /// Ticks in which the task ran.
@@ -72,7 +72,7 @@ impl Moment {
     }
 }
 
-/// The parts of an interval in ticks from the point of view of a task. They add up to the whole
+/// The parts of an interval, in ticks, from the point of view of one task. They add up to the whole
 /// interval.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parts {

@@ -3,7 +3,7 @@
 //! A task's interval begins when the scheduler's choice takes effect: immediately, or at the end of
 //! the outermost interrupt. It ends when another choice takes effect or an interrupt begins. A task
 //! may run on behalf of another task that waits for something which the running task holds. This
-//! time is execution of the running task, and is also counted separately.
+//! time counts as execution of the running task, and is also added up separately.
 
 use std::collections::HashMap;
 use std::ops::Range;

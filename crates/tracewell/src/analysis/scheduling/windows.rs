@@ -62,7 +62,7 @@ pub(super) struct Windows {
     each: [Window; WINDOWS.len()],
     /// The intervals that windows still need, in order of time.
     intervals: VecDeque<Interval>,
-    /// Number of intervals at which those before all windows are removed.
+    /// Number of intervals at which `add` removes those that no window needs.
     removal: usize,
     /// The total length of all intervals, including removed ones.
     total: u64,

@@ -60,7 +60,7 @@ impl Pool {
         Self { file: Some(Arc::new(file)), in_file: length, ..Self::default() }
     }
 
-    /// Moves the records to a file when they become many. If the file cannot be opened or written,
+    /// Moves the records to a file when there are many. If the file cannot be opened or written,
     /// they stay in memory, and [`Self::check`] fails when they become too many.
     pub(super) fn spill_to(&mut self, opener: Opener) {
         self.opener = Some(opener);

@@ -140,8 +140,8 @@ impl<T: Extent> Block<T> {
     fn new(entries: Vec<T>) -> Self {
         let first = entries.iter().map(T::first).min().unwrap_or(0);
         let last = entries.iter().map(T::last).max().unwrap_or(0);
-        // The parts end at the latest beginning, because a few long entries can end much later than
-        // all others.
+        // Divide only the time up to the latest beginning into parts, because a few long entries
+        // can end much later than all others.
         let begin = entries.iter().map(T::first).max().unwrap_or(0);
         let resolution = (begin - first) / PARTS;
         let thinned = distinct(entries.iter(), &(0..u64::MAX), resolution);

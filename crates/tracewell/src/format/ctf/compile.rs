@@ -231,8 +231,8 @@ impl<'r> Compiler<'r> {
         self.barrier = self.program.ops.len();
     }
 
-    /// Returns the number of bits of the fields at fixed offsets that end at the position, or
-    /// `None` if there are none.
+    /// Returns the length in bits of the run of fields at fixed offsets that ends at the position,
+    /// or `None` if there is no such run.
     fn run(&mut self) -> Option<&mut u32> {
         match self.program.ops.get_mut(self.barrier..)?.last_mut()? {
             Op::Fixed { bits, .. } => Some(bits),
@@ -524,7 +524,7 @@ impl<'r> Compiler<'r> {
     }
 }
 
-/// Returns the place of a field that is within a field at `outer`.
+/// Returns the place of a field inside a field at `outer`.
 const fn inner(outer: Place, place: Place) -> Place {
     if matches!(outer, Place::Hidden) { Place::Hidden } else { place }
 }

@@ -172,7 +172,7 @@ impl<'a> Decoding<'a> {
         out.flush()
     }
 
-    /// Delivers events while events are the earliest elements.
+    /// Delivers events as long as the earliest element is an event.
     fn events(&mut self, out: &mut Emitter<'_>) -> Flow {
         let Self { reader: Reader { layouts, streams, timings, merge, .. }, rows, .. } = self;
         // The number of events that the batch has room for.

@@ -1,9 +1,9 @@
 //! Finds the stream with the earliest element.
 //!
 //! A tournament tree contains the time of the next element of each stream. Each inner node stores
-//! the loser of its match, so that a new time of the winner needs one comparison at each level. A
-//! stream whose next element precedes the runner-up needs only one comparison in all. An entry is
-//! one number, so that a comparison needs no branch for equal times.
+//! the loser of its match, so that a new time of the winner needs one comparison at each level. If
+//! the winner's next element also precedes the runner-up, one comparison is enough. An entry is one
+//! number, so that a comparison needs no branch for equal times.
 
 /// The streams in order of time. Streams with equal times are in the order of their indices.
 #[derive(Debug, Default)]

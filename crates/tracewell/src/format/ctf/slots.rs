@@ -2,8 +2,8 @@
 //! events. A program checks the bounds of a run once. `row` then stores the numbers in the run one
 //! after the other, without examining their classes.
 //!
-//! [`of_events`] finds the runs in a program. This module does not read the other fields at fixed
-//! offsets; see `fixed`.
+//! [`of_events`] finds the runs in a program. The module `fixed` handles the other fields at fixed
+//! offsets.
 
 use tracewell_wire::ByteOrder;
 

@@ -140,8 +140,8 @@ impl NativeDecoder {
                 }
                 Stop::Wanted(_) if last => break,
                 Stop::Wanted(wanted) => {
-                    // Some records must wait for a later status. They refer to bytes in the window,
-                    // so keep these bytes.
+                    // Some records are delivered only after a later status. They refer to bytes in
+                    // the window, so keep these bytes.
                     let needed = self.merge.needed_from().unwrap_or(self.log.place.at);
                     let consumed =
                         needed.min(self.log.place.at).saturating_sub(window.offset) as usize;

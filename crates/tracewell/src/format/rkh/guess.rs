@@ -72,7 +72,8 @@ pub(super) fn guess(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
     }
 }
 
-/// Minimum number of bytes for an early inference. Fewer bytes often lack events that show a size.
+/// Minimum number of bytes for an early inference. Fewer bytes often lack the events that determine
+/// the sizes.
 const EARLY_BYTES: usize = 4096;
 
 /// Infers dialect and settings from fewer bytes than a full sample. Finds settings only if the
@@ -197,8 +198,8 @@ impl Candidate {
         let (schema, fields, s) = (schema(self.dialect), fields(self.dialect), &self.settings);
         let read = |(code, ..): &(u8, usize, usize)| {
             let fields = fields.get(usize::from(*code))?.as_ref()?;
-            // Arguments that the settings omit have no bytes, so they cannot distinguish
-            // interpretations.
+            // Arguments that the settings omit have no bytes, so they do not help to choose an
+            // interpretation.
             let present = fields.iter().filter(|field| field.condition.holds(s));
             let sizes = present.map(|field| field.field_type.bytes(s)).collect();
             let label = &schema.event(u32::from(*code)).label;

@@ -23,7 +23,7 @@ pub(super) enum Step {
 }
 
 /// Maximum number of arguments of a record with fixed positions. The fast path also reads unused
-/// slots, so that the processor need not predict the end of a loop.
+/// slots, so the processor need not predict the end of a loop.
 pub(super) const FIXED_SLOTS: usize = 8;
 
 /// Maximum total length of a record's arguments in bytes, if all arguments have fixed positions.

@@ -182,7 +182,7 @@ struct Delivery<'a, 'b> {
     bytes: &'a [u8],
     out: &'a mut Emitter<'b>,
     state: State,
-    /// Offsets of the next records if they are not adjacent.
+    /// Offsets of the records to deliver next, if they are not adjacent.
     scattered: Vec<usize>,
 }
 

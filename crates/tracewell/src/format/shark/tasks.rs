@@ -51,7 +51,7 @@ impl Tasks {
         Self { by_number: HashMap::default(), used, names }
     }
 
-    /// Returns the names from the user.
+    /// Returns the names that the user gave.
     pub(super) fn names(&self) -> &Names {
         &self.names
     }

@@ -203,7 +203,8 @@ impl SystemViewDecoder {
         let cpu = Some(lane.cpu).filter(|_| !lane.stream.form.core_in_id);
         self.events.skipped(cpu, cause == Cause::Joined);
         if guessed {
-            let message = "no sync follows: the events from here on are those that are plausible";
+            let message =
+                "no sync follows: the events from here on are plausible, but not confirmed";
             out.trace.diagnostics.add(Severity::Warning, until, message);
         }
         match cause {

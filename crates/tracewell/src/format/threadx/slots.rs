@@ -348,8 +348,8 @@ impl ContextCache {
     }
 }
 
-/// Returns true if any slot has a marked id, and the highest core number of the used slots. The
-/// first result is also true for an unused slot with stale content.
+/// Returns true if any slot has a marked id, and also returns the highest core number of the used
+/// slots. The first result is also true for an unused slot with stale content.
 #[inline(never)]
 fn any_marked<const N: usize, const BIG: bool>(slots: &[[u8; N]], ids: &Marks) -> (bool, u8) {
     let mut any = false;

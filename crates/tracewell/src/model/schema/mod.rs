@@ -99,8 +99,8 @@ impl Schema {
     ///
     /// # Panics
     /// This function or the first access to an event panics if the text is invalid. They also panic
-    /// if an event has strings with escapes, or in single or triple quotes. Use this function only
-    /// for schemas whose events are all parsed by a test, as [`Schema::events`] does.
+    /// if a string in an event contains escapes, or is in single or triple quotes. Use this
+    /// function only for schemas whose events are all parsed by a test, as [`Schema::events`] does.
     pub fn built_in(text: &'static str, file: &str) -> Arc<Self> {
         Self::built_in_version(text, file, None)
     }

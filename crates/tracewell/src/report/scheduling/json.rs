@@ -240,7 +240,7 @@ impl<'a> LockRow<'a> {
 pub struct WithoutEffect {
     /// The option in the form in which it was typed.
     pub option: String,
-    /// Why it has no effect.
+    /// The reason why it has no effect.
     pub reason: String,
 }
 

@@ -211,8 +211,8 @@ fn is_level(condition: &Condition, level: Level) -> bool {
     })
 }
 
-/// Returns an argument's value as a number. Numbers are compared by the recorded value and objects
-/// by key, so two objects with the same name differ.
+/// Returns an argument's value as a number. The value of an object is its key, so two objects with
+/// the same name differ.
 fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
     let trace = event.trace;
     let raw = event.argument(index)?;

@@ -23,8 +23,8 @@ pub(super) enum TokenKind {
     Macro,
     /// `%` and a word.
     Percent,
-    /// A string. The flag is true if the string has no escapes and no joined lines, so that its
-    /// value is the text between the quotes.
+    /// A string. The flag is true if the string has no escapes and no joined lines: its value is
+    /// then the text between the quotes.
     Text(bool),
     /// A sign: one of `{ } ( ) , = + - * / &`.
     Sign(char),

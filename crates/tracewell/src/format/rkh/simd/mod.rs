@@ -3,8 +3,8 @@
 //!
 //! [`Simd`] has two operations: one examines a block of 64 bytes, the other gathers the arguments
 //! of a frame. `portable` runs on all processors; `avx2` is faster on processors that support AVX2.
-//! [`Simd::dispatch`] runs a whole loop in code that is compiled for the instruction set, so that
-//! both operations are inlined.
+//! [`Simd::dispatch`] runs a whole loop in code that is compiled for the instruction set, so both
+//! operations are inlined.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

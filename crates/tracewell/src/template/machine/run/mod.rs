@@ -414,8 +414,8 @@ impl<'a> Run<'a> {
                 return GO_ON;
             }
         };
-        // Parameters are macros. Their old values are saved and restored on return, so that a
-        // function may call itself.
+        // Parameters are macros. Their old values are saved and restored on return, so a function
+        // can call itself.
         let hidden = self.state.hidden.len();
         let first = self.state.stack.len().saturating_sub(usize::from(arguments));
         for (index, slot) in function.parameters.iter().enumerate() {
