@@ -272,7 +272,7 @@ mod tests {
         assert!(!buffer.push(2, b"fghi"));
         // There is room for these bytes, but earlier bytes are missing.
         assert!(!buffer.push(3, b"jk") && !buffer.wait_for_room(1, SOON));
-        // A connection gets a mark at its position, even if bytes are dropped there.
+        // The mark of a connection is kept at its position, even if bytes are dropped there.
         buffer.mark(Arrival { time_ns: 4, bytes: 0, kind: ArrivalKind::Opened });
         assert!(!buffer.push(5, b"l"));
         let mut batch = buffer.other();

@@ -16,7 +16,7 @@ use crate::process;
 use crate::sys;
 use crate::thread::{self, Depth, ThreadState, Using};
 
-/// Records a user event of this process into every running stream that traces it.
+/// Records a user event into every running stream that traces this process.
 ///
 /// `address` is the address of the instruction that generated the event. `truncated` must be true
 /// if `data` is only a part of the event's data. A call with an undefined id or the id of a system

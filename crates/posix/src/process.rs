@@ -172,8 +172,8 @@ pub(crate) fn after_fork() {
     NAMESPACE.store(0, Relaxed);
 }
 
-/// Returns the owner number for packets that the calling thread fills at a depth of nested signal
-/// handlers. Async-signal-safe.
+/// Returns the owner number of the calling thread for a depth of nested signal handlers.
+/// Async-signal-safe.
 pub(crate) fn own_owner(depth: u32) -> u64 {
     object::owner(sys::process(), sys::thread(), namespace(), depth)
 }

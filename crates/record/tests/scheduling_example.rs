@@ -70,8 +70,8 @@ fn the_trace_is_complete_small_and_has_every_kind_of_event() {
     }
 }
 
-/// Information 4 of a resume or suspend names the thread that runs next. Checks that this thread
-/// records the next event.
+/// Information word 4 of a resume or suspend event contains the thread that runs next. Checks that
+/// this thread records the next event.
 #[test]
 fn the_next_thread_of_resumes_and_suspends_records_next() {
     let events = Image::read(COMMITTED).events();

@@ -85,7 +85,8 @@ export function drawGaps(frame, file, { top, bottom, label: y }) {
         ink.fillRect(from, top, Math.max(to - from, 3), bottom - top);
         ink.globalAlpha = 1;
         covered = Math.max(covered, to);
-        // If gaps are at the same place, another of them may state the number of missing events.
+        // If several gaps are at the same place, the next one may state the number of missing
+        // events.
         const better = gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i] ? i + 1 : i;
         places.push({ x: from, item: { gap: better, count, isOne: true } });
     });

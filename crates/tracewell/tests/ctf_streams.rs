@@ -155,7 +155,7 @@ fn leaves(value: ArgumentValue<'_>, out: &mut Vec<Leaf>) {
     }
 }
 
-/// Reads a trace. Returns its events, and the reason why it cannot be read as a whole.
+/// Reads a trace. Returns the events, and an error if the trace cannot be read completely.
 fn read(folder: &Path) -> (Vec<Found>, Option<String>) {
     let mut events = Vec::new();
     let add = |event: Event<'_>| {

@@ -46,8 +46,8 @@ fn read(folder: &Path) -> (Vec<String>, String) {
     (events, String::from_utf8(text).unwrap())
 }
 
-/// Returns the argument and Babeltrace's text for a field that follows a byte, because each event
-/// needs at least one bit.
+/// Returns the argument and Babeltrace's text for a field. A byte precedes the field, because each
+/// event needs at least one bit.
 fn field(class: Value, bytes: &[u8]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let fragments = [

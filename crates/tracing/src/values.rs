@@ -100,8 +100,8 @@ impl Words {
     /// Returns a number that encodes the kinds of the values. Two records of one call site have
     /// different numbers if the kinds of their values differ.
     ///
-    /// A call site has at most 32 fields, and each field has four bits of the number: its kind, or
-    /// 0 if it has no value.
+    /// A call site has at most 32 fields. Each field has four bits of the number: 0 if it has no
+    /// value, otherwise its kind plus 1.
     #[inline]
     pub(crate) fn shape(&self) -> [u64; 2] {
         self.shape
@@ -275,7 +275,7 @@ impl Names {
         names
     }
 
-    /// Returns each name and kind: the numbers, then the texts that have a word. The last of these
+    /// Returns each name and kind: the numbers, then as many texts as fit. The last of these
     /// contains all further texts.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, FieldKind)> {
         let last = (MAX_WORDS - self.numbers.len()).min(self.texts.len().saturating_sub(1));

@@ -92,7 +92,7 @@ impl Watched {
     }
 }
 
-/// The bytes of all passes over an input.
+/// The bytes read in all passes over an input.
 #[derive(Debug, Default)]
 struct Parts {
     /// Number of bytes in earlier passes.

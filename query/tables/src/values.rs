@@ -148,9 +148,9 @@ impl Values {
     }
 }
 
-/// Words as indices in a dictionary that contains each word once. The dictionary grows from batch
-/// to batch, so equal words have equal indices in all batches of a table. Several threads can share
-/// a dictionary.
+/// Words, stored as indices in a dictionary that contains each word once. The dictionary grows from
+/// batch to batch, so equal words have equal indices in all batches of a table. Several threads can
+/// share a dictionary.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     keys: Int32Builder,

@@ -55,8 +55,8 @@ pub(crate) struct TracedProcess {
     area: AtomicPtr<AtomicU64>,
     /// The area's generation when `streams` was last updated.
     seen: AtomicU64,
-    /// The slots with an attached stream. A thread that has seen a stream in `streams` inserts its
-    /// slot before it stores `seen`.
+    /// The slots with an attached stream. A thread that has found a stream in `streams` inserts the
+    /// stream's slot before the thread stores `seen`.
     attached: SlotSet,
     /// User event ids below this limit are known to be defined.
     known: AtomicU64,

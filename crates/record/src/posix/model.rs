@@ -324,7 +324,7 @@ fn a_packet_is_freed_or_displaced() {
     });
 }
 
-/// The kernel has rejected memory barriers, so that writers execute fences.
+/// The kernel has rejected memory barriers, so writers execute fences instead.
 #[test]
 fn a_reader_that_waits_is_woken_or_finds_the_record() {
     check(|| {

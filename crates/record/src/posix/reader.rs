@@ -49,7 +49,8 @@ pub struct Record {
     pub thread: u64,
 }
 
-/// Maximum number of double passes without a result; these happen only while packets keep changing.
+/// Maximum number of double passes without a result. Such passes occur only while packets keep
+/// changing.
 const MAX_PASSES: usize = 8;
 
 /// The state of reading one packet. Positions are in words from the packet's start.

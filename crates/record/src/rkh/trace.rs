@@ -1,4 +1,5 @@
-//! The recorder's state: the start of a stream, and the head and the end of each record.
+//! The recorder's state, and the code for the start of a stream and for the head and the end of
+//! each record.
 //!
 //! Other files contain the calls that begin records (`calls.rs`) and the code for arguments
 //! (`record.rs`).

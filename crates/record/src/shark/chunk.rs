@@ -56,7 +56,7 @@ pub(super) enum Stored {
     AtEnd,
 }
 
-/// The previous content of a slot. If it was a record, also states if the record was saved or lost.
+/// The previous content of a slot. For a record, the value also states its fate: saved or lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,

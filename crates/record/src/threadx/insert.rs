@@ -138,8 +138,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     }
 
     /// Records a change of the interrupt posture, then calls `change` to make it
-    /// (`tx_trace_interrupt_control`). Returns the result of `change`, the previous posture. Calls
-    /// `change` even if tracing is off.
+    /// (`tx_trace_interrupt_control`). Returns the result of `change`, which is the previous
+    /// posture. Calls `change` even if tracing is off.
     pub fn interrupt_control(
         &mut self,
         context: Context,

@@ -259,7 +259,7 @@ test("rows can be moved with keys and by their names, and the address stores the
     });
     await hash(page, /o=Threads%2FSystem%20Timer%20Thread,Threads%2Fsensor,Threads%2Fcontrol/);
     const box = await page.locator("#timeline").boundingBox();
-    // The name of logger moves to the first place of its group.
+    // Drag the name `logger` to the first place of its group.
     await page.mouse.move(box.x + 90, box.y + 288);
     await page.mouse.down();
     await page.mouse.move(box.x + 90, box.y + 160, { steps: 12 });

@@ -103,7 +103,7 @@ pub struct Spans {
     cut: HashSet<u64, RandomState>,
     unknown: u64,
     more: u64,
-    /// Number of spans beyond a limit that have not ended.
+    /// Number of spans that exceeded a limit and have not ended.
     more_open: u64,
     wants_distributions: bool,
 }

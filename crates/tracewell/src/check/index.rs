@@ -89,7 +89,7 @@ impl<'r> Index<'r> {
             self.alarms.pop();
             due.push(part);
         }
-        // Usually the list contains only parts from `named`, which are sorted.
+        // Usually the list contains only parts from `named`, which returns them in order.
         if due.len() > named {
             due.sort_unstable();
             due.dedup();

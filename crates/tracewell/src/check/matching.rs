@@ -150,7 +150,7 @@ impl<'r> Matcher<'r> {
         alternatives.any(|alternative| self.positions(alternative.shape, event).is_some())
     }
 
-    /// Returns the variables without a value that occur in the conditions.
+    /// Returns the variables that occur in the conditions and have no value.
     fn bound(&self, conditions: &[Condition], bindings: &Bindings) -> Vec<usize> {
         let values = conditions.iter().flat_map(|condition| &condition.values);
         let slots = values.filter_map(|value| match value {

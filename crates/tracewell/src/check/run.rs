@@ -55,7 +55,7 @@ struct RuleRun<'r> {
     /// The first events after the last accepted event.
     later: Vec<EventCopy>,
     steps_met: u64,
-    /// True if the steps cannot be met or were not met.
+    /// True if the steps were not met, or can no longer be met.
     failed: bool,
     watches: Vec<Watch<'r>>,
     /// For each threshold, true if missing events broke it while the trace was read.

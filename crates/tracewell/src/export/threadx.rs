@@ -73,7 +73,7 @@ fn write(
     }
     input.read(&mut writer)?;
     if !survey.wrapped() {
-        // A slot with context 0 shows a reader that the ring has not wrapped.
+        // An unused slot, with context 0, shows that the ring has not wrapped.
         writer.put(&Event::UNUSED).map_err(ExportError::Write)?;
     }
     Ok(trace)

@@ -20,8 +20,8 @@ use super::{InputError, Reading, Settings, State};
 use crate::format::{FORMATS, Format, TraceFile};
 use crate::model::{Sink, Trace};
 
-/// Maximum number of snapshots at the end of the reading, until two successive snapshots have the
-/// same files.
+/// Maximum number of snapshots at the end of the reading. Usually, the first snapshot without
+/// changed files is the last.
 const MAX_LAST: usize = 8;
 
 /// A trace in a folder that grows.

@@ -160,7 +160,7 @@ impl Contexts {
         self.note_binding(key);
     }
 
-    /// Stores that a key now refers to a different context.
+    /// Notes that a key now refers to a different context.
     fn note_binding(&mut self, key: u64) {
         self.bindings += 1;
         if self.rebound.len() > self.list.len() {

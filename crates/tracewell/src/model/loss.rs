@@ -44,8 +44,9 @@ impl LossCause {
 pub struct Loss {
     /// Number of the event that follows the gap.
     pub before: u64,
-    /// Number of missing events, if known. The number is 0 if another loss counts these events: in
-    /// a stream with numbered records, a gap in the numbers also counts a damaged record.
+    /// Number of missing events, if known. The number is 0 if another loss already counts these
+    /// events: in a stream with numbered records, a gap in the numbers includes the damaged
+    /// records.
     pub events: Option<u64>,
     /// Why they are missing.
     pub cause: LossCause,

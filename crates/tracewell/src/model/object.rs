@@ -206,7 +206,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Adds an object. From its creation on, its key refers to it. If this is the first object with
+    /// Adds an object. After its creation, its key refers to it. If this is the first object with
     /// its key and kind, the key also refers to it before the creation, because earlier events can
     /// only refer to this object. An object with an unknown creation time does not take over the
     /// key of another object.

@@ -17,8 +17,8 @@ pub(crate) struct PerId<T> {
     schema: Weak<Schema>,
     /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
-    /// The entries. The first entry is for ids without room in `index`: it belongs to the one of
-    /// these ids that was looked up most recently.
+    /// The entries. The first entry serves all ids that do not fit into `index`; it belongs to the
+    /// one that was looked up last.
     entries: Vec<T>,
 }
 

@@ -79,8 +79,8 @@ fn listed(known: &[&str]) -> String {
 }
 
 /// If the field identifies a span, returns a message for each name without a span number. Such a
-/// field is shown as name and number, so that the name alone never equals it. Returns `None` for
-/// any other field.
+/// field is shown as name and number, so the name alone never equals it. Returns `None` for any
+/// other field.
 fn span_names<'a>(
     field: &Field,
     events: &[&EventType],

@@ -429,7 +429,7 @@ fn added<T>(table: &mut Vec<T>, entries: Vec<T>) -> Row {
 /// Returns a table of results for the values 0, 1, 2, …; its last entry is for all other values.
 /// Returns an empty table if it would be much longer than the list of cases.
 fn choices(cases: &[Case]) -> Vec<Then> {
-    // Cases after a case that matches every value are never reached.
+    // A case that matches every value hides the cases after it.
     let any = cases.iter().position(|case| case.pattern == Pattern::Any);
     let (numbers, others) = cases.split_at(any.unwrap_or(cases.len()));
     let otherwise = others.first().map_or(Then::Nothing, |case| case.then);

@@ -68,7 +68,7 @@ impl IncrementalDecimal {
     }
 }
 
-/// Number of values of eight digits.
+/// Number of values that eight digits can represent.
 const EIGHT_DIGITS: u64 = 100_000_000;
 
 /// Appends numbers right-aligned in a field, each slightly larger than the previous number. With a

@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Slot>() == 64);
 const MAX_KEPT: usize = 48;
 const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
-/// Number of misses after which hits and misses are compared.
+/// After this number of misses, the numbers of hits and misses are compared.
 const PERIOD: u64 = 256;
 
 impl Default for KeptTexts {

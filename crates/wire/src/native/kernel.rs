@@ -30,7 +30,7 @@ use super::EventTypeText;
 use crate::target::ids::{group, group_of};
 use crate::target::{Definition, DefinitionKind, Described, MAX_CORES};
 
-/// Family of the event types for events.
+/// Family of the event types for a kernel's events.
 pub const FAMILY: &str = "kernel";
 
 /// Family of the event types for names.

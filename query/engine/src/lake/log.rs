@@ -25,8 +25,8 @@ pub(super) const FOLDER: &str = "log";
 /// Number of commits that are read at the same time.
 const PARALLEL: usize = 16;
 
-/// Number of attempts to read a log that other writers change at the same time. Each further
-/// attempt needs a further checkpoint of another writer.
+/// Number of attempts to read a log that other writers change at the same time. An attempt is
+/// repeated if it finds a newer checkpoint or a gap in the commits.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Numbers of commits are below this number.

@@ -256,7 +256,7 @@ impl Check {
             Outcome::Done | Outcome::Damaged if tally.failed.load(Ordering::Relaxed) => {
                 Outcome::Wrong
             }
-            // Nothing was tested, so a pipeline must not see a success.
+            // Nothing was tested, so the status must not report success.
             Outcome::Done if tally.decided_nothing() => {
                 let is_text = !(is_json || self.quiet || self.format == OutputForm::Github);
                 // The text ends with this result.

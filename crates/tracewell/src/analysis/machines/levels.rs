@@ -262,7 +262,7 @@ impl Levels {
     pub(super) fn finish(self) -> Vec<Level> {
         let mut levels = self.rows.finish();
         levels.iter_mut().for_each(Level::end);
-        // A message was counted both for the machine and for its queue, so omit the machine.
+        // If the queue has its own row, each message was counted twice, so omit the machine.
         let owners: HashSet<_> = levels.iter().filter_map(|level| level.owner).collect();
         levels.retain(|level| {
             let listed_twice = level.is_owner && owners.contains(&level.object);

@@ -131,7 +131,8 @@ pub struct Figures {
     pub longest_waits: Vec<Waited>,
     /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
-    /// The distributions of all times, if the caller wants them, in the order of their first times.
+    /// If the caller wants them: the distributions of all times, in the order in which they
+    /// received their first times.
     pub distributions: Vec<Measured<Subject>>,
     /// Number of measured times that no distribution contains, because there are too many
     /// distributions.

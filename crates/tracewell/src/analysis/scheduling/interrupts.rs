@@ -91,7 +91,7 @@ struct Source {
     windows: Windows,
 }
 
-/// Follows the brackets of interrupts.
+/// Follows interrupts: each is a bracket from its entry to its exit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brackets {
     /// Open brackets per core, the outermost first.

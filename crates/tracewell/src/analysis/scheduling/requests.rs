@@ -49,8 +49,8 @@ pub(super) struct Asked {
 pub(super) struct Request {
     pub(super) asked: Asked,
     pub(super) owner: Option<ContextId>,
-    /// Total execution of the owner at the time of the request, if the trace does not show on whose
-    /// behalf the owner runs.
+    /// Ticks that the owner had run before the request; `None` if the owner is unknown, or if the
+    /// trace shows on whose behalf tasks run.
     pub(super) owner_ran: Option<u64>,
     pub(super) inverted: Inverted,
 }

@@ -291,8 +291,8 @@ impl Budgets {
     }
 
     /// Handles the exhaustion of the budget while `ran` was running. This shows that the server
-    /// serves `ran`. If the server was charged for another task, this function subtracts the ticks
-    /// of that task since the previous exhaustion, and adds the ticks of `ran`'s job.
+    /// serves the task `ran`. If the server was charged for another task, this function subtracts
+    /// the ticks of that task since the previous exhaustion, and adds the ticks of `ran`'s job.
     fn confirm(&mut self, index: usize, ran: ContextId, accounts: &Accounts) {
         let server = &mut self.servers[index];
         let wrong = std::mem::take(&mut server.unconfirmed);

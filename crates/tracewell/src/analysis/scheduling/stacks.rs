@@ -171,7 +171,7 @@ mod tests {
         }
         stack.report(Some(Meaning::StackUsed), 40, at(3));
         assert_eq!((stack.used, stack.free, stack.at), (Some(40), Some(60), Some(at(2))));
-        // If the size is unknown, only the reported number is known.
+        // If the size of the stack is unknown, only the reported figure is known.
         let mut unsized_stack = Stack::of(ContextId(0));
         for (seq, free) in [(0, 50), (1, 20), (2, 20), (3, 35)] {
             unsized_stack.report(Some(Meaning::StackFree), free, at(seq));

@@ -128,8 +128,8 @@ mod tests {
     use super::*;
 
     fn most(intervals: &[(u64, u64)], length: u64) -> u64 {
-        // One of the other windows is shorter and needs fewer intervals; the other is longer and
-        // needs more.
+        // Of the two other windows, the shorter one needs fewer intervals and the longer one needs
+        // more.
         let lengths = [length / 2, length, 3 * length];
         let mut windows = Windows { each: lengths.map(Window::new), ..Windows::default() };
         for (number, (from, to)) in intervals.iter().enumerate() {

@@ -134,7 +134,7 @@ impl Sums {
 pub(super) struct Level {
     /// The first change of each part.
     pub(super) from: Vec<Position>,
-    /// For each part, the index after its last entry in `shares`.
+    /// For each part, the index in `shares` after the part's last entry.
     ends: Vec<usize>,
     /// For each part and each class: one state of the class, and the ticks of the class; classes
     /// are in the order of their first occurrence.

@@ -22,8 +22,8 @@ const BLOCK: usize = 1024;
 /// entry per key.
 const PARTS: u64 = 8;
 
-/// An entry with a range of ticks. Of two entries with the same key, a view can show one instead of
-/// both.
+/// An entry with a range of ticks. If a view cannot distinguish two entries with the same key, it
+/// can show only one of them.
 pub(crate) trait Extent: Copy {
     type Key: Eq + Hash;
 

@@ -57,8 +57,7 @@ impl Summary {
     }
 
     /// Writes the records to a file, and then `rest`, which begins with the records that
-    /// [`Self::put`] returns. `opener` returns the file if the records have not been moved to a
-    /// file yet.
+    /// [`Self::put`] returns. If the records are not in a file yet, `opener` supplies the file.
     pub(crate) fn store(
         &self,
         rest: &[u8],

@@ -143,8 +143,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks that all thresholds for the jitter of a task have the same period, because the task's
-    /// releases are compared with one period.
+    /// Checks that all thresholds for the jitter of a task have the same period: the task's
+    /// releases are compared with only one period.
     fn same_period(&mut self, task: &Name, period: u64, span: Span) -> Result<()> {
         let known = *self.periods.entry(task.as_str().to_owned()).or_insert(period);
         if known == period {

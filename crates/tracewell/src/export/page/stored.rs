@@ -63,9 +63,9 @@ impl Stored for Facts {
 
 impl LargePage {
     /// Writes the page to a file, from which [`Self::load`] restores it. `description` contains the
-    /// caller's own facts about the page. If the page uses a file of [`spill_to`], the page is
-    /// written to this file, otherwise to the file that `opener` returns. Returns false and writes
-    /// nothing if the page has more than `most` bytes.
+    /// caller's own facts about the page. The page is written to its file of [`spill_to`] if it has
+    /// one, otherwise to the file that `opener` returns. Returns false and writes nothing if the
+    /// page has more than `most` bytes.
     ///
     /// # Errors
     /// Returns the error of the file system.
@@ -153,7 +153,7 @@ mod tests {
         bytes
     }
 
-    /// Returns the number of bytes of the records of a stored page.
+    /// Returns the size in bytes of a stored page's records.
     fn records(bytes: &[u8]) -> usize {
         let place = bytes.len() - TAIL;
         let length = u64::from_le_bytes(bytes[place + 24..].try_into().unwrap());

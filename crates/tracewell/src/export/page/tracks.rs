@@ -27,7 +27,7 @@ pub(super) struct Names {
     pub(super) reasons: Value,
     /// The inversions, in the order of their beginnings.
     pub(super) inversions: Vec<Inversion>,
-    /// Number of ticks of the longest wait among them.
+    /// Ticks of the longest wait among `inversions`.
     pub(super) longest: u64,
     /// Views of all resolutions show the inversions with at least this number of ticks.
     pub(super) severe: u64,

@@ -42,7 +42,7 @@ pub(super) struct Registers {
     /// True if these are the registers of an event.
     of_event: bool,
     by_location: HashMap<Location, u32, RandomState>,
-    /// The registers of all locations that contain a field, by the path of the field.
+    /// For the path of each field, the registers of all locations that contain this field.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
 }
 

@@ -254,8 +254,8 @@ struct Walk<'p> {
 }
 
 impl Walk<'_> {
-    /// Adds the sequence that continues `path` with the instructions from `next` up to `end`.
-    /// Returns its index, or `None` if offsets are not fixed.
+    /// Extends `path` by the instructions from `next` up to `end`, and adds the result to the
+    /// sequences. Returns its index, or `None` if offsets are not fixed.
     fn path(&mut self, mut next: usize, end: usize, mut path: Path) -> Option<usize> {
         let mut last = None;
         let mut stored = None;

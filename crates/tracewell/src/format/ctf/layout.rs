@@ -59,8 +59,8 @@ pub(super) struct StreamLayout {
 /// The compiled layout of an event class.
 #[derive(Debug)]
 pub(super) struct EventLayout {
-    /// The programs of common context, specific context and payload, or one for all three. If there
-    /// are none, the reason.
+    /// One program each for the common context, the specific context and the payload, or one for
+    /// all three; otherwise, the reason why there are none.
     pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,

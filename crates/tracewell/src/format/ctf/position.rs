@@ -34,7 +34,7 @@ pub(super) enum FaultKind {
     TooMany,
     /// The compiled layout is too large.
     Layout,
-    /// Two numbers of different byte orders have bits in one byte.
+    /// One byte contains bits of two numbers with different byte orders.
     Orders,
 }
 

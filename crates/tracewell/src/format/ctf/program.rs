@@ -34,7 +34,7 @@ pub(super) enum Shape {
 pub(super) enum Place {
     /// A slot of the event's row.
     Slot(u8),
-    /// A member of the structure in the last slot of the row.
+    /// A member of the structure that the last slot of the row contains.
     Rest,
     /// A member of the enclosing structure.
     Member,

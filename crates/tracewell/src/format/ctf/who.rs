@@ -249,7 +249,7 @@ impl Threads {
         context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)))
     }
 
-    /// Returns the context of the thread with the number in a slot. If the context is new, `add`
+    /// Returns the context of the thread whose number is in a slot. If the context is new, `add`
     /// creates it from its key and its number.
     #[inline]
     fn numbered(

@@ -101,7 +101,8 @@ pub fn note(start: &[u8]) -> Option<Note> {
 }
 
 /// Returns true if at least one thread of a process has not ended. A killed process remains visible
-/// until its parent waits for it, and so does the first thread of a process until the others end.
+/// until its parent waits for it. The first thread of a process remains visible until the other
+/// threads end.
 fn is_running(process: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return false };
     threads.flatten().any(|thread| {

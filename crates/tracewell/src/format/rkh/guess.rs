@@ -182,8 +182,8 @@ impl Candidate {
         }
         let unexplained =
             events.values().any(|(frames, fit)| *frames >= MIN_OF_EVENT && 2 * fit < *frames);
-        // A frame that fits exactly has two points, so 18 points per ten frames stand for nine of
-        // ten frames.
+        // A frame that fits exactly has two points. At least nine of ten frames must fit, which is
+        // 18 points per ten frames.
         10 * self.score.fits >= 18 * sample.frames.len() && !unexplained
     }
 

@@ -112,8 +112,8 @@ impl Timeline {
         follows
     }
 
-    /// Returns number and timestamp of the previous frame if it was an event. The next frame must
-    /// then have the next number, unless frames were lost.
+    /// Returns the number and the timestamp of the previous frame if it was an event. The next
+    /// frame must then have the next number, unless frames were lost.
     pub(super) const fn steady(&self) -> Option<(u8, u32)> {
         match (self.last_number, self.last_stamp) {
             (Some(number), Some(stamp)) if !self.configured && self.skipped == 0 => {

@@ -274,8 +274,8 @@ impl Stream {
         (self.at > from || guessed).then_some(Part::Skipped(skipped))
     }
 
-    /// Returns the order of the bytes in the counts of long texts, or `None` if too few bytes have
-    /// arrived. An order is accepted if the parameters fit and another packet follows.
+    /// Returns the byte order of the counts of long texts, or `None` if too few bytes have arrived.
+    /// An order is accepted if the parameters fit and another packet follows.
     #[cold]
     fn infer_order(&self, rest: &[u8], last: bool) -> Option<TextOrder> {
         let mut orders = [TextOrder::HighFirst, TextOrder::LowFirst];

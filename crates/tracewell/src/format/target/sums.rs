@@ -10,7 +10,7 @@ use tracewell_wire::target::Lookup;
 use tracewell_wire::target::packet::{MAX_PACKET, crc16};
 
 /// Maximum number of stored checksums. If a search needs more, it discards the stored checksums and
-/// begins again, so that memory does not depend on the number of damaged bytes.
+/// begins again, so its memory does not grow with the number of damaged bytes.
 const MAX_STORED: usize = 16 * MAX_PACKET;
 
 /// The polynomial of the checksum, without the term `x^16`.

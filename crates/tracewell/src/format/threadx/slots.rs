@@ -1,7 +1,7 @@
 //! Converts event slots to columns: the hot loop of the reader.
 //!
-//! Each loop is compiled once for each of the four layouts (two widths, two byte orders), so that
-//! reading a word is a load and at most a byte swap.
+//! Each loop is compiled once for each of the four layouts (two widths, two byte orders), so
+//! reading a word takes one load and at most one byte swap.
 
 use std::ops::Range;
 

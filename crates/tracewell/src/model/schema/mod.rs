@@ -127,7 +127,8 @@ impl Schema {
         self.hooks
     }
 
-    /// Returns true if the events of call sites of an instrumented program have levels and targets.
+    /// Returns true if event types describe the call sites of an instrumented program, with levels
+    /// and targets.
     pub const fn has_call_sites(&self) -> bool {
         self.has_call_sites
     }

@@ -93,7 +93,7 @@ pub fn chart(
     Ok(Chart::new(trace, tracks, options).text())
 }
 
-/// The words that follow a name and state which property of the named object a row shows.
+/// Words that follow the name of an object and specify which of its properties a row shows.
 const WAITS: &str = " waits";
 const STATE: &str = " state";
 const STEPS: &str = " steps";

@@ -252,7 +252,7 @@ fn shown(figure: &Figure, subject: &Subject) -> String {
 /// Maximum number of names in a message.
 const MAX_NAMES: usize = 6;
 
-/// Returns the reason why a trace does not have a figure, with the names for which it has one.
+/// Returns a message that the trace lacks a figure, with the names for which it has this figure.
 fn absent<'a>(
     figure: &Figure,
     what: &str,

@@ -374,7 +374,7 @@ impl<W: Write> Sink for TrcReport<'_, W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         Stop::on_error(self.check(trace))?;
         Stop::on_error(self.begin(trace))?;
-        // If the selection ends in this batch, show its chosen events before stopping.
+        // If the selection ends in this batch, show the chosen events before stopping.
         let chosen = self.choose(trace, batch);
         if self.settings.options.history {
             for row in &self.rows {

@@ -205,7 +205,7 @@ impl Fields {
 fn is_level(condition: &Condition, level: Level) -> bool {
     condition.values.iter().any(|wanted| match wanted {
         Wanted::Text(Text::Like(name) | Text::Exactly(name)) => Level::named(name)
-            // The most severe level comes first in the type.
+            // `Level` orders the most severe level first, so the operands are swapped.
             .is_some_and(|wanted| condition.comparison.holds(wanted.cmp(&level))),
         _ => false,
     })

@@ -167,7 +167,7 @@ impl<'a> Lexer<'a> {
         kind
     }
 
-    /// Returns a mark such as `\n`, or `None` if the backslash joins lines or is an error.
+    /// Returns a mark such as `\n`. Returns `None` if the backslash joins two lines or is an error.
     fn backslash(&mut self) -> Option<TokenKind> {
         let start = self.at;
         if self.joins_lines() {

@@ -240,7 +240,7 @@ pub enum Body {
 pub struct Flags {
     /// The value whose bits are tested.
     pub value: Value,
-    /// The flags in the order of the text, at least one.
+    /// The flags, at least one, in the order of the template text.
     pub flags: Vec<Flag>,
 }
 

@@ -192,7 +192,7 @@ fn writers_and_readers_can_interleave_in_any_way() {
                 let mut lake = open(&store).await;
                 let mut done = Vec::new();
                 for trace in 0..TRACES {
-                    // All writers add the trace 0; each of the others has one writer.
+                    // All writers add trace 0; every other trace has one writer.
                     let trace = if trace == 0 { 0 } else { writer * TRACES + trace };
                     match lake.append(&commit(trace, writer)).await.unwrap() {
                         Appended::Done => done.push(trace),

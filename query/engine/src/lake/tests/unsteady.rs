@@ -98,7 +98,7 @@ impl Unsteady {
         }
     }
 
-    /// Lists objects in two parts, with the turns of other users in between.
+    /// Lists objects in two parts, and lets the other users of the storage run in between.
     async fn listed(self, prefix: Option<Key>) -> Vec<Result<ObjectMeta>> {
         self.pause().await;
         let mut first: Vec<ObjectMeta> =

@@ -426,8 +426,8 @@ fn interrupt(number: Option<u32>) -> String {
     number.map_or_else(|| "interrupt".to_owned(), |number| format!("interrupt {number}"))
 }
 
-/// Returns the ends and beginnings of interrupts that lead to a state of a core. `open` contains
-/// the interrupt numbers of the open slices.
+/// Returns the ends and beginnings of interrupts that a new state of a core requires. `open`
+/// contains the interrupt numbers of the open slices.
 fn nested(open: &mut Vec<Option<u32>>, state: Occupant) -> Vec<Change<'static>> {
     let (top, depth) = match state {
         Occupant::Interrupt { number, depth } => (number, usize::from(depth)),

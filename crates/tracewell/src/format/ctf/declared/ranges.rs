@@ -37,7 +37,7 @@ pub(crate) fn without_underscore(name: &str) -> &str {
 /// The values that already select an option, as ranges that do not overlap.
 #[derive(Default)]
 struct Claimed {
-    /// The first value of each range as the key, and its last value as the value.
+    /// Maps the first value of each range to the last value of the range.
     ranges: BTreeMap<i128, i128>,
 }
 

@@ -347,7 +347,7 @@ impl<'a> Run<'a> {
             self.next = end as usize;
         } else {
             // If the count is above the limit, push the negative limit. The sign makes `end_turn`
-            // print the mark once the allowed iterations are done.
+            // print the mark after the last allowed iteration.
             let beyond = turns > MAX_ITERATIONS;
             self.state.loops.push(if beyond { -MAX_ITERATIONS } else { turns });
         }
