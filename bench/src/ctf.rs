@@ -146,7 +146,7 @@ pub fn read_stream(stream: &[u8], sum: &mut u64) -> Option<Tally> {
     Some(tally)
 }
 
-/// Events as a loop for this layout stores them: the facts of each event, and the bytes of its
+/// The events that a loop for this layout stores: the facts of each event, and the bytes of its
 /// arguments.
 #[derive(Debug, Default)]
 pub struct Stored {

@@ -91,7 +91,7 @@ impl Numbers {
     }
 }
 
-/// Packet numbers in order of arrival, for example of all duplicates.
+/// The numbers of certain packets, such as the duplicates, in order of arrival.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PacketNumbers {

@@ -131,8 +131,8 @@ pub(crate) fn without_depth(work: impl FnOnce(&Using)) {
     WITHOUT_DEPTH.fetch_sub(1, SeqCst);
 }
 
-/// Calls `record` with the calling thread's state at its current depth. Returns `None` if handlers
-/// are nested too deeply, or if there is no memory for the thread's state.
+/// Calls `record` with the state of the calling thread and its depth of nested handlers. Returns
+/// `None` if handlers are nested too deeply, or if there is no memory for the thread's state.
 #[inline(always)]
 pub(crate) fn with_depth<R>(
     streams: &impl Streams,

@@ -71,7 +71,7 @@ impl Reporter {
     }
 
     /// Reports the progress if enough time passed since the last report, or at the end. Call this
-    /// without the interpreter's lock. Returns a break if the reading shall end, because the
+    /// without the interpreter's lock. Returns a break if the reading must end, because the
     /// function raised an exception or the user pressed Ctrl-C.
     pub(crate) fn report(&self, progress: Progress) -> ControlFlow<()> {
         let is_end = progress.total == Some(progress.bytes);

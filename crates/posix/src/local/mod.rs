@@ -260,7 +260,7 @@ impl TracedProcess {
         }
     }
 
-    /// Attaches and detaches streams until they match the area's generation.
+    /// Attaches and detaches streams, so that the streams match the area.
     fn attach_all(&self, using: &Using) {
         let area = self.area();
         let generation = area[at::GENERATION].load(Acquire);

@@ -119,8 +119,8 @@ impl<'r> Watch<'r> {
         }
     }
 
-    /// Returns the reason why the trace does not decide the statement, after the end of the trace.
-    /// Returns `None` if the statement held or was broken.
+    /// Called after the end of the trace. Returns the reason why the trace does not decide the
+    /// statement. Returns `None` if the statement held or was broken.
     fn open_because(&self, matcher: &Matcher<'_>) -> Option<String> {
         if self.is_broken || self.held > 0 {
             return None;

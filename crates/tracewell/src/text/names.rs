@@ -80,7 +80,7 @@ pub(super) struct Names {
 #[repr(align(64))]
 struct Slot {
     key: u64,
-    /// First and last tick at which the number has this string.
+    /// The first and the last tick at which the string is valid for the number.
     ticks: (u64, u64),
     what: NameKey,
     /// The epoch; 0 for strings that do not belong to an object.

@@ -202,7 +202,7 @@ impl Level {
 #[derive(Debug, Default)]
 pub(super) struct Sum {
     parts: Vec<SumPart>,
-    /// The index of each class in `parts`; empty if there are few classes.
+    /// For each class, its index in `parts`; empty if there are few classes.
     index_of: HashMap<u32, usize, RandomState>,
 }
 

@@ -495,8 +495,8 @@ enum Given {
     /// The entry lists the first arguments. If it gives no kind for an argument, the argument keeps
     /// the kind it had.
     First,
-    /// The entry names some recorded arguments. If it gives no kind for an argument, the argument
-    /// keeps the kind it had.
+    /// The entry refers to some recorded arguments by name. If it gives no kind for an argument,
+    /// the argument keeps the kind it had.
     Named,
 }
 

@@ -274,7 +274,7 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(())
     }
 
-    /// Adds the jobs of each task. Jobs that overlap have several tracks.
+    /// Adds the jobs of each task. Overlapping jobs are in separate tracks.
     fn jobs(&mut self) -> io::Result<()> {
         let timeline = self.timeline;
         let mut of_tasks: BTreeMap<ContextId, Vec<&'a Job>> = BTreeMap::new();
