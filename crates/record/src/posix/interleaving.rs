@@ -13,18 +13,10 @@ use tracewell_wire::posix::object::{EXTRA_PACKETS, Geometry, head, owner};
 use tracewell_wire::posix::{RecordHeader, StreamPolicy};
 
 use super::cursor::{Cursor, Event};
+use super::interruption;
 use super::pool::{OPEN, Pool, TAG};
 use super::reader::Reader;
 use crate::stream::sync::{AtomicU64, Ordering};
-
-std::thread_local! {
-    static WRITERS: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
-}
-
-/// Runs the writers of the current test. The reader calls this before it examines a packet.
-pub(super) fn before_packet() {
-    WRITERS.with_borrow_mut(|writers| writers.iter_mut().for_each(|run| run()));
-}
 
 /// A packet has room for two records.
 const PACKET_WORDS: u32 = 10;
@@ -134,9 +126,9 @@ fn read(
     take_all(&mut found);
     unread(writers);
     let interrupting = Rc::clone(writers);
-    WRITERS.set(Some(Box::new(move || during(&interrupting))));
+    interruption::set(Some(Box::new(move || during(&interrupting))));
     take_all(&mut found);
-    WRITERS.set(None);
+    interruption::set(None);
     take_all(&mut found);
     assert_eq!(found.len() as u64, writers.stored.get(), "all events were read");
     found

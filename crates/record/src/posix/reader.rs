@@ -253,7 +253,7 @@ impl Reader {
         let order = pool.word(at::ORDER).load(Ordering::Acquire);
         for packet in 0..pool.used() {
             #[cfg(all(test, not(loom)))]
-            super::interleaving::before_packet();
+            super::interruption::before_packet();
             let Some(source) = self.sources.get_mut(packet) else { break };
             let state = pool.head(packet, head::STATE).load(Ordering::Acquire);
             let occupied = Pool::occupied(state).filter(|(opened, _)| *opened <= order);
