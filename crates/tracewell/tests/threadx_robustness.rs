@@ -363,6 +363,8 @@ fn an_unused_slot_between_used_ones_is_one_damaged_record() {
     assert_eq!(stamps(&kept), [100, 110, 130, 140, 150]);
     assert_eq!(kept.losses.len(), 1);
     assert_eq!((kept.losses[0].before, kept.losses[0].events), (2, Some(1)));
+    let events = dump.header.buffer_start - dump.header.trace_base_address;
+    assert_eq!(kept.losses[0].offset, events + 2 * USUAL.event_size() as u64);
     assert_eq!(trace.losses.damaged(), 1);
 }
 
