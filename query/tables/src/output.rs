@@ -44,8 +44,7 @@ impl<'a> Output<'a> {
         self.limit.saturating_sub(self.summary.rows + self.rows as u64)
     }
 
-    /// Passes on rows that other values contain, after all rows before them. Returns a break if no
-    /// more rows are needed.
+    /// Passes on all earlier rows, then these rows. Returns a break if no more rows are needed.
     pub(crate) fn put(&mut self, values: Vec<Values>, rows: usize) -> Flow {
         self.pass_on()?;
         (self.values, self.rows) = (values, rows);

@@ -37,8 +37,8 @@ static RATE: Rate = Rate::new();
 static NARROWEST: AtomicU64 = AtomicU64::new(UNKNOWN);
 const UNKNOWN: u64 = u64::MAX;
 
-/// Returns the length of a tick in nanoseconds times 2^32, which controllers pass to traced
-/// processes, or 0 if the counter is not usable as a clock. The first call takes 10 ms.
+/// Returns the length of a tick in nanoseconds times 2^32, or 0 if the counter is not usable as a
+/// clock. Controllers pass this value to traced processes. The first call takes 10 ms.
 pub(crate) fn tick() -> u64 {
     static OWN: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
     *OWN.get_or_init(|| {

@@ -393,8 +393,8 @@ mod tests {
         let controller = Controller::create(0, &Attributes::default()).unwrap();
         controller.stream().start();
         record(UNNAMED, b"attaches the stream", false, 0);
-        // This is the state in which the handler finds the process if the interrupted thread has
-        // mapped and stored the stream and has not yet inserted its slot.
+        // A handler finds this state if it interrupts a thread that has mapped and stored the
+        // stream but has not yet inserted its slot.
         let local = page().unwrap();
         local.attached.clear();
         local.seen.store(0, Relaxed);

@@ -43,7 +43,7 @@ test("items whose labels would overlap share one label, and other items keep the
     assert.deepEqual(at(), []);
 });
 
-test("an interval stands for those that the picture leaves out because of it", () => {
+test("a shown interval counts the intervals that it hides", () => {
     const all = new Intervals([0, 1, 2, 50], [10, 2, 3, 51], [0, 1, 2, 3]);
     const seen = (/** @type {number} */ least) => {
         /** @type {number[][]} */

@@ -277,7 +277,7 @@ impl Objects {
         self.name_nothing(object.key, object.kind, ticks.saturating_add(1));
     }
 
-    /// From a tick on, lets a key refer to no object of this kind.
+    /// Makes a key refer to no object of this kind from a tick on.
     pub fn name_nothing(&mut self, key: u64, kind: u32, ticks: u64) {
         let bindings = self.by_kind.entry((key, kind)).or_default();
         match bindings.0.last().map(|last| last.object) {

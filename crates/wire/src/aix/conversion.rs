@@ -81,7 +81,7 @@ impl TimeConversion {
         it.then(|| Self::read(entry.variable_data()))?
     }
 
-    /// Returns the hook word and data word of an entry whose variable data are a conversion.
+    /// Returns the hook word and the data word of an entry that contains a conversion.
     const fn hook_and_word(env: Env) -> (HookWord, u64) {
         let sub_hook = ids::TIME_CONVERSION;
         let hook = match env {

@@ -379,9 +379,9 @@ impl Level {
             return used;
         }
         let free = free?;
-        // If the capacity is unknown when an event contains a number of free items, this sample and
-        // all later samples are numbers of free items. A curve that mixes used and free items would
-        // be wrong.
+        // If an event contains only the number of free items, and the capacity is unknown, this
+        // sample and all later samples count free items. A curve that mixes used and free items
+        // would be wrong.
         self.counts_free |= self.capacity.is_none();
         Some(if self.counts_free { free } else { self.capacity?.saturating_sub(free) })
     }

@@ -68,8 +68,8 @@ impl Switches {
         self.pass(step);
     }
 
-    /// Handles a choice of the scheduler that is neither the end of an interrupt nor an activation
-    /// nor an unlock.
+    /// Handles a choice of the scheduler. The event must not be the end of an interrupt, an
+    /// activation or an unlock.
     #[inline]
     pub(super) fn choose(
         &mut self,

@@ -266,8 +266,8 @@ impl<S: RowState> SummaryRow<S> {
     }
 
     /// Returns the position at which a part of a level begins. The part must be the first of a
-    /// segment, outside complete segments, or the next part. The last parts of a level end where
-    /// the first part begins that only the levels below contain.
+    /// segment, outside complete segments, or the next part. If the level does not contain the part
+    /// yet, this is the beginning of the corresponding part in the level below.
     pub(super) fn start(&self, level: usize, part: usize) -> Position {
         let here = self.levels.get(level).and_then(|level| level.start(part));
         here.unwrap_or_else(|| match level.checked_sub(1) {

@@ -213,8 +213,8 @@ impl<T: Extent> Sample<T> {
         Ok(distinct.shown)
     }
 
-    /// Returns lists with at least the entries that overlap a range and can be distinguished at a
-    /// resolution.
+    /// Returns lists of entries. They contain all entries that overlap a range and can be
+    /// distinguished at a resolution, and possibly others.
     fn within<'s>(
         &'s self,
         range: &'s Range<u64>,

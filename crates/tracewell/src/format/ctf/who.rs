@@ -1,4 +1,4 @@
-//! The contexts that record events: threads and interrupts, as the fields of events name them.
+//! Determines from the fields of an event which thread or interrupt recorded it.
 //!
 //! | fields | context |
 //! |---|---|

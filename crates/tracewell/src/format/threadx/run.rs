@@ -330,7 +330,7 @@ fn lives(
             let id = u32::from(slots.id(slot).unwrap_or(0));
             lifetimes.note((&trace.schema, trace.payload), (id, payload), (slot, ticking.ticks));
         }
-        // After the final creation or deletion, no ticks are needed.
+        // The slots after the last creation or deletion need no ticks.
         if left == 0 {
             break;
         }

@@ -501,7 +501,7 @@ enum Given {
 }
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
-/// file. Arguments with an encoding name parts of the data; they come before the program's
+/// file. Arguments that have an encoding refer to parts of the data; they precede the program's
 /// arguments. The other arguments replace the program's arguments, in order. If the file gives no
 /// kind, the argument keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
