@@ -119,9 +119,9 @@ impl<T: Zeroed> ThreadMemory<T> {
         }
     }
 
-    /// Checks which threads are idle. A thread is idle if there is a moment during the call at
-    /// which it does not use its value. Returns the number of the latest check for which this
-    /// holds: since that check began, each thread was idle in at least one check.
+    /// Checks which threads are idle. A thread is idle if, at some moment during the call, it does
+    /// not use its value. Returns the number of the latest check for which this holds: since that
+    /// check began, each thread was idle in at least one check.
     ///
     /// `number` must increase from check to check. If `idle` is the caller's value, the caller
     /// counts as idle. In the child of a fork, the values of the parent's threads count as well,

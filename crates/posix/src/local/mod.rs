@@ -360,7 +360,7 @@ pub(crate) fn define(name: &[u8]) -> Result<u32, sys::Errno> {
 }
 
 impl TracedProcess {
-    /// Discards the parent's streams, on kernels that do not wipe the page.
+    /// On kernels that do not wipe the page, discards the parent's streams.
     fn forget(&self) {
         self.process.store(0, Relaxed);
         self.area.store(ptr::null_mut(), Relaxed);
