@@ -934,7 +934,7 @@ typedef struct tw_shark_areas {
    */
   uint32_t emergency;
   /*
-   Address of the image in the target; 0 for the low 32 bits of its real address.
+   Address of the image in the target; 0 selects the low 32 bits of its real address.
    */
   uint32_t base_address;
 } tw_shark_areas;

@@ -119,9 +119,9 @@ impl<T: Zeroed> ThreadMemory<T> {
         }
     }
 
-    /// Checks which threads are idle. A thread is idle if there is a moment during the call at
-    /// which it does not use its value. Returns the largest number for which each thread was idle
-    /// in the check with this number or in a later check.
+    /// Checks which threads are idle. A thread is idle if, at some moment during the call, it does
+    /// not use its value. Returns the largest number for which each thread was idle in the check
+    /// with this number or in a later check.
     ///
     /// `number` must increase from check to check. If `idle` is the caller's value, the caller
     /// counts as idle. In the child of a fork, the values of the parent's threads count as well,

@@ -51,7 +51,7 @@ impl<'a> Output<'a> {
         self.pass_on()
     }
 
-    /// Passes on a number of rows, if no column is wanted.
+    /// Passes on this number of rows without columns, because no column is wanted.
     pub(crate) fn put_rows_without_columns(&mut self, count: u64) -> Result<(), ArrowError> {
         let mut left = count.min(self.room());
         while left > 0 && !self.stopped {

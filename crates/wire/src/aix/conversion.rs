@@ -7,8 +7,8 @@
 //! | 16 | 2 if multiplier and divisor are valid (64 bits); otherwise both count as 1 |
 //!
 //! IBM documents the words. We interpret them as nanoseconds = ticks × multiplier / divisor. A
-//! 32-bit generic entry has no room for a sub-hook next to its length, so the sub-hook is in data
-//! word 1 (our decision).
+//! 32-bit generic entry has no room for a sub-hook next to its length, so we store the sub-hook in
+//! data word 1.
 
 use super::hook::{Env, HookWord, HookWord32, HookWord64};
 use super::{Entry, EntryError, HookType, ids};

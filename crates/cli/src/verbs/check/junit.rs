@@ -71,7 +71,7 @@ impl Suites {
         }
     }
 
-    /// Adds an erroneous case with this message to the suite of a trace.
+    /// Adds a test case with this error message to the suite of a trace.
     pub(super) fn add_damage(&self, trace: &Path, message: &str) {
         let name = shown_path(trace).to_string();
         // If several suites have this name, the last one belongs to this trace.

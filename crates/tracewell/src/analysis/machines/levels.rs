@@ -47,8 +47,8 @@ pub struct Level {
     is_owner: bool,
     /// Number of receives that found the queue empty and have not got a message.
     unserved: u64,
-    /// The level before the latest send, if a receive was unserved at that time. The next level
-    /// shows whether the message went to this receive or into the queue.
+    /// The level before the latest send, if a receive was waiting for a message at that time. The
+    /// next level shows whether the message went to this receive or into the queue.
     sent_at: Option<u64>,
 }
 

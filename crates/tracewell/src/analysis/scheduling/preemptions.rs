@@ -13,7 +13,7 @@ use super::per::{PerContext, PerCore};
 use super::step::Step;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
-/// Involuntary losses of the processor by a task.
+/// A task's involuntary losses of the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Preemptions {
     /// Number of preemptions by another task, or at the end of a time slice.

@@ -33,7 +33,7 @@ impl RowState for State {
     fn hint(self) -> usize {
         match self {
             Self::Unknown => 0,
-            // A context usually runs for itself.
+            // A context usually runs on its own behalf.
             Self::Running(_) => 1,
             Self::Interrupted => 2,
             Self::Preempted => 3,
@@ -246,8 +246,8 @@ impl<S: RowState> SummaryRow<S> {
         self.sealed.extend(self.blocks.seal(pool));
     }
 
-    /// Adds the sum of a block to the first level, and the sums of the groups that it completes to
-    /// the further levels.
+    /// Adds the sum of a block to the first level, and the sum of each group that is complete then
+    /// to the next level.
     fn raise(&mut self, from: Position, sum: Sum, pool: &mut Pool) {
         let Self { classes, levels, .. } = self;
         let mut next = Some((from, sum));

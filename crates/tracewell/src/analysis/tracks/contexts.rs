@@ -16,7 +16,7 @@ struct Context {
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
-    /// The call in which it can wait, until the call returns.
+    /// The call that it has entered and in which it can wait; `None` after the call returns.
     call: Option<Reason>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.

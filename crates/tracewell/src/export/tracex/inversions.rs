@@ -45,8 +45,8 @@ impl Windows {
         Some(window)
     }
 
-    /// Returns the mutexes whose inversions a thread of this priority makes nondeterministic, in
-    /// TraceX's order.
+    /// Returns, in TraceX's order, the mutexes whose inversions a thread of this priority makes
+    /// nondeterministic.
     fn turned_bad(&self, context: u32, priority: u32) -> Vec<usize> {
         let mut bad = Vec::new();
         let mut level = self.by_urgency.first().map(|(priority, ..)| *priority);

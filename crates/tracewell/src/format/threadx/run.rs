@@ -364,7 +364,7 @@ struct Delivery<'a, 'b> {
     out: &'a mut Emitter<'b>,
     state: Unwrapping,
     registry: &'a mut Registry,
-    /// Slots after which an address refers to another thread, in order of time.
+    /// The slots after which an address refers to a different thread, in order of time.
     bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,

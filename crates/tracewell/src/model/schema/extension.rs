@@ -20,7 +20,7 @@ use crate::model::{did_you_mean, folded, nearest};
 pub struct Rules {
     /// True if the trace itself defines the names of events and assigns ids to them.
     pub names_events: bool,
-    /// True if an entry for an event that the trace defines refers to recorded arguments by name.
+    /// For an event that the trace defines: true if an entry refers to recorded arguments by name.
     /// Otherwise the entry renames the recorded arguments, in order.
     pub names_arguments: bool,
     /// True if a table such as `[enum.signal]` can name numbered objects. The name of the table is

@@ -235,8 +235,8 @@ impl<'a> Signals<'a> {
         self.scopes.push(scope);
     }
 
-    /// Adds changes of a bit that is 1 in these spans and otherwise 0. The spans are in order of
-    /// time and do not overlap.
+    /// Adds the changes of a bit that is 1 during these spans and otherwise 0. The spans are in
+    /// order of time and do not overlap.
     fn spans(
         &mut self,
         timeline: &'a Timeline,
