@@ -148,7 +148,7 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
     }
 }
 
-/// Decides a threshold on a figure that is 40 ticks or 40 ns, or that has the values 40, 10 and 30.
+/// Decides a threshold on a figure with these values in ticks. A tick is 1 µs.
 fn decided(rule: &str, values: &[u64], baseline: Option<(u64, u64)>) -> (Option<bool>, String) {
     let value = |ticks: &u64| Value {
         subject: Some(format!("task {ticks}")),

@@ -127,7 +127,7 @@ struct Columns {
     from: Vec<From>,
 }
 
-/// The origin of a wanted column.
+/// The origin of the values in a wanted column.
 enum From {
     /// A column that the source computes: its position among these columns.
     Own(usize),

@@ -77,7 +77,7 @@ pub(super) fn attach(
 static CHECKS: AtomicU64 = AtomicU64::new(0);
 
 /// Replaces the memory of a detached stream with private zeros. A thread that is still recording
-/// into the stream does no harm. [`unmap_retired`] unmaps the zeros later.
+/// into the stream does no harm. [`unmap_retired`] unmaps this memory later.
 pub(super) fn retire(stream: NonNull<AttachedStream>) {
     // SAFETY: the page contains a valid value, and remains mapped while the caller holds a `Using`.
     // In the child of a fork, no other thread can unmap it.

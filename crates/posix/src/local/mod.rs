@@ -371,7 +371,7 @@ pub(crate) fn define(name: &[u8]) -> Result<u32, sys::Errno> {
 }
 
 impl TracedProcess {
-    /// Discards the parent's streams, on kernels that do not wipe the page.
+    /// On kernels that do not wipe the page, discards the parent's streams.
     fn forget(&self) {
         self.process.store(0, Relaxed);
         self.area.store(ptr::null_mut(), Relaxed);
@@ -404,8 +404,8 @@ mod tests {
         let controller = Controller::create(0, &Attributes::default()).unwrap();
         controller.stream().start();
         record(UNNAMED, b"attaches the stream", false, 0);
-        // This is the state in which the handler finds the process if the interrupted thread has
-        // mapped and stored the stream and has not yet inserted its slot.
+        // A handler finds this state if it interrupts a thread that has mapped and stored the
+        // stream but has not yet inserted its slot.
         let local = page().unwrap();
         local.attached.clear();
         local.seen.store(0, Relaxed);

@@ -84,7 +84,7 @@ pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
 pub struct Note {
     /// The text of the note, for diagnostics.
     pub message: String,
-    /// The present value of a property of the source, if the recorded value is no longer true.
+    /// The current value of a property of the source, if the recorded value is no longer true.
     pub fact: Option<Fact>,
 }
 

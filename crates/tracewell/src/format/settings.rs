@@ -165,7 +165,7 @@ impl Settings {
     }
 
     /// Returns the schema files for a format: first the defaults, and then all others, which
-    /// override the defaults. Only the defaults are chosen by their format; the others may be for
+    /// override the defaults. The defaults are selected by their format; the other files may be for
     /// any format.
     pub(crate) fn all_schemas(&self, format: &str) -> Vec<Arc<Extension>> {
         self.default_schemas(format).chain(&self.schemas).cloned().collect()

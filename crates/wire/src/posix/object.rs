@@ -74,8 +74,7 @@ pub mod at {
     pub const DISPLACED: usize = 27;
     /// Position of the word that is 1 if a packet was displaced since the last record was read.
     pub const LOOP_FULL: usize = 28;
-    /// Position of a word about the packet displaced last: the order number that it got when it was
-    /// closed.
+    /// Position of the order number that the last displaced packet got when it was closed.
     pub const GONE_ORDER: usize = 29;
     /// Position of the timestamp of that packet's last record.
     pub const GONE_STAMP: usize = 30;

@@ -11,7 +11,7 @@ use crate::analysis::tracks::Position;
 /// Maximum length of a change: two numbers of 64 bits and one of 32 bits.
 const MAX_CHANGE: usize = 2 * number::MAX_NUMBER + 5;
 
-/// Appends a change that follows a change at `last`.
+/// Appends a change, as the difference from the previous change at `last`.
 #[inline]
 pub(super) fn put(bytes: &mut Vec<u8>, last: Position, at: Position, state: u32) {
     // The subtractions wrap, so a change may have fewer ticks than the change before it.

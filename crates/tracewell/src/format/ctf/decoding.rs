@@ -205,7 +205,7 @@ impl<'a> Decoding<'a> {
                     } else {
                         let added = rows.add(index, (layout, event), stream, out);
                         let Some(added) = added else { break };
-                        // The row may be large, so have the number of bytes checked.
+                        // The row may be large, so let the emitter check the number of bytes.
                         room = 0;
                         added
                     };

@@ -51,7 +51,7 @@ impl Encoding {
         length
     }
 
-    /// Returns the value of a field, which begins at `offset` in the data.
+    /// Returns the value of the field that begins at `offset` in the data.
     fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
         match self {
             Self::Chars(length) => {

@@ -115,8 +115,8 @@ impl Expression {
         unknown.collect()
     }
 
-    /// Returns a message, with its position, for each name in a condition if nothing in the trace
-    /// has this name. `of` describes the trace in words.
+    /// Returns a message, with its position, for each name that a condition contains but nothing in
+    /// the trace has. `of` describes the trace in words.
     pub(super) fn unknown_values(
         &self,
         events: &[&EventType],

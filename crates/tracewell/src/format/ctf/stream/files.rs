@@ -152,7 +152,8 @@ impl<'a> Stream<'a> {
         self.present_part().or(self.parts.last().copied())
     }
 
-    /// Returns a lower bound for the stamp of the next element, which the files do not contain yet.
+    /// Returns a lower bound for the stamp of the next element, as long as the files do not contain
+    /// that element.
     #[cold]
     pub(super) fn least(&self) -> u64 {
         let end = match self.held.or(self.packet) {
