@@ -179,7 +179,7 @@ impl Reading {
 /// first reading whose width is close to the smallest known width. Returns `None` if all readings
 /// were interrupted.
 ///
-/// In the first comparison, no smallest width is known, so the narrowest of its readings is used. A
+/// The first call does not know the smallest width yet, so it uses its narrowest reading. A
 /// processor that has slowed down makes all readings wider, so the limit is raised after each
 /// failure.
 fn simultaneous(narrowest: &AtomicU64, mut read: impl FnMut() -> Reading) -> Option<(u64, u64)> {

@@ -148,8 +148,8 @@ test("back restores the time, the range and the selection, and forward repeats t
     assert.deepEqual([view.from, view.to, view.range, view.selection], [100, 300, [150, 200], { row: 1, span: 2 }]);
     view.forward();
     assert.deepEqual([view.from, view.to, view.range, view.selection], [500, 600, null, { whole: 4 }]);
-    // A new selection adds a step even if the visible time stays the same, but an equal view adds
-    // none.
+    // The second call adds no step, because the view has not changed. A step can change only the
+    // selection.
     const before = view.past.length;
     view.remember();
     view.remember();

@@ -112,7 +112,7 @@ pub struct Format {
     pub report: ReportStyle,
     /// True if the names of contexts and objects can follow the events that refer to them.
     pub names_follow: bool,
-    /// Returns true if an input that begins with these bytes does not grow and is decoded as a
+    /// Returns true if these bytes are the start of an input that does not grow and is decoded as a
     /// whole.
     pub is_whole: fn(&[u8]) -> bool,
     /// Options for facts that the bytes do not contain.

@@ -235,7 +235,8 @@ impl<'a> Emitter<'a> {
 
     /// Makes room for events of the kind that [`Emitter::copied`] adds. Returns the number of
     /// events for which there is room, at least 1; [`Emitter::add_copied`] adds them. Only this
-    /// function checks the limit for the bytes of payloads and copies, so these must be small.
+    /// function checks the limit on the bytes of payloads and copies, so call it again after each
+    /// large record.
     #[inline]
     pub fn room_for_copied(&mut self) -> Flow<usize> {
         self.make_room(Shape::Copied)?;

@@ -38,7 +38,7 @@
 //! | word | content |
 //! |---|---|
 //! | 0 | 0 free, 1 open, 2 closed (bits 0 and 1); order number of its opening |
-//! | 1 | number of words of complete records |
+//! | 1 | low half: words in complete records; high half: low half of word 0's order number |
 //! | 2 | the packet's writer ([`owner`]); 0 if none |
 //! | 3 | timestamp of the last record, the latest in the packet |
 //! | 4 | the order number that the packet got when it was closed |
@@ -102,7 +102,8 @@ pub mod at {
 pub mod head {
     /// Position of the tag and the order number that the packet got when it was opened.
     pub const STATE: usize = 0;
-    /// Position of the word with the number of words in complete records.
+    /// Position of the number of words in complete records (low half), and of the low half of the
+    /// order number in [`STATE`].
     pub const COMMITTED: usize = 1;
     /// Position of the owner.
     pub const OWNER: usize = 2;

@@ -34,7 +34,7 @@ stored_structs! {
     Record { at, length, sum }
 }
 
-/// Returns the file to which records move.
+/// Opens the file to which the pool moves its records.
 type Opener = Box<dyn FnOnce() -> io::Result<File> + Send + Sync>;
 
 /// All records. Their places are offsets in the file, even while they are still in memory.

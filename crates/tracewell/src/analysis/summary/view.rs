@@ -222,7 +222,8 @@ impl<S: RowState> View<'_, S> {
         from.ticks > self.range.end
     }
 
-    /// Shows the combined states if a further state of this length would make them too long.
+    /// Makes room for a further part of this length among the combined states. If they would become
+    /// too long, shows the states combined so far.
     fn make_room(&mut self, at: Position, length: u64) {
         if self.length.saturating_add(length) > self.resolution {
             self.show_sum();

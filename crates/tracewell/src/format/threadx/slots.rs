@@ -27,8 +27,8 @@ pub(super) struct Slots<'a> {
     layout: Layout,
 }
 
-/// Calls a generic function, in the instance for the layout of the slots, and passes the slots as
-/// arrays.
+/// Calls a generic function with the slots as arrays. The layout of the slots determines the
+/// function's generic arguments.
 macro_rules! for_each_layout {
     ($slots:expr, $bytes:expr, $function:ident($($argument:expr),*)) => {
         match ($slots.layout.width, $slots.layout.order) {
