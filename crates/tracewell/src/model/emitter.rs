@@ -382,6 +382,10 @@ fn deliver(
 }
 
 impl EventBuffer {
+    /// Number of added events that are moved to all columns before the next ones. They fit into the
+    /// first-level cache, so the loops for the other columns do not fetch them again.
+    const CACHED: usize = 128;
+
     fn clear(&mut self) {
         self.payloads.clear();
         self.copies.clear();
@@ -392,15 +396,17 @@ impl EventBuffer {
     /// Moves the added events to the columns, which must be empty.
     fn fill_columns(&mut self) {
         let Self { added, columns, spans, offsets, .. } = self;
-        let events = || added.iter().map(|added| &added.event);
-        columns.ticks.extend(events().map(|event| event.ticks));
-        columns.cpu.extend(events().map(|event| event.cpu));
-        columns.context.extend(events().map(|event| event.context));
-        columns.id.extend(events().map(|event| event.id));
-        columns.priority.extend(events().map(|event| event.priority));
-        spans.extend(added.iter().map(|added| added.span));
-        if self.shape == Shape::Copied {
-            offsets.extend(added.iter().map(|added| added.offset));
+        for added in added.chunks(Self::CACHED) {
+            let events = || added.iter().map(|added| &added.event);
+            columns.ticks.extend(events().map(|event| event.ticks));
+            columns.cpu.extend(events().map(|event| event.cpu));
+            columns.context.extend(events().map(|event| event.context));
+            columns.id.extend(events().map(|event| event.id));
+            columns.priority.extend(events().map(|event| event.priority));
+            spans.extend(added.iter().map(|added| added.span));
+            if self.shape == Shape::Copied {
+                offsets.extend(added.iter().map(|added| added.offset));
+            }
         }
         added.clear();
     }

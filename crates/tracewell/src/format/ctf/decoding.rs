@@ -121,7 +121,11 @@ impl Rows {
     ) -> Option<(u16, ContextId)> {
         let known = &event.known;
         let mut row = Row::begin(&mut out.buffer.payloads, event.slots, &mut self.rest);
-        if let Err(fault) = stream.body(event, &mut row) {
+        let read = match &event.direct {
+            Some(direct) => direct.read(&mut stream.bits, &mut row),
+            None => stream.body(event, &mut row),
+        };
+        if let Err(fault) = read {
             row.discard();
             stream.lose_body(fault);
             return None;

@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
 use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Visited};
+use super::direct::DirectEvent;
 use super::header::{FixedHeader, QuickHeader};
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
@@ -69,6 +70,8 @@ pub(super) struct EventLayout {
     /// The plain form of the event; `None` if the event has no plain form or has arguments from the
     /// packet.
     pub(super) plain: Option<PlainEvent>,
+    /// The event as its only program reads it; `None` if the event needs the program.
+    pub(super) direct: Option<DirectEvent>,
     /// The places in the row for the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
     /// The event type of the model.
@@ -305,6 +308,10 @@ impl Make<'_> {
             }
             _ => None,
         };
+        let direct = match programs.as_deref() {
+            Ok([program]) if self.programs == Programs::One => DirectEvent::new(program),
+            _ => None,
+        };
         // The decoder reads only events that have programs.
         let packet = if programs.is_ok() { packet } else { 0 };
         EventLayout {
@@ -312,6 +319,7 @@ impl Make<'_> {
             slots: all.min(MAX_SLOTS) as u8,
             has_rest,
             plain,
+            direct,
             packet: (0..packet).map(|index| place(own + index)).collect(),
             known: Known::default(),
         }

@@ -48,8 +48,10 @@ impl Merge {
     /// `None` if there are no elements.
     #[inline]
     pub(super) fn first(&self) -> Option<(usize, u64)> {
-        let first = self.entries.first().copied().filter(|first| *first != ENDED)?;
-        Some((first as usize, (first >> 64) as u64))
+        let first = *self.entries.first()?;
+        let index = first as usize;
+        // No stream has the index of `ENDED`.
+        (index != ENDED as usize).then_some((index, (first >> 64) as u64))
     }
 
     /// Sets the time of the first stream's next element, or removes the stream if it has ended.

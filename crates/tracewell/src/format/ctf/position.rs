@@ -91,6 +91,18 @@ impl<'a> Bits<'a> {
         }
     }
 
+    /// Rounds the position up and moves it past fields of this number of bits. `mask` is the
+    /// alignment in bits minus 1. Returns the bytes from the first of these fields on; they extend
+    /// beyond the fields.
+    #[inline]
+    pub(super) fn run(&mut self, mask: u64, bits: u64) -> Result<&'a [u8], Fault> {
+        self.align(mask)?;
+        let after = self.after(bits)?;
+        let bytes = self.bytes.get((self.at / 8) as usize..).unwrap_or_default();
+        self.at = after;
+        Ok(bytes)
+    }
+
     #[inline]
     pub(super) fn bytes(&mut self, bits: u8, order: ByteOrder) -> Result<u64, Fault> {
         let after = self.after(u64::from(bits))?;

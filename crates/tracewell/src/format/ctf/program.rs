@@ -97,6 +97,21 @@ pub(super) struct Elements<'b> {
     rest: u64,
 }
 
+impl<'b> Elements<'b> {
+    /// Takes an array of `length` numbers of `step` bytes from the position.
+    #[inline]
+    pub(super) fn take(
+        length: u64,
+        number: FixedNumber,
+        step: u8,
+        bits: &mut Bits<'b>,
+    ) -> Result<Self, Fault> {
+        let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+        bits.take(length.saturating_mul(u64::from(step)))?;
+        Ok(Self { number, bytes, step: step.into(), rest: length })
+    }
+}
+
 impl Iterator for Elements<'_> {
     type Item = u64;
 
@@ -400,13 +415,10 @@ impl Program {
         bits: &mut Bits<'_>,
         out: &mut impl Output,
     ) -> Result<(), Fault> {
-        bits.align(mask)?;
-        let after = bits.after(u64::from(length))?;
-        let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+        let bytes = bits.run(mask, u64::from(length))?;
         let (first, count) = (first as usize, count as usize);
         let numbers = self.slots.get(first..first + count).unwrap_or_default();
         out.slots(numbers, &self.fields, present, bytes);
-        bits.at = after;
         Ok(())
     }
 
@@ -427,23 +439,17 @@ impl Program {
             match *op {
                 Op::Align { mask } => bits.align(mask)?,
                 Op::Fixed { mask, first, count, bits: length } => {
-                    bits.align(mask)?;
-                    let after = bits.after(u64::from(length))?;
-                    let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+                    let bytes = bits.run(mask, u64::from(length))?;
                     let (first, count) = (first as usize, count as usize);
                     let fields = self.fixed.get(first..first + count).unwrap_or_default();
                     fields.iter().for_each(|field| self.fixed(field, bytes, out));
-                    bits.at = after;
                 }
                 Op::Slots { mask, first, count, bits: length, present } => {
                     self.slots(mask, (first, count), length, present, bits, out)?;
                 }
                 Op::Numbers { field, length, mask, number, step } => {
                     bits.align(mask)?;
-                    let length = count(length, state, bits)?;
-                    let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
-                    bits.take(length.saturating_mul(u64::from(step)))?;
-                    let elements = Elements { number, bytes, step: step.into(), rest: length };
+                    let elements = Elements::take(count(length, state, bits)?, number, step, bits)?;
                     self.put(field, |field| out.numbers(field, elements));
                 }
                 Op::Bytes { field, bits: length, order, is_signed } => {

@@ -109,6 +109,24 @@ impl<'o> Row<'o> {
         self.set(slot, values::place(start as u32, length as u32));
     }
 
+    /// Fills a slot with bytes.
+    #[inline]
+    pub(super) fn put_bytes(&mut self, slot: u8, bytes: &[u8]) {
+        let from = self.out.len();
+        self.out.extend_from_slice(bytes);
+        self.set_place(slot, from);
+    }
+
+    /// Fills a slot with an array of numbers of the same kind as `item`.
+    #[inline]
+    pub(super) fn put_numbers(&mut self, slot: u8, item: ListItem<'_>, numbers: Elements<'_>) {
+        let from = self.out.len();
+        ListItem::Open(Nesting::Array).write(self.out);
+        item.write_numbers(numbers, self.out);
+        ListItem::Close(Nesting::Array).write(self.out);
+        self.set_place(slot, from);
+    }
+
     /// Appends a value within a nested value.
     fn nested(&mut self, field: &Field, item: ListItem<'_>) {
         let begins = field.place == Place::Rest;
@@ -124,7 +142,7 @@ impl<'o> Row<'o> {
 }
 
 /// Returns a number as an item of a list.
-fn item(integer: Option<&Arc<Integer>>, value: u64) -> ListItem<'static> {
+pub(super) fn item(integer: Option<&Arc<Integer>>, value: u64) -> ListItem<'static> {
     match integer {
         Some(integer) if integer.kind == IntegerKind::Signed => {
             ListItem::Signed(value.cast_signed(), 0)
@@ -186,11 +204,7 @@ impl Output for Row<'_> {
             None => text,
         };
         match field.place {
-            Place::Slot(slot) => {
-                let from = self.out.len();
-                self.out.extend_from_slice(text);
-                self.set_place(slot, from);
-            }
+            Place::Slot(slot) => self.put_bytes(slot, text),
             Place::Hidden => {}
             _ => self.nested(field, ListItem::Text(text)),
         }
@@ -198,11 +212,7 @@ impl Output for Row<'_> {
 
     fn blob(&mut self, field: &Field, bytes: &[u8]) {
         match field.place {
-            Place::Slot(slot) => {
-                let from = self.out.len();
-                self.out.extend_from_slice(bytes);
-                self.set_place(slot, from);
-            }
+            Place::Slot(slot) => self.put_bytes(slot, bytes),
             Place::Hidden => {}
             _ => self.nested(field, ListItem::Bytes(bytes)),
         }
@@ -347,11 +357,7 @@ impl PacketRow {
             from = *end;
             match (place, value) {
                 (Place::Slot(slot), Value::Number(value, _)) => row.set(*slot, *value),
-                (Place::Slot(slot), _) => {
-                    let from = row.out.len();
-                    row.out.extend_from_slice(bytes);
-                    row.set_place(*slot, from);
-                }
+                (Place::Slot(slot), _) => row.put_bytes(*slot, bytes),
                 (_, value) => {
                     let rest = &mut *row.nested.rest;
                     ListItem::Name(name.as_bytes()).write(rest);

@@ -240,7 +240,7 @@ impl Threads {
 
     /// Returns the context of an event: the interrupt that the processor serves, the thread that
     /// recorded the event, or the running thread.
-    #[inline]
+    #[inline(always)]
     fn running(&mut self, recorder: Option<ContextId>, cpu: u16, trace: &mut Trace) -> ContextId {
         let known = self.cpus.get(usize::from(cpu));
         let interrupt = known.and_then(|cpu| cpu.interrupts.innermost());
