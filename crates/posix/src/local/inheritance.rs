@@ -254,9 +254,11 @@ fn inherits_streams() -> bool {
 
 extern "C" fn end() {
     let Some(local) = page() else { return };
-    let own = Process::own();
-    let shown = local.process.load(Relaxed) == u64::from(sys::process());
-    let (Some(own), true, true) = (own, shown, local.has_area()) else { return };
+    let is_own = local.process.load(Relaxed) == u64::from(sys::process());
+    if !is_own || !local.has_area() {
+        return;
+    }
+    let Some(own) = Process::own() else { return };
     let Ok(registry) = Registry::open(sys::user()) else { return };
     registry.remove_area(own);
     let slots = &local.area()[at::SLOTS..at::SLOTS + SLOTS];
