@@ -68,6 +68,7 @@ pub fn write_in_order<M: Send>(
     let shared = Shared { count, state: Mutex::new(state), changed: Condvar::new() };
     let Some((own, others)) = makers.split_first_mut() else { return Ok(()) };
     let result = thread::scope(|scope| {
+        // If `write` fails or panics, this ends the other threads. The scope waits for them.
         let _stop = StopOnDrop(&shared);
         for (maker, index) in others.iter_mut().zip(1..) {
             let (shared, make) = (&shared, &make);
@@ -79,9 +80,11 @@ pub fn write_in_order<M: Send>(
                 }
             };
             if Builder::new().spawn_scoped(scope, work).is_err() {
+                // The existing threads do the work. At least this one exists.
                 break;
             }
         }
+        // This thread writes as soon as the next string is complete, and makes strings until then.
         loop {
             match shared.own_step() {
                 Step::Write(made) => {
@@ -198,6 +201,7 @@ impl Shared {
             if let Some(taken) = state.take(self.count, maker) {
                 return Some(taken);
             }
+            // The strings that wait must be written before more are built.
             state = self.wait(state);
         }
     }

@@ -25,17 +25,22 @@ impl Handovers {
     /// and get operations. If a context waits for an item, it takes the item as soon as the item is
     /// put.
     pub(in crate::analysis) fn take(&mut self, event: Event<'_>) -> Option<(Passed, Passed)> {
+        // If events name the receivers of messages, `messages` follows them, and this table is not
+        // needed.
         let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
         if tells {
             return None;
         }
         let sight = self.sights.of(event);
+        // This precedes all returns: any event of a thread shows that the thread no longer waits.
         self.exchange.recorded(event.row.context, sight.map(|sight| sight.meaning));
         let sight = sight?;
         let at = Position { ticks: event.ticks(), seq: event.seq() };
         let passed = Passed { at, context: event.row.context };
         match Act::of(&sight)? {
             Act::Put { first } => {
+                // There is no space for further puts. Forgetting all of them is correct, as after
+                // lost events.
                 if self.puts.len() >= MAX_PUTS {
                     self.gap();
                 }

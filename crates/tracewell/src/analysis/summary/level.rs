@@ -1,7 +1,7 @@
 //! Sums over consecutive parts of a row: the time in each state.
 //!
 //! A sum combines the states of one class, such as all reasons for waiting. It names one state of
-//! the class: the one for which the most ticks were added at once. So the number of states in a sum
+//! the class: the one with the largest single addition of ticks. So the number of states in a sum
 //! stays small, and the time in each class is exact.
 
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ impl Classed for Holder {
     }
 }
 
-/// The sums of one level of a row. Complete segments are records of the pool.
+/// The sums of one level of a row. Complete segments are stored in the pool, as records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     pub(super) sealed: Vec<Sealed>,
@@ -108,8 +108,8 @@ impl Sums {
         group
     }
 
-    /// Returns the position at which a part begins, if the part is the first of a complete segment,
-    /// or is in the segment that is not complete.
+    /// Returns the position at which a part begins. In a complete segment, this must be the first
+    /// part, because only its position is stored.
     pub(super) fn start(&self, part: usize) -> Option<Position> {
         match part.checked_sub(self.sealed.len() * SEGMENT) {
             Some(open) => self.open.from.get(open).copied(),
@@ -134,7 +134,7 @@ impl Sums {
 pub(super) struct Level {
     /// The first change of each part.
     pub(super) from: Vec<Position>,
-    /// For each part, the index after its last entry in `shares`.
+    /// For each part, the index in `shares` after the part's last entry.
     ends: Vec<usize>,
     /// For each part and each class: one state of the class, and the ticks of the class; classes
     /// are in the order of their first occurrence.
@@ -171,8 +171,8 @@ impl Level {
         self.ends.push(self.shares.len());
     }
 
-    /// Returns the first change and the sum of the last [`FAN`] parts, if the last part completes a
-    /// group.
+    /// If the last part completes a group, returns the group's first change and the sum of its
+    /// [`FAN`] parts.
     fn last_group(&self, classes: &[u32]) -> Option<(Position, Sum)> {
         let parts = self.len();
         if !parts.is_multiple_of(FAN) {
@@ -202,7 +202,7 @@ impl Level {
 #[derive(Debug, Default)]
 pub(super) struct Sum {
     parts: Vec<SumPart>,
-    /// The index of each class in `parts`; empty if there are few classes.
+    /// For each class, its index in `parts`; empty if there are few classes.
     index_of: HashMap<u32, usize, RandomState>,
 }
 

@@ -22,8 +22,8 @@ const BLOCK: usize = 1024;
 /// entry per key.
 const PARTS: u64 = 8;
 
-/// An entry with a range of ticks. Of two entries with the same key, a view can show one instead of
-/// both.
+/// An entry with a range of ticks. If a view cannot distinguish two entries with the same key, it
+/// can show only one of them.
 pub(crate) trait Extent: Copy {
     type Key: Eq + Hash;
 
@@ -118,7 +118,7 @@ struct Block<T> {
     /// The ticks of its entries.
     first: u64,
     last: u64,
-    /// Those entries that can be distinguished at this `resolution`.
+    /// The entries that can be distinguished at `resolution`.
     thinned: Vec<T>,
     resolution: u64,
     entries: Entries<T>,
@@ -140,8 +140,8 @@ impl<T: Extent> Block<T> {
     fn new(entries: Vec<T>) -> Self {
         let first = entries.iter().map(T::first).min().unwrap_or(0);
         let last = entries.iter().map(T::last).max().unwrap_or(0);
-        // The parts end at the latest beginning, because a few long entries can end much later than
-        // all others.
+        // Divide only the time up to the latest beginning into parts, because a few long entries
+        // can end much later than all others.
         let begin = entries.iter().map(T::first).max().unwrap_or(0);
         let resolution = (begin - first) / PARTS;
         let thinned = distinct(entries.iter(), &(0..u64::MAX), resolution);
@@ -309,7 +309,7 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the first tick at which another short entry can be shown.
+    /// For each key, the earliest beginning of the next short entry that can be shown.
     free: HashMap<T::Key, u64, RandomState>,
 }
 
