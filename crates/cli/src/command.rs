@@ -124,12 +124,25 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
         _ if arguments.get(1).is_some_and(|verb| verb == "ingest") => {
             Ok(Verb::Ingest(verbs::ingest::Ingest::new(&arguments[2..])))
         }
+        _ if is_version(arguments) => Err(version()),
         _ => {
             let cli = quickly(arguments).map_or_else(|| Cli::try_parse_from(arguments), Ok)?;
             screen::set(&cli.screen);
             Ok(cli.verb)
         }
     }
+}
+
+/// Returns true if the only argument asks for the version of the program.
+fn is_version(arguments: &[OsString]) -> bool {
+    matches!(arguments, [_, only] if only == "--version" || only == "-V")
+}
+
+/// Returns the version in the form in which the parser returns it. Like [`quickly`], this function
+/// does not define the whole command line.
+fn version() -> clap::Error {
+    let text = format!("tracewell {}\n", env!("CARGO_PKG_VERSION"));
+    clap::Error::raw(clap::error::ErrorKind::DisplayVersion, text)
 }
 
 /// Parses the arguments of a verb that reads traces. The definition of the whole command line takes
@@ -194,6 +207,19 @@ mod tests {
 
     fn arguments(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_whole_command_line() {
+        for line in ["tracewell --version", "tracewell -V"] {
+            let arguments = arguments(line);
+            let (quick, whole) = (parse(&arguments), Cli::try_parse_from(&arguments));
+            let (Err(quick), Err(whole)) = (quick, whole) else { panic!("{line} is no version") };
+            assert!(is_version(&arguments));
+            assert_eq!((quick.kind(), quick.to_string()), (whole.kind(), whole.to_string()));
+            assert_eq!(quick.exit_code(), whole.exit_code());
+        }
+        assert!(!is_version(&arguments("tracewell info --version")));
     }
 
     #[test]

@@ -278,10 +278,12 @@ fn inherits_streams() -> bool {
 
 extern "C" fn end() {
     let Some(local) = page() else { return };
-    let own = Process::own();
     // In a child that has not recorded yet, the page still describes the parent.
     let shown = local.process.load(Relaxed) == u64::from(sys::process());
-    let (Some(own), true, true) = (own, shown, local.has_area()) else { return };
+    if !shown || !local.has_area() {
+        return;
+    }
+    let Some(own) = Process::own() else { return };
     let Ok(registry) = Registry::open(sys::user()) else { return };
     registry.remove_area(own);
     let slots = &local.area()[at::SLOTS..at::SLOTS + SLOTS];

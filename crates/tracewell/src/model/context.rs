@@ -125,6 +125,12 @@ impl Contexts {
         self.bindings
     }
 
+    /// Returns two numbers. One of them increases whenever the context of a key changes, or the name
+    /// of a context.
+    pub(crate) fn changes(&self) -> (u64, usize) {
+        (self.bindings, self.renamed.len())
+    }
+
     /// Adds a context and returns its id. If the key is known, returns the id of the existing
     /// context and does not change the context.
     pub fn add(&mut self, context: Context) -> ContextId {

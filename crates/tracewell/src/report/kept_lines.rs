@@ -77,10 +77,10 @@ impl<W: Write> Report<W> {
         }
         let Some(context) = &context.kept else { return false };
         let trace = rows.trace();
-        if labels.find(row.id).is_none() {
+        let Some(Some(label)) = labels.find(row.id) else {
             keep_label(labels, trace, row.id, *columns);
-        }
-        let Some(Some(label)) = labels.find(row.id) else { return false };
+            return false;
+        };
         // The buffer does not change until `done` is called, so an earlier return writes nothing.
         let mut line = self.lines.buffer().window();
         seq.put(&mut line, rows.seq(&row));

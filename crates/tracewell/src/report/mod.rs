@@ -64,6 +64,7 @@ use columns::{Columns, GAP};
 use kept_lines::KeptLines;
 pub use layout::Layout;
 use screen::Screen;
+use slices::Parts;
 use times::Times;
 
 /// Layout and content of a report.
@@ -113,6 +114,7 @@ pub struct Report<W> {
     screen: Option<Screen>,
     /// True if reading stopped before the end of the trace, because no later event can be selected.
     broke_off: bool,
+    parts: Parts,
 }
 
 /// The cell of a context.
@@ -158,6 +160,7 @@ impl<W: Write> Report<W> {
             shown: Shown::default(),
             screen: None,
             broke_off: false,
+            parts: Parts::default(),
         }
     }
 
@@ -209,6 +212,7 @@ impl<W: Write> Report<W> {
             // The cells of events depend on the columns.
             self.labels = PerEvent::default();
             self.kept.forget_labels();
+            self.parts = Parts::default();
             self.contexts.iter_mut().for_each(|context| context.kept_for = None);
             return self.names();
         }

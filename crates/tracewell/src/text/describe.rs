@@ -5,7 +5,7 @@
 //! strings.
 
 use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
-use super::{Literal, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
+use super::{Literal, NumberForm, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
 use crate::model::values::{self, ListItem, Nesting};
 use crate::model::{ContextDetail, Event, NamedAt, Place, Trace};
@@ -207,6 +207,34 @@ impl Describer {
         let names = self.names.of(event.trace);
         value.put(out, names, event, if place == 0 { first } else { later }, number);
         value.is_constant(names, event.ticks(), number)
+    }
+
+    /// Returns the form of the text that [`Describer::put_number`] appends, with its constant part
+    /// escaped. Returns `None` if this text contains more than the digits of the number.
+    pub(super) fn number_form(
+        &mut self,
+        event: Event<'_>,
+        place: usize,
+        escape: fn(&mut TextBuffer),
+    ) -> Option<NumberForm> {
+        let plans = self.plans.get(event.row.id, || plan(event.kind(), self.left_out));
+        let ArgumentPlan { value, first, later } = plans.get(place)?;
+        let digits = match value.form {
+            _ if value.has_zero => return None,
+            Form::Decimal => None,
+            Form::Hexadecimal if value.bytes.is_none() => Some(event.trace.payload.digits()),
+            _ => return None,
+        };
+        let mut before = TextBuffer::default();
+        before.literal(if place == 0 { first } else { later });
+        if digits.is_some() {
+            before.text(HEXADECIMAL);
+        }
+        escape(&mut before);
+        match digits {
+            Some(digits) => NumberForm::hexadecimal(before.as_bytes(), digits, None),
+            None => NumberForm::decimal(before.as_bytes()),
+        }
     }
 
     /// Appends the value of one argument. Returns false if the event does not have it.

@@ -13,7 +13,8 @@ use crate::model::{ContextDetail, Event, MAX_NUMBERS, NumberRow, NumberRows};
 pub(crate) struct LineDescriber {
     ids: KeptIds,
     details: [KeptDetail; 2],
-    /// State of the trace's objects and schema when the cached texts were formatted.
+    /// State of the trace's contexts, objects and schema when the cached texts were formatted.
+    contexts: Option<(u64, usize)>,
     objects: u64,
     schema: Option<Arc<Schema>>,
     digits: usize,
@@ -54,6 +55,7 @@ impl LineDescriber {
         Self {
             ids: KeptIds::default(),
             details: Default::default(),
+            contexts: None,
             objects: 0,
             schema: None,
             digits: 0,
@@ -74,9 +76,14 @@ impl LineDescriber {
             self.ids.epoch += 1;
             (self.objects, self.digits) = (objects, digits);
             self.schema = Some(Arc::clone(&trace.schema));
+            self.contexts = None;
         }
-        // The context of a key may change between batches.
-        self.details.iter_mut().flatten().for_each(KeptTexts::forget);
+        // The context of a key and its name may change between batches.
+        let contexts = Some(trace.contexts.changes());
+        if self.contexts != contexts {
+            self.contexts = contexts;
+            self.details.iter_mut().flatten().for_each(KeptTexts::forget);
+        }
     }
 
     /// Appends the arguments of an event. Returns false if this is not possible; the line is then
@@ -94,7 +101,7 @@ impl LineDescriber {
             // A change of the schema begins a new epoch, in which the kept texts may be wrong.
             Some(Some(kept)) if kept.epoch == self.ids.epoch => kept,
             Some(None) => return false,
-            _ => match self.ids.prepare(describer, rows, (row.id, row.row)) {
+            _ => match self.ids.prepare(describer, rows, (row.id, row.row), self.escape) {
                 Some(kept) => kept,
                 None => return false,
             },
@@ -110,7 +117,7 @@ impl LineDescriber {
                 return false;
             }
         }
-        let Some(detail) = rows.detail(row) else { return true };
+        let Some(detail) = row.detail else { return true };
         let is_first = kept.texts.is_empty();
         let (kind, number) = match detail {
             ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
@@ -134,17 +141,20 @@ impl KeptIds {
         describer: &mut Describer,
         rows: &NumberRows<'_>,
         (id, row): (u32, usize),
+        escape: fn(&mut TextBuffer),
     ) -> Option<&mut KeptArguments> {
-        let event = rows.event(row)?;
+        let row = rows.event(row)?;
+        let event = Event::new(rows.trace(), &row);
         let is_new = self.arguments.find(id).is_none();
         if is_new && self.kept >= MAX_KEPT_IDS {
             return None;
         }
-        let numbers = describer.numbers(Event::new(rows.trace(), &event));
+        let numbers = describer.numbers(event);
         let numbers = numbers.filter(|list| list.iter().all(|index| *index < rows.count()));
+        let mut texts = |place| KeptTexts::of(describer.number_form(event, place, escape));
         let made = numbers.map(|list| KeptArguments {
             epoch: self.epoch,
-            texts: list.into_iter().map(|index| (index, KeptTexts::default())).collect(),
+            texts: list.into_iter().zip(0..).map(|(index, place)| (index, texts(place))).collect(),
         });
         self.kept += usize::from(is_new && made.is_some());
         let kept = self.arguments.get(id, || None);

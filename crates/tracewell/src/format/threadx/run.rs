@@ -18,6 +18,7 @@ use tracewell_wire::threadx::{Header, Layout, PriorityWord, Width, context};
 
 use super::DumpHeader;
 use super::image::Image;
+use super::parts::{Threads, on_threads};
 use super::registry::{Registry, ThreadBinding};
 use super::ring::{Order, Ring, RingPart};
 use super::sections::{MIN_SECTION, SECTION, Section};
@@ -38,7 +39,7 @@ pub(super) struct Run {
     registry: Registry,
     last: Option<Dump>,
     dumps: u64,
-    threads: usize,
+    threads: Threads,
 }
 
 /// The facts about the previous dump that are needed for the next dump.
@@ -61,7 +62,7 @@ impl Run {
         clock_options: ClockOptions,
         oldest: Option<usize>,
         only_first: Option<usize>,
-        threads: usize,
+        threads: Threads,
     ) -> Self {
         let registry = Registry::default();
         Self { clock_options, oldest, only_first, registry, last: None, dumps: 0, threads }
@@ -135,9 +136,9 @@ impl Run {
         };
         // Names depend on creations anywhere in the dump, so they are determined before the first
         // event is delivered.
-        let (lifetimes, first) = lives(slots, &parts, state.ticking(), trace);
+        let (lifetimes, first) = lives(slots, &parts, state.ticking(), &self.threads, trace);
         let bindings = self.registry.settle(trace, &named, lifetimes, first).into();
-        let (registry, holes, threads) = (&mut self.registry, survey.holes, self.threads);
+        let (registry, holes, threads) = (&mut self.registry, survey.holes, &self.threads);
         let (context, in_batches) = (ContextId::default(), 0);
         let mut delivery = Delivery {
             slots,
@@ -300,6 +301,7 @@ fn lives(
     slots: Slots<'_>,
     parts: &[RingPart],
     mut ticking: Ticking,
+    threads: &Threads,
     trace: &mut Trace,
 ) -> (Lifetimes, u64) {
     let ids = marks(&births_and_deaths(&trace.schema));
@@ -313,9 +315,10 @@ fn lives(
     let first = first.map_or(ticking.ticks, |stamp| ticking.ticks_of(stamp));
     let mut marked = Vec::new();
     for range in &ranges {
-        let (slots, core) = slots.marked(range.clone(), &ids);
-        trace.cpus = trace.cpus.max(u16::from(core) + 1);
-        marked.push(slots);
+        let parts = on_threads(range.clone(), SECTION, threads, |part| slots.marked(part, &ids));
+        let cores = parts.iter().map(|(_, core)| u16::from(*core) + 1);
+        trace.cpus = cores.fold(trace.cpus, u16::max);
+        marked.push(parts.into_iter().flat_map(|(slots, _)| slots).collect::<Vec<_>>());
     }
     let mut left = marked.iter().map(Vec::len).sum::<usize>();
     let mut lifetimes = Lifetimes::default();
@@ -368,8 +371,7 @@ struct Delivery<'a, 'b> {
     bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,
-    /// Number of threads that may decode events.
-    threads: usize,
+    threads: &'a Threads,
     /// The context of the last event that was delivered.
     context: ContextId,
     /// Slots of the current range before this slot are delivered in batches.
@@ -434,9 +436,9 @@ impl Delivery<'_, '_> {
     /// Delivers slots in slices, if the sink accepts slices and all slots are suitable. Otherwise
     /// returns `None`. Returns the end of the range.
     fn section(&mut self, range: Range<usize>) -> Flow<Option<usize>> {
-        let possible = self.threads > 1 && !self.holes && range.len() >= MIN_SECTION;
         // Slots before `in_batches` are not suitable for slices. Do not check them again.
-        if !possible || range.start < self.in_batches || !self.out.takes_slices() {
+        let suitable = !self.holes && range.len() >= MIN_SECTION && range.start >= self.in_batches;
+        if !suitable || !self.out.takes_slices() || self.threads.count() == 1 {
             return Flow::Continue(None);
         }
         let slots = (self.slots, range.clone(), self.offset);

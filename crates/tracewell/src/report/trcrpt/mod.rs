@@ -31,7 +31,7 @@ use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, SinkError, Slices, S
 use crate::select::{Selection, Selector};
 use crate::template::{Marks, Program};
 pub use crate::text::MAX_THREADS;
-use crate::text::{LineWriter, thread_count};
+use crate::text::{LineWriter, TextBuffers, thread_count};
 use columns::Row;
 use facts::Facts;
 use formatter::{Formatted, Formatter, Shared};
@@ -86,6 +86,7 @@ pub struct TrcReport<'p, W> {
     is_whole: bool,
     facts: Facts,
     formatters: Vec<Formatter>,
+    buffers: TextBuffers,
     /// Rows of the batch to show, and the system call of each.
     rows: Vec<u32>,
     row_calls: Vec<Option<u64>>,
@@ -120,6 +121,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
             selector,
             facts: Facts::default(),
             formatters,
+            buffers: TextBuffers::default(),
             rows: Vec::new(),
             row_calls: Vec::new(),
             shows_calls,

@@ -32,7 +32,7 @@ impl<W: Write> TrcReport<'_, W> {
     /// # Errors
     /// Returns an error if writing fails.
     pub(super) fn write_slices(&mut self, trace: &Trace, slices: &dyn Slices) -> io::Result<()> {
-        let Self { program, settings, formatters, out, shows_offsets, .. } = self;
+        let Self { program, settings, formatters, buffers, out, shows_offsets, .. } = self;
         let first = self.first.unwrap_or_else(|| slices.before(trace, 0).ticks);
         let (program, settings, shows_offsets) = (*program, &*settings, *shows_offsets);
         let part = |formatter| {
@@ -42,7 +42,7 @@ impl<W: Write> TrcReport<'_, W> {
         let mut parts: Vec<_> = formatters.iter_mut().map(part).collect();
         write_in_order(
             slices.count(),
-            &mut parts,
+            (&mut parts, buffers),
             |part, slice, text| {
                 let Part { formatter, facts, columns, rows } = part;
                 let before = slices.before(trace, slice).ticks;
