@@ -1,6 +1,6 @@
-//! Fuzz targets for the code with which the collector counts datagrams and writes the lines of
-//! several sources. `fuzz_targets` and `crates/collect/tests/corpus.rs` include this file and
-//! `packets`.
+//! Fuzz targets for two parts of the collector: the code that counts datagrams, and the code that
+//! writes the lines of several sources. `fuzz_targets` and `crates/collect/tests/corpus.rs` include
+//! this file and `packets`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

@@ -20,7 +20,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// The sizes at which a series is measured.
 pub const SIZES: [u32; 4] = [1, 2, 4, 8];
 
-/// The highest cost per unit at size 8, relative to size 1, that counts as near-linear.
+/// A command is near-linear if its cost per unit at size 8 is at most this many times the cost per
+/// unit at size 1.
 ///
 /// Cache misses increase the cost of larger inputs by up to a factor of two. A quadratic command
 /// reaches 8.

@@ -393,7 +393,7 @@ pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.configuration()))
 }
 
-/// Removes the oldest bytes, up to `most`, and stores their location (`rkh_trc_get_block`).
+/// Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 ///
 /// The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
 /// Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,

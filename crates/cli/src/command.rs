@@ -92,7 +92,7 @@ impl Verb {
         done.unwrap_or_else(Failure::report)
     }
 
-    /// Returns true if the output can be long and the verb ends without a signal.
+    /// Returns true if the output can be long and the verb ends by itself.
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]
@@ -134,7 +134,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
 
 /// Parses the arguments of a verb that reads traces. The definition of the whole command line takes
 /// most of the time of a short run, so this function defines only this verb. Returns `None` for
-/// other verbs, and for help and errors, which name other verbs.
+/// other verbs. Also returns `None` for help and errors, because their texts contain other verbs.
 fn quickly(arguments: &[OsString]) -> Option<Cli> {
     let name = arguments.get(1)?.to_str()?;
     let (name, augment): (&'static str, fn(clap::Command) -> clap::Command) = match name {

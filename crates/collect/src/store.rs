@@ -155,8 +155,8 @@ impl Raw<'_> {
             stored.written += written as u64;
             rest = rest.get(written..).unwrap_or_default();
         }
-        // Flush even after a batch without bytes, because the flush renames the file to its final
-        // name.
+        // Flush even if the batch has no bytes, because the first flush renames the file to its
+        // final name.
         self.bytes.flush()?;
         entries.extend(batch.marks.iter().flat_map(|mark| mark.to_bytes()));
         self.arrived(entries)?;
@@ -179,10 +179,12 @@ fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
     let mut entries = Vec::new();
     for mark in &batch.marks {
         let bytes = mark.bytes as usize;
+        // Marks of connections have no bytes, so they apply in any case.
         if mark.kind != ArrivalKind::Bytes {
             entries.extend(mark.to_bytes());
             continue;
         }
+        // The written bytes are the first ones of the batch.
         let kept = bytes.min(rest);
         rest -= kept;
         let parts = [(kept, ArrivalKind::Bytes), (bytes - kept, ArrivalKind::Dropped)];

@@ -99,8 +99,8 @@ impl Outputs {
         marks.filter(|kind| *kind != ArrivalKind::Bytes).collect()
     }
 
-    /// Waits until the source is open: then the first entry follows the header of the file of
-    /// arrivals.
+    /// Waits until the source is open: then the file of arrivals contains a first entry after its
+    /// header.
     fn wait_until_opened(&self) {
         while self.arrivals.bytes().len() <= HEADER.len() {
             thread::sleep(Duration::from_millis(5));

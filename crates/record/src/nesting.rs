@@ -39,7 +39,7 @@ pub struct Nesting<const DEPTHS: usize> {
 }
 
 impl<const DEPTHS: usize> Nesting<DEPTHS> {
-    /// Returns a value with no depth in use.
+    /// Returns a value in which no depth is in use.
     pub const fn new() -> Self {
         Self { in_use: AtomicU32::new(0), frames: [const { AtomicUsize::new(0) }; DEPTHS] }
     }

@@ -135,8 +135,10 @@ impl<T: Zeroed> ThreadMemory<T> {
             };
             if idle.is_some_and(|idle| ptr::eq(&block.value, idle))
                 || (0..MAX_IDLE_CHECKS).any(|_| is_idle())
+                // A thread that has ended cannot use its value any more.
                 || has_ended(block.thread.load(Ordering::Relaxed), caller)
             {
+                // Another check with a later number may have stored its number before.
                 number.max(block.idle.fetch_max(number, Ordering::Relaxed))
             } else {
                 block.idle.load(Ordering::Relaxed)
@@ -244,8 +246,8 @@ fn caller() -> u64 {
 
 /// Returns true if `thread` is a thread of this process and has ended.
 ///
-/// In a child of a fork, returns false for the blocks of the parent's threads, because the child
-/// continues to use the block of the thread that forked.
+/// The parent's threads do not count as ended in the child of a fork, because the child continues
+/// to use the block of the thread that forked.
 fn has_ended(thread: u64, own: u64) -> bool {
     // The kernel has reused the id of an ended thread for the caller.
     if thread == own {

@@ -1,4 +1,4 @@
-// Describes spans, events and rows in words: the text at the pointer, and that for screen readers.
+// Describes spans, events and rows in words: the tooltips, and the text for screen readers.
 
 import { STATES } from "./model.js";
 import { objectText } from "./objects.js";

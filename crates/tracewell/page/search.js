@@ -1,4 +1,5 @@
-// Search in events: by label, name, context and arguments; or for a time. Contexts and objects with the text are offered first.
+// Search in events: by label, name, context and arguments; or for a time. Contexts and objects
+// whose names contain the text are offered first.
 
 import { lowerBound } from "./bounds.js";
 import { element } from "./elements.js";

@@ -14,7 +14,7 @@ use tracewell::select::Selection;
 /// Number of steps in which a trace grows.
 const STEPS: usize = 6;
 
-/// Length of a packet of LTTng's metadata. Other metadata appears as a whole.
+/// Length of a packet of LTTng's metadata. Other metadata appears in a single step.
 const METADATA_PACKET: usize = 4096;
 
 fn writer() -> EventWriter<Vec<u8>> {
@@ -111,7 +111,7 @@ fn a_growing_trace_equals_the_complete_one() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let fixtures = ["classes", "odd", "zephyr"].map(|name| fixture("ctf").join(name));
     fixtures.iter().for_each(|trace| drop(compare(trace, false)));
-    // Only streams with a number are found again after their files were moved.
+    // If a file was moved, its stream is found again only if the stream has a number.
     for moved in [false, true] {
         compare(&examples.join("lttng"), moved);
     }

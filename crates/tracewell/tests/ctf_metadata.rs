@@ -103,7 +103,7 @@ const READ: &[Disagreement] = &[
     ),
     ("a later value of the environment replaces an earlier one", &["ctf-1/fail-env-dup-entry"]),
     (
-        "a value of the environment that is no string and no 64-bit number is skipped with a warning",
+        "a value of the environment that is neither a string nor a 64-bit number is skipped with a warning",
         &["ctf-1/fail-env-out-of-range-pos", "ctf-1/fail-env-wrong-entry"],
     ),
     (
@@ -115,7 +115,7 @@ const READ: &[Disagreement] = &[
         ],
     ),
     (
-        "packets without stream id are of stream 0, with a warning; Babeltrace reads it",
+        "packets without stream id belong to stream 0, with a warning; Babeltrace reads it",
         &["ctf-1/fail-trace-type-ph-type-missing-stream-id-member"],
     ),
     (
@@ -126,7 +126,7 @@ const READ: &[Disagreement] = &[
 
 /// The cases that this program refuses and yactfr reads.
 const NOT_READ: &[Disagreement] = &[(
-    "a variant without a field's name could be a field or not; Babeltrace refuses it, too",
+    "without a field name, a variant may or may not be a field; Babeltrace refuses it, too",
     &["ctf-1/pass-dt-aliases-everywhere", "ctf-1/pass-type-defs-everywhere"],
 )];
 

@@ -38,7 +38,7 @@ fn every_truncation_gives_the_events_before_it() {
         let read: usize = kept.rows.iter().map(|row| row.record.len()).sum();
         // A sync precedes the first packet. One incomplete packet follows the last complete one.
         let rest = end.saturating_sub(10 + read);
-        assert!(rest < 600, "cut at {end}: {rest} bytes are no events");
+        assert!(rest < 600, "cut at {end}: {rest} bytes are not events");
         assert!(worst(&trace) <= Some(Severity::Note), "cut at {end}");
         match (end >= 10 && rest > 0, kept.losses.as_slice()) {
             (true, [loss]) => assert_eq!(loss.cause, LossCause::Truncated, "cut at {end}"),

@@ -70,7 +70,7 @@ fn name(bytes: &[u8]) -> String {
     if name.starts_with("IDLE") { "idle".to_owned() } else { name }
 }
 
-/// A task that begins to run, and the earliest and the latest time at which it can have begun.
+/// A task that begins to run, with the earliest and the latest possible time of this change.
 type Switch = (String, u64, u64);
 
 /// Returns the log of a core of the port: entries with two times and a name. Omits changes between

@@ -370,7 +370,8 @@ fn the_direction_is_that_of_most_steps_and_a_tie_counts_up() {
     assert_eq!(of(&[1, 2, 3, 4, 5, 6], &[]).0, Direction::Up);
     assert_eq!(of(&[6, 5, 4, 3, 2, 1], &[]).0, Direction::Down);
     // The reader compares slots 2 to 5 with the slots before them, and finds two increases and two
-    // decreases. The step from slot 0 to slot 1, which it otherwise skips, decides the tie.
+    // decreases. The difference between slots 0 and 1, which the reader otherwise ignores, decides
+    // the tie.
     assert_eq!(of(&[1, 2, 3, 2, 3, 2], &[]).0, Direction::Up);
     assert_eq!(of(&[3, 2, 3, 2, 3, 2], &[]).0, Direction::Down);
     assert_eq!(of(&[6, 5, 4, 3, 2, 1], &["direction=up"]).0, Direction::Up);

@@ -193,9 +193,9 @@ impl StreamLayer {
 
 /// A guard that stops the stream of a layer when it is dropped: see [`StreamLayer::guard`].
 ///
-/// The guard does not stop the stream during a panic, so that readers see an unfinished run. Nor
-/// does it stop the stream in a forked child, or if another process, such as `tracewell record`,
-/// created the stream. `std::process::exit` does not drop the guard.
+/// The guard does not stop the stream during a panic, so readers see an unfinished run. Nor does it
+/// stop the stream in a forked child, or if another process, such as `tracewell record`, created
+/// the stream. `std::process::exit` does not drop the guard.
 #[derive(Debug)]
 #[must_use = "the stream stops as soon as the guard is dropped"]
 pub struct StreamGuard {

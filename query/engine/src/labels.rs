@@ -1,5 +1,5 @@
 //! Labels of traces, such as the firmware or the device: they are columns of all tables. A label
-//! comes from a folder named `key=value`, or from a pattern of the user for the ends of paths.
+//! comes from a folder named `key=value`, or from the user's pattern for the ends of paths.
 
 use std::path::{Component, Path};
 
@@ -163,8 +163,8 @@ pub(crate) fn check(path: &Path, labels: &[(String, String)]) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns a value as a part of the name of a folder. The name is for people, and different values
-/// can have the same name.
+/// Returns the text for a value in the name of a folder. The name is for people, and different
+/// values can have the same name.
 pub(crate) fn as_folder(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     value.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()

@@ -13,7 +13,7 @@ use crate::values::{Cell, Values};
 /// Minimum number of rows of a batch, except the last.
 pub(crate) const BATCH_ROWS: usize = 8192;
 
-/// The rows of a table that no batch contains yet.
+/// The rows of a table that are not in a batch yet.
 pub(crate) struct Output<'a> {
     /// The wanted columns.
     pub(crate) schema: SchemaRef,
@@ -133,8 +133,8 @@ impl<'a> Rows<'a> {
         from.zip(until).map(|(from, until)| until.saturating_sub(from)).into()
     }
 
-    /// Appends a row with a value for each column of the table, unless the request excludes it.
-    /// Returns a break if no more rows are needed.
+    /// Appends a row with a value for each column of the table, unless the request excludes the
+    /// row. Returns a break if no more rows are needed.
     pub(crate) fn push(&mut self, cells: &[Cell<'_>]) -> Flow {
         if self.output.room() == 0 {
             return Flow::Break(Stop::Complete);

@@ -28,7 +28,7 @@ impl Watch {
     }
 
     /// Reports the progress of the next reading of an input, which has `total` bytes. Returns a
-    /// flag that is set when the reading shall end.
+    /// flag that is set when the reading must end.
     pub(crate) fn watch(&self, input: &mut Input, total: Option<u64>) -> Arc<Watched> {
         let watched = Arc::new(Watched::default());
         let (watch, state) = (self.clone(), Arc::clone(&watched));
@@ -86,13 +86,13 @@ impl Watched {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).bytes()
     }
 
-    /// Returns true if the reading was ended before its end.
+    /// Returns true if the reading was stopped early.
     pub(crate) fn is_ended(&self) -> bool {
         self.is_ended.load(Ordering::Relaxed)
     }
 }
 
-/// The bytes of all passes over an input.
+/// The bytes read in all passes over an input.
 #[derive(Debug, Default)]
 struct Parts {
     /// Number of bytes in earlier passes.

@@ -143,7 +143,8 @@ fn asleep(stream: Arc<Controller>, seen: u32) -> CancellableSleep {
 /// Ends a sleep, and drops its reference to the stream.
 #[inline(never)]
 fn awake(sleep: CancellableSleep) {
-    // SAFETY: `asleep` created the pointer from an `Arc<Controller>`, and each sleep is freed once.
+    // SAFETY: `asleep` created the pointer from an `Arc<Controller>`, and `awake` runs once per
+    // sleep.
     drop(unsafe { Arc::from_raw(sleep.owner.cast::<Controller>()) });
 }
 

@@ -75,8 +75,8 @@ fn signals_failed(error: io::Error) -> Failure {
     Failure::io(Path::new("signals"), &error)
 }
 
-/// Follows a growing file, or standard input for `-`, until it ends or a signal arrives. Calls
-/// `sink` for a new sink when the stream begins, and again if the file is replaced. Each sink must
+/// Follows a growing file, or standard input for `-`, until it ends or a signal arrives. Gets a
+/// sink from `sink` when the stream begins, and another one if the file is replaced. Each sink must
 /// select the events itself.
 pub(super) fn follow<'a>(
     files: &[PathBuf],

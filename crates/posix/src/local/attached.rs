@@ -98,8 +98,8 @@ fn add_retired(stream: NonNull<AttachedStream>) {
     }
 }
 
-/// Unmaps the retired streams that no thread can use any more. `check` receives the number of the
-/// check and checks all threads; see [`ThreadState::all_idle_since`].
+/// Unmaps the retired streams that no thread can use any more. `check` receives the number of this
+/// check, and returns the result of [`ThreadState::all_idle_since`].
 ///
 /// If the kernel refuses memory barriers, the streams remain mapped.
 ///

@@ -89,8 +89,8 @@ pub(super) fn is_page_of_all(area: *mut AtomicU64) -> bool {
 pub(super) fn find(make: bool) -> Found {
     let Ok(registry) = Registry::open(sys::user()) else { return Found::Nothing };
     let page = page_of_all(&registry);
-    // Read this before the search: a process that creates the area changes the generation
-    // afterwards.
+    // Read the generation before the search: a process that creates the area later changes the
+    // generation.
     let seen = page.map_or(0, |page| page[at::GENERATION].load(Acquire));
     let found = Process::own().and_then(|own| own_area(&registry, own, make || page.is_none()));
     match (found, page) {
@@ -173,6 +173,8 @@ fn inherited(
 ) -> [u64; SLOTS] {
     let mut slots = [0; SLOTS];
     for (number, to) in slots.iter_mut().enumerate() {
+        // The stream of a slot may have ended, and a new stream may have its number. The nonce
+        // shows this.
         let nonce = slot(number);
         let stream = || {
             let reference = registry.reference(number as u32).ok()?;
@@ -231,6 +233,8 @@ pub(super) extern "C" fn before_fork() {
 pub(super) extern "C" fn in_child() {
     sys::keeping_errno(|| {
         let Some(local) = page() else { return };
+        // The comparison of the clocks and the process id are those of the parent, so renew them
+        // before any record.
         clock::after_fork();
         process::after_fork();
         local.forget();
@@ -255,11 +259,13 @@ fn inherits_streams() -> bool {
 extern "C" fn end() {
     let Some(local) = page() else { return };
     let own = Process::own();
+    // In a child that has not recorded yet, the page still describes the parent.
     let shown = local.process.load(Relaxed) == u64::from(sys::process());
     let (Some(own), true, true) = (own, shown, local.has_area()) else { return };
     let Ok(registry) = Registry::open(sys::user()) else { return };
     registry.remove_area(own);
     let slots = &local.area()[at::SLOTS..at::SLOTS + SLOTS];
+    // The names must survive if a controller can still read records with these ids.
     let traced = slots.iter().any(|slot| slot.load(Relaxed) != 0);
     if let (Some(words), false) = (mapped(&local.names, NAMES_WORDS), traced) {
         registry.remove_names(words[names::NONCE].load(Relaxed));

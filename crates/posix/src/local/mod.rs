@@ -2,8 +2,8 @@
 //!
 //! A page contains the process's area, the generation of the area that was last seen, and the
 //! attached streams. A process without an area watches a page that all such processes of a user
-//! share. The page's generation changes when a controller has created an area for one of these
-//! processes. In a child process created by `fork`, the kernel fills this page with zeros, so the
+//! share. After a controller has created an area for one of these processes, it changes the page's
+//! generation. In a child process created by `fork`, the kernel fills this page with zeros, so the
 //! child searches for its own area.
 //!
 //! Each stream has a private page, followed by its memory. When a stream ends, its memory is
@@ -55,8 +55,8 @@ pub(crate) struct TracedProcess {
     area: AtomicPtr<AtomicU64>,
     /// The area's generation when `streams` was last updated.
     seen: AtomicU64,
-    /// The slots with an attached stream. A thread that has seen a stream in `streams` inserts its
-    /// slot before it stores `seen`.
+    /// The slots with an attached stream. A thread that has found a stream in `streams` inserts the
+    /// stream's slot before the thread stores `seen`.
     attached: SlotSet,
     /// User event ids below this limit are known to be defined.
     known: AtomicU64,
@@ -69,8 +69,7 @@ const _: () = assert!(size_of::<TracedProcess>() <= sys::PAGE);
 
 static LOCAL: AtomicPtr<TracedProcess> = AtomicPtr::new(ptr::null_mut());
 
-/// Runs when the program starts or the library is loaded, so that no signal handler has to do this
-/// work.
+/// Runs when the program starts or the library is loaded, so signal handlers need not do this work.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
@@ -261,7 +260,7 @@ impl TracedProcess {
         }
     }
 
-    /// Attaches and detaches streams until they match the area's generation.
+    /// Attaches and detaches streams, so that the streams match the area.
     fn attach_all(&self, using: &Using) {
         let area = self.area();
         let generation = area[at::GENERATION].load(Acquire);
@@ -304,19 +303,23 @@ impl TracedProcess {
         after: Option<NonNull<AttachedStream>>,
     ) {
         let place = after.map_or(ptr::null_mut(), NonNull::as_ptr);
+        // Several threads may exchange this slot at the same time. Only one of them succeeds.
         let changed = self.streams[slot].compare_exchange(before, place, SeqCst, Relaxed).is_ok();
         if changed {
             inheritance::leave_stream(slot, &self.streams[slot]);
+            // Another thread may have inserted a stream since the exchange, so look again.
             if place.is_null() {
                 let is_empty = || self.streams[slot].load(SeqCst).is_null();
                 self.attached.remove_if(slot, is_empty);
             } else {
                 self.attached.insert(slot);
             }
+            // A thread or a handler may be using the old stream, so its memory is released later.
             if let Some(before) = NonNull::new(before) {
                 attached::retire(before);
             }
         } else if let Some(after) = after {
+            // No other thread has seen this stream, so its memory is released now.
             attached::discard(after);
         }
     }

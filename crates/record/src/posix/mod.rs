@@ -9,9 +9,9 @@
 //! thread ever waits. If a thread stops or dies while it stores a record, that record never becomes
 //! visible, and other threads skip the packet.
 //!
-//! Some threads own a packet exclusively from one event to the next. If there are many threads, the
-//! others share packets: each takes a packet for one record and gives it back. So a stream supports
-//! any number of threads; only the number of records being stored at the same time is limited.
+//! Some threads keep a packet for themselves between events. If there are many threads, the others
+//! share packets: each takes a packet for one record and gives it back. So a stream supports any
+//! number of threads; only the number of records being stored at the same time is limited.
 //!
 //! A packet is *free*, *open* (being filled) or *closed* (full). When the reader has removed all
 //! records of a closed packet, it frees the packet. If more packets are closed than the stream's

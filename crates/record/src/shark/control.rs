@@ -203,7 +203,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// `from` is full or [`Trace::next_chunk`] is called. Clears FREE of `to`. A jump removes the
     /// link.
     ///
-    /// Returns the previous successor of `from`. That chunk is no longer linked, and is not FREE.
+    /// Returns the chunk that was the successor of `from` before, if any. That chunk is no longer
+    /// linked, and is not FREE.
     ///
     /// # Errors
     /// Those of [`Trace::chunk_select`] for `to`; [`ControlError::NoSuchChunk`] and

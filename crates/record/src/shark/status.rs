@@ -137,7 +137,7 @@ impl ControlError {
             Self::Current => "the chunk is the current one",
             Self::Linked => "the chunk is the successor of another one",
             Self::Busy => "the chunk is being sent",
-            Self::NotBusy => "the chunk is not being sent, or not with this dump",
+            Self::NotBusy => "the chunk is not being sent, or this dump does not belong to it",
             Self::Compressed => "the chunk is compressed",
             Self::Circle => "the link would create a cycle",
             Self::NoneSelected => "no chunk is selected",

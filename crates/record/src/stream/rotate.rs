@@ -103,7 +103,8 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 fn rotate(path: &Path, keep: u32) -> io::Result<()> {
     let Some(newest) = ended(path)? else { return Ok(()) };
     sys::lock_for_starter(&newest).map_err(|error| at(path, error))?;
-    // Another starter may have moved the stream before the lock was free. The caller tries again.
+    // Another starter may have moved the stream before this one got the lock. The caller tries
+    // again.
     if !is_at(&newest, path) {
         return Ok(());
     }

@@ -113,7 +113,7 @@ test("a search finds events, and Enter goes from one to the next", options, asyn
     await page.close();
 });
 
-test("figures lead to their places, and their columns can be sorted", options, async () => {
+test("each figure links to its place, and the columns of figures can be sorted", options, async () => {
     const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
     await page.keyboard.press("2");
     await hash(page, /p=figures/);
@@ -259,7 +259,7 @@ test("rows can be moved with keys and by their names, and the address stores the
     });
     await hash(page, /o=Threads%2FSystem%20Timer%20Thread,Threads%2Fsensor,Threads%2Fcontrol/);
     const box = await page.locator("#timeline").boundingBox();
-    // The name of logger moves to the first place of its group.
+    // Drag the name `logger` to the first place of its group.
     await page.mouse.move(box.x + 90, box.y + 288);
     await page.mouse.down();
     await page.mouse.move(box.x + 90, box.y + 160, { steps: 12 });

@@ -122,7 +122,7 @@ test("holders of a lock, and the lock for which a context waits", () => {
     assert.equal(lockOf(model, { spans: spansOf([0], [BLOCKED], [7], 60) }, 0), null);
 });
 
-test("arguments with addresses follow those that a reader needs", () => {
+test("addresses follow the other arguments", () => {
     const args = argumentsIn("stack ptr=0x20007FC8, isr number=7, text=one, two, next thread=control");
     assert.deepEqual(args, ["stack ptr=0x20007FC8", "isr number=7", "text=one, two", "next thread=control"]);
     assert.deepEqual(telling(args), ["isr number=7", "text=one, two", "next thread=control", "stack ptr=0x20007FC8"]);
@@ -148,7 +148,8 @@ test("back restores the time, the range and the selection, and forward repeats t
     assert.deepEqual([view.from, view.to, view.range, view.selection], [100, 300, [150, 200], { row: 1, span: 2 }]);
     view.forward();
     assert.deepEqual([view.from, view.to, view.range, view.selection], [500, 600, null, { whole: 4 }]);
-    // A new selection at the same visible time is a separate step, but equal views are one step.
+    // A new selection adds a step even if the visible time stays the same, but an equal view adds
+    // none.
     const before = view.past.length;
     view.remember();
     view.remember();
@@ -216,7 +217,7 @@ test("a truncated text has at least six letters", () => {
     assert.deepEqual([cut(ink, "telemetry", 69), cut(ink, "telemetry", 70), cut(ink, "bus", 30)], ["", "teleme…", "bus"]);
 });
 
-test("text on each colour of contexts has enough contrast, in both themes", () => {
+test("text on each context colour has enough contrast in both themes", () => {
     const contexts = Array.from({ length: 40 }, () => ({ kind: "thread" }));
     // 21 is the contrast of black and white, and 4.5 the limit of WCAG 2.2 for small text.
     assert.equal(Math.round(contrast("#000000", "#ffffff")), 21);

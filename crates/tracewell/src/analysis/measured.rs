@@ -170,6 +170,7 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         if !self.wanted {
             return;
         }
+        // The round changes when the distributions are cleared, so older places are invalid.
         if place.round == self.round
             && let Some(row) = self.rows.get_mut(place.index as usize)
         {

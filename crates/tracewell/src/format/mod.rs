@@ -252,6 +252,7 @@ impl Format {
             if file.format() == self.name {
                 schema.extend(file, self.rules)?;
             } else if by_name(file.format()).is_none() {
+                // A file for another format is skipped. A name that no format has is a mistake.
                 return Err(no_format(file));
             }
         }

@@ -10,7 +10,8 @@ use crate::model::{Diagnostics, SinkError};
 use crate::select::{did_you_mean, nearest};
 use crate::text::{counted, shown_path};
 
-/// Number of remarks in an error: the encoding that was detected, and the first faults of the text.
+/// Maximum number of remarks in an error. The remarks are the detected encoding and the first
+/// faults of the text.
 const REMARKS: usize = 3;
 
 /// Error for an input that cannot be read.

@@ -11,8 +11,7 @@
 //!
 //! A decoder whose hot loop adds many small events first calls [`Emitter::room`]. It then adds that
 //! many events with [`Emitter::add`], which checks nothing. For events like those of
-//! [`Emitter::copied`], these functions are [`Emitter::room_for_copied`] and
-//! [`Emitter::add_copied`].
+//! [`Emitter::copied`], it calls [`Emitter::room_for_copied`] and [`Emitter::add_copied`] instead.
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
@@ -215,7 +214,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(Self::EVENTS - self.buffer.added.len())
     }
 
-    /// Adds an event, as [`Emitter::decoded`] does, for which [`Emitter::room`] has made room.
+    /// Adds an event as [`Emitter::decoded`] does. [`Emitter::room`] must have made room for it.
     #[inline]
     pub fn add(&mut self, event: NewEvent, record: Range<u64>) {
         let from_origin = |position: u64| position.wrapping_sub(self.buffer.origin) as u32;
@@ -235,8 +234,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// Makes room for events like those of [`Emitter::copied`]. Returns the number of events for
-    /// which there is room, at least 1; [`Emitter::add_copied`] adds them. The limit for the bytes
-    /// of payloads and copies is checked only here, so these must be small.
+    /// which there is room, at least 1; [`Emitter::add_copied`] adds them. Only this function
+    /// checks the limit for the bytes of payloads and copies, so these must be small.
     #[inline]
     pub fn room_for_copied(&mut self) -> Flow<usize> {
         self.make_room(Shape::Copied)?;
@@ -255,7 +254,7 @@ impl<'a> Emitter<'a> {
         self.push(event, Span { start, payload, end }, offset);
     }
 
-    /// Returns the span of a record in the window, after making room for it in the batch.
+    /// Makes room for a record in the batch, and returns the span of the record in the window.
     #[inline]
     fn place(&mut self, record: Range<u64>, shape: Shape) -> Flow<Span> {
         // The positions in a span have 32 bits and are relative to the origin. So a record before
@@ -293,8 +292,8 @@ impl<'a> Emitter<'a> {
         *claimed = (payloads.len(), copies.len());
     }
 
-    /// Delivers the events that were added. Call this before the window ends, before the trace gets
-    /// names that apply only from the next event on, and at the end.
+    /// Delivers the events that were added. Call this at the end, before the window ends, and
+    /// before the trace gets names that apply only to later events.
     pub fn flush(&mut self) -> Flow {
         let buffer = &mut *self.buffer;
         if buffer.added.is_empty() {

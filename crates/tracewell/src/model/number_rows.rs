@@ -122,6 +122,7 @@ impl<'a> NumberRows<'a> {
             }
             return Some(numbers);
         }
+        // This is the most frequent layout. Its fixed size needs only one check.
         let (words, _) = payload.first_chunk::<16>()?.as_chunks::<4>();
         for (number, word) in numbers.iter_mut().zip(words) {
             *number = u64::from(u32::from_le_bytes(*word));

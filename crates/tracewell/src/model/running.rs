@@ -190,7 +190,7 @@ impl<C: Choice> Running<C> {
         }
     }
 
-    /// Handles the load of the system's own context, for example by a kernel that is shutting down.
+    /// Handles the load of the system's own context, for example when a kernel shuts down.
     pub fn load_system(&mut self, system: ContextId) {
         if !self.in_interrupt() {
             self.now = C::of(system.into());
@@ -259,7 +259,7 @@ mod tests {
         running.exit(Some(A));
         assert_eq!(running.task(), Some(A));
         running.exit(Some(B));
-        assert_eq!(running.task(), Some(A), "an end without a beginning keeps a known context");
+        assert_eq!(running.task(), Some(A), "an end without a beginning changes no known context");
         running.choose(behalf(A, C));
         running.enter();
         running.exit(Some(A));

@@ -1,12 +1,12 @@
-//! Turns figures into cells of tables, and shares of a whole that add up to 100 %. `table` draws
-//! the cells.
+//! Turns figures into cells of tables, and makes the shares of a whole add up to 100 %. `table`
+//! draws the cells.
 
 use super::table::Cell;
 use crate::analysis::Range;
 use crate::model::Trace;
 use crate::text::{counted, spoken_time};
 
-/// Returns true if the clock has one known rate, so that durations can be shown in units of time
+/// Returns true if the clock has one known rate. Durations can then be shown in units of time
 /// instead of ticks.
 pub(super) fn has_time(trace: &Trace) -> bool {
     // With several rates, the same number of ticks may have different durations.

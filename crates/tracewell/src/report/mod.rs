@@ -119,9 +119,9 @@ pub struct Report<W> {
 #[derive(Debug)]
 struct ContextCell {
     text: Literal,
-    /// Priority of the latest event, and the cells of context and priority for it; `None` if they
-    /// are too long.
+    /// The priority in `kept`; `None` if nothing is kept.
     kept_for: Option<Priority>,
+    /// The cells of context and priority, for the latest event; `None` if they are too long.
     kept: Option<WideText>,
 }
 
@@ -220,7 +220,7 @@ impl<W: Write> Report<W> {
         let Some((columns, _)) = &self.columns else { return Ok(()) };
         let screen = self.options.layout.width.map(|width| Screen::new(width, columns));
         let names = styled(&columns.names(), HEADING, self.options.layout.color);
-        // The escape sequence before the names occupies bytes, but no width.
+        // The escape sequence before the names has bytes, but no width on the screen.
         let style = names.find('m').filter(|_| self.options.layout.color).map_or(0, |end| end + 1);
         let event = style + columns.before_event();
         let out = self.lines.buffer();

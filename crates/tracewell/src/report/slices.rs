@@ -19,7 +19,7 @@ impl Part {
         let Self { report, columns } = self;
         report.resume(trace, slices, slice);
         let flow = report.events(trace, &slices.batch(trace, slice, columns));
-        debug_assert!(flow.is_continue(), "a report of a part takes all events");
+        debug_assert!(flow.is_continue(), "the report of a slice accepts all events");
         report.lines.swap(text);
     }
 }
@@ -51,7 +51,7 @@ impl<W: Write> Report<W> {
         Ok(())
     }
 
-    /// Sets the state after the event before a slice.
+    /// Sets the state of the report to that at the start of a slice: after the previous event.
     fn resume(&mut self, trace: &Trace, slices: &dyn Slices, slice: usize) {
         let before = slices.before(trace, slice);
         self.shown.running = vec![Some(before.context)];

@@ -1,8 +1,8 @@
 //! Writes the arguments of an event in readable form, such as `mutex=plain mutex, wait
 //! option=forever`.
 //!
-//! With a plan for each event id and a cache of names (`names`), most arguments consist of two
-//! prepared strings.
+//! A plan for each event id and a cache of names (`names`) reduce most arguments to two prepared
+//! strings.
 
 use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
 use super::{Literal, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
@@ -45,7 +45,7 @@ impl Describer {
 #[derive(Debug)]
 struct ArgumentPlan {
     value: Value,
-    /// The name and `=`, if this argument is the first present one.
+    /// The name and `=`, if no other argument precedes this one.
     first: Literal,
     /// `, `, the name and `=`, if another argument precedes this one.
     later: Literal,
@@ -296,6 +296,7 @@ fn put_argument(
         ArgumentKind::Signed => put_signed(out, trace, value),
         ArgumentKind::Object(kind) => put_object(out, names, (trace, row.ticks), kind, value),
         ArgumentKind::Enum(table) => {
+            // The name in a table never changes, so the cache may keep it for the whole trace.
             let start = out.len();
             put_enum(out, trace, table, value);
             names.remember(NameKey::enumeration(table), value, ALWAYS, &out.as_bytes()[start..]);
@@ -368,8 +369,8 @@ fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
     out.hexadecimal(value, trace.payload.digits());
 }
 
-/// Appends the symbol after an address, as in `0x08000124 <main+0x4>`, or with the line of its
-/// source, as in `0x08000124 <main+0x4 at main.c:12>`.
+/// Appends the symbol of an address, as in `0x08000124 <main+0x4>`, and the source line if it is
+/// known, as in `0x08000124 <main+0x4 at main.c:12>`.
 #[cold]
 fn put_symbol(out: &mut TextBuffer, trace: &Trace, address: u64) {
     if let Some(symbol) = trace.symbol(address) {

@@ -1,5 +1,5 @@
-//! Appends decoded arguments to a line of limited length. Keeps the text of each argument, for
-//! numbers that occur again. [`Describer`] makes the texts.
+//! Appends decoded arguments to a line of limited length. Caches the texts of arguments, because
+//! numbers often occur again. [`Describer`] makes the texts.
 
 use std::sync::Arc;
 
@@ -44,8 +44,8 @@ struct KeptArguments {
 /// arguments.
 type KeptDetail = [KeptTexts; 2];
 
-/// Maximum number of event ids with cached texts, so that a trace with many ids cannot fill memory.
-/// The texts of an argument occupy 4 KiB.
+/// Maximum number of event ids with cached texts. Without a limit, a trace with many ids could fill
+/// memory. The texts of an argument occupy 4 KiB.
 pub(crate) const MAX_KEPT_IDS: usize = 256;
 
 impl LineDescriber {
@@ -91,6 +91,7 @@ impl LineDescriber {
         numbers: &[u64; MAX_NUMBERS],
     ) -> bool {
         let kept = match self.ids.arguments.find_mut(row.id) {
+            // A change of the schema begins a new epoch, in which the kept texts may be wrong.
             Some(Some(kept)) if kept.epoch == self.ids.epoch => kept,
             Some(None) => return false,
             _ => match self.ids.prepare(describer, rows, (row.id, row.row)) {
@@ -115,6 +116,7 @@ impl LineDescriber {
             ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
             ContextDetail::Interrupted(key) => (1, key),
         };
+        // The text contains the separator, unless it is the first argument.
         let texts = &mut self.details[kind][usize::from(is_first)];
         if texts.put(line, number) {
             return true;

@@ -60,6 +60,7 @@ pub fn write_in_order<M: Send>(
     };
     let Some((own, others)) = makers.split_first_mut() else { return Ok(()) };
     thread::scope(|scope| {
+        // If `write` fails or panics, this ends the other threads. The scope waits for them.
         let _stop = StopOnDrop(&shared);
         for maker in others {
             let (shared, make) = (&shared, &make);
@@ -71,9 +72,11 @@ pub fn write_in_order<M: Send>(
                 }
             };
             if Builder::new().spawn_scoped(scope, work).is_err() {
+                // The existing threads do the work. At least this one exists.
                 break;
             }
         }
+        // This thread writes as soon as the next string is complete, and makes strings until then.
         loop {
             match shared.own_step() {
                 Step::Write(text) => {
@@ -129,8 +132,8 @@ impl Shared {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a buffer and the number of the next string to build, unless too many strings are
-    /// waiting.
+    /// Returns the number of the next string to build, and a buffer for it. Returns `None` if too
+    /// many strings are waiting, or if all have been taken.
     fn take(&self, state: &mut State) -> Option<(usize, TextBuffer)> {
         let number = state.next;
         if number >= self.count || number >= state.written + self.ahead {
@@ -150,6 +153,7 @@ impl Shared {
             if let Some(taken) = self.take(&mut state) {
                 return Some(taken);
             }
+            // The strings that wait must be written before more are built.
             state = self.wait(state);
         }
     }

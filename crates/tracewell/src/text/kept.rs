@@ -1,4 +1,4 @@
-//! Keeps the texts of numbers, so that a number that occurs again is copied instead of converted.
+//! Caches the texts of numbers: if a number occurs again, its text is copied instead of converted.
 //!
 //! In most traces, each argument of an event id takes only a few values, such as the addresses of
 //! some objects. So a small table for each argument, indexed by a hash of the value, contains most
@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Slot>() == 64);
 const MAX_KEPT: usize = 48;
 const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
-/// Number of misses after which hits and misses are compared.
+/// After this number of misses, the numbers of hits and misses are compared.
 const PERIOD: u64 = 256;
 
 impl Default for KeptTexts {
@@ -86,6 +86,7 @@ impl KeptTexts {
     pub(crate) fn note_miss(&mut self) -> bool {
         self.misses += 1;
         if self.misses == PERIOD {
+            // With fewer hits than misses, the cache costs more than it saves.
             self.given_up |= self.hits < self.misses;
             (self.hits, self.misses) = (0, 0);
             if self.given_up {

@@ -60,7 +60,7 @@ pub mod at {
     pub const STATE: usize = 16;
     /// Position of the time when the stream became full.
     pub const FULL_STAMP: usize = 17;
-    /// Position of the time when the first event was lost after the stream became full.
+    /// Position of the time of the first event that was lost after the stream became full.
     pub const FIRST_LOST: usize = 18;
     /// Position of the word that is 1 if recorders must fence.
     pub const FENCES: usize = 19;

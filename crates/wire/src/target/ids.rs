@@ -145,13 +145,13 @@ pub const USER: u8 = 0xC1;
 pub mod group {
     /// Tasks: creation, deletion, switches, readiness, delays, suspension, priorities.
     pub const TASKS: u8 = 0;
-    /// Interrupts.
+    /// Interrupts: the beginning and the end of service routines.
     pub const INTERRUPTS: u8 = 1;
-    /// Mutexes and semaphores.
+    /// Mutexes and semaphores: requests, waits, and releases.
     pub const LOCKS: u8 = 2;
     /// Queues, event groups, stream buffers, notifications.
     pub const MESSAGES: u8 = 3;
-    /// Timers.
+    /// Timers: starts, stops, and expiries.
     pub const TIMERS: u8 = 4;
     /// Memory: allocations, heap, stacks.
     pub const MEMORY: u8 = 5;

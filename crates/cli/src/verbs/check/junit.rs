@@ -56,7 +56,7 @@ impl Suites {
         self.suites().push(suite);
     }
 
-    /// Adds an erroneous case to the suite of a trace if the trace is damaged.
+    /// If the trace is damaged, adds a case with an error to its suite.
     pub(super) fn note_damage(&self, trace: &Path, diagnostics: &Diagnostics) {
         let damage = diagnostics.iter().filter(|of| of.severity == Severity::Damage);
         let messages: Vec<_> = damage

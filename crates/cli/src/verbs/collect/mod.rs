@@ -257,8 +257,7 @@ impl Collect {
         following::follow_folder(path, growing, args, selection, stop, sink).map(Some)
     }
 
-    /// Returns true if progress lines can appear, and no events or bytes can appear on the same
-    /// terminal.
+    /// Returns true if progress lines can appear without events or bytes on the same terminal.
     fn shows_progress(&self) -> bool {
         let prints = self.follow || self.is_stdout();
         progress::is_possible() && (!prints || progress::has_separate_output())

@@ -4,8 +4,8 @@
 //! A put operation adds an item to the object, and a get operation takes the oldest item. If there
 //! is no item, the thread waits, and the next item that is put goes to the thread that has waited
 //! longest. If an event contains the number of items before the call, this module trusts that
-//! number. If more items than this number are pending, the surplus was taken without a visible
-//! event. A thread that records another event no longer waits.
+//! number. If this module has more pending items than that, the others were taken without an event
+//! in the trace. A thread that records another event no longer waits.
 //!
 //! If the events of a system name the receivers of messages, `sequence` uses these receivers
 //! instead of kernel objects.

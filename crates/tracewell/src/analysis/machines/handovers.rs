@@ -46,6 +46,8 @@ impl Handovers {
         batch: &Batch<'_>,
         mut passed: impl FnMut(Passed, Passed),
     ) {
+        // If events name the receivers of messages, `messages` follows them, and this table is not
+        // needed.
         let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&trace.schema));
         if tells {
             return;
@@ -55,6 +57,8 @@ impl Handovers {
         for (row, (id, context)) in batch.columns.id.iter().zip(&batch.columns.context).enumerate()
         {
             let EventFacts { meaning, act } = *facts.get(*id, EventFacts::of);
+            // This precedes all other work: any event of a thread shows that the thread no longer
+            // waits.
             self.exchange.recorded(*context, meaning);
             let Some(act) = act else { continue };
             let Some(event) = batch.event(row) else { break };
@@ -73,6 +77,8 @@ impl Handovers {
         let passed = Passed { at, context: event.row.context };
         match act {
             Act::Put { first } => {
+                // There is no space for further puts. Forgetting all of them is correct, as after
+                // lost events.
                 if self.puts.len() >= MAX_PUTS {
                     self.gap();
                 }

@@ -116,6 +116,7 @@ impl Effect {
             Meaning::Refuse => Change::Refused,
             _ => Change::None,
         };
+        // A flush has no number, but it sets the level to 0.
         let flushes = means.meaning == Meaning::Flush;
         if !acts_on_object || !(has_levels || change != Change::None || flushes) {
             return None;
@@ -128,6 +129,8 @@ impl Effect {
             least_free: details.least_free,
             shows_before: details.before && details.used.is_some(),
             empties: details.empties || flushes,
+            // A creation makes the object known. A subject or a message refers to another
+            // participant.
             needs_sight: means.meaning == Meaning::Create
                 || means.subject.is_some()
                 || (passes_message(means.meaning) && means.value.is_some()),
@@ -166,6 +169,7 @@ impl Levels {
         let samples = self.share_samples();
         let (key, kind, objects) =
             (effect.object.key(argument), effect.object.kind, &trace.objects);
+        // Most events refer to an object that has a row. Only a new row needs the object's name.
         let known = self.rows.known(key, kind, at.ticks, objects, |level| &mut level.object);
         let level = match known {
             Some(level) => level,
@@ -192,7 +196,7 @@ impl Levels {
         self.row(trace, effect.object.named(trace, argument, ticks))
     }
 
-    /// Handles an event that can create an object, or whose object can be an owner of queues.
+    /// Handles an event that can create an object, or whose object can own queues.
     pub(super) fn take_sight(
         &mut self,
         sight: &Sight<'_>,
@@ -238,7 +242,8 @@ impl Levels {
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
         for level in self.rows.list_mut() {
-            // A message that a receive took before the range does not belong to the range.
+            // First count a message that a waiting receive took, because it was taken before the
+            // range.
             level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
@@ -257,7 +262,7 @@ impl Levels {
     pub(super) fn finish(self) -> Vec<Level> {
         let mut levels = self.rows.finish();
         levels.iter_mut().for_each(Level::end);
-        // A message was counted both for the machine and for its queue, so omit the machine.
+        // If the queue has its own row, each message was counted twice, so omit the machine.
         let owners: HashSet<_> = levels.iter().filter_map(|level| level.owner).collect();
         levels.retain(|level| {
             let listed_twice = level.is_owner && owners.contains(&level.object);
@@ -343,10 +348,12 @@ impl Level {
         if !effect.shows_before {
             return;
         }
+        // The level did not increase after the last send, so a waiting receive took the message.
         if self.sent_at.take() == Some(level) && self.unserved > 0 {
             (self.taken, self.unserved) = (self.taken + 1, self.unserved - 1);
         }
         match effect.change {
+            // The receive found the queue empty, so it waits or fails.
             Change::Received if level == 0 => self.unserved += 1,
             Change::Received => self.taken += 1,
             Change::Sent if self.unserved > 0 => self.sent_at = Some(level),
@@ -361,7 +368,7 @@ impl Level {
         }
     }
 
-    /// Handles missing events: in the meantime, the waiting receives may have been served.
+    /// Handles missing events, which may have served the waiting receives.
     fn cut(&mut self) {
         (self.unserved, self.sent_at) = (0, None);
     }

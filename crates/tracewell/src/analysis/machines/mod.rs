@@ -131,6 +131,7 @@ impl Figures {
 
 impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        // The loop borrows the table and `self`, so move the table out for its duration.
         let mut table = std::mem::take(&mut self.concerns);
         let mut all_concerns = table.of_schema(&trace.schema);
         let arguments = Arguments::new(trace, batch);
@@ -138,6 +139,8 @@ impl<M: MachineMoments> Sink for Machines<M> {
             let concerns = all_concerns.get(*id, Concerns::of);
             match (concerns.way, &concerns.levels) {
                 (Way::Skip, _) => {}
+                // Most events of queues only change a level. They need no sight, which would cost
+                // look-ups.
                 (Way::Level, Some(effect)) => {
                     let Some(ticks) = batch.columns.ticks.get(row) else { break };
                     let at = Position { ticks: *ticks, seq: batch.first + row as u64 };

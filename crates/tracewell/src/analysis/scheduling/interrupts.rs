@@ -36,7 +36,8 @@ pub struct Interrupts {
     /// The maximum nanoseconds in interrupts within each length of [`WINDOWS`]; `None` if the trace
     /// is shorter or the clock's rate is unknown.
     pub most_within: [Option<u64>; WINDOWS.len()],
-    /// Figures per source, in order of numbers. The source without a number comes first.
+    /// The figures of each source, sorted by the number of the source. The source without a number
+    /// comes first.
     pub sources: Vec<InterruptSource>,
 }
 
@@ -74,8 +75,7 @@ struct Bracket {
     start: u64,
     /// Ticks of nested brackets.
     nested: u64,
-    /// Ticks at which the bracket began or, if it had nested brackets, continued after the last of
-    /// these.
+    /// Tick at which the bracket began, or at which its last nested bracket ended.
     since: u64,
     /// How many of the bracket's ticks lie before the range of the figures. This number includes
     /// nested brackets, and `net_before` excludes them.
@@ -91,7 +91,7 @@ struct Source {
     windows: Windows,
 }
 
-/// Follows the brackets of interrupts.
+/// Follows interrupts: each is a bracket from its entry to its exit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brackets {
     /// Open brackets per core, the outermost first.
@@ -192,7 +192,7 @@ impl Brackets {
             let (subject, at) = (Subject::Interrupt(step.value), Position::of(step));
             self.distributions.add(Measure::InterruptGap, subject, gap, at);
         }
-        // A deeper bracket is not opened, so its exit ends an enclosing one.
+        // A bracket that is nested too deeply is not opened, so its exit ends an enclosing bracket.
         let open = self.open.at(step.cpu);
         if open.len() < MAX_DEPTH {
             let (start, before, net_before) = (step.ticks, 0, 0);

@@ -160,7 +160,7 @@ impl Task {
         self.waiting.push_back(Open { release: now.ticks, released, ..Open::default() });
     }
 
-    /// Begins the figures of the next job, which is now the oldest.
+    /// Stores the values from which the figures of the next job count. This job is now the oldest.
     fn next(&mut self, now: &Now<'_>) {
         self.ran = now.accounts.ran(now.context);
         self.preemptions = now.preemptions;

@@ -2,10 +2,10 @@
 //!
 //! A job is released by an activation or by a timer. If both occur before the next choice of the
 //! scheduler, they count as one release at the earlier time. Releases of a task form a queue. A
-//! completion removes the oldest release, and so does the end of a task with pending jobs. The time
-//! from release to completion is the response time. A completion without a release is an orphan. If
-//! a task was chosen before its first release, its first completion is also an orphan. This does
-//! not apply if the trace shows the start of tracing.
+//! completion removes the oldest release. The end of a task with pending jobs counts as a
+//! completion. The time from release to completion is the response time. A completion without a
+//! release is an orphan. If a task was chosen before its first release, its first completion is
+//! also an orphan. This does not apply if the trace shows the start of tracing.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, Trace};
 
-/// The event for the start of tracing must be within this number of events from the beginning of
-/// the trace. Events that set filters may precede it.
+/// The start of tracing must be recorded within this number of events after the beginning of the
+/// trace. Events that set filters may precede it.
 const START_WITHIN: u64 = 8;
 
 /// Jobs of a task.
@@ -115,8 +115,8 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Returns the change for consumers of moments, or `None` for a start, which is not passed to
-    /// consumers.
+    /// Returns the change that consumers of moments receive, or `None` for a start, which they do
+    /// not receive.
     pub(super) const fn moment(self) -> Option<JobChange> {
         match self {
             Self::Released => Some(JobChange::Released),

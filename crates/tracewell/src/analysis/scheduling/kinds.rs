@@ -41,7 +41,7 @@ pub(super) struct Kind {
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
     pub(super) is_known: bool,
-    /// True if an event with the usual meaning can make the scheduler choose again.
+    /// True if an event that has its usual meaning can cause a decision of the scheduler.
     pub(super) is_cause: bool,
     /// The argument that contains the task's stack pointer.
     pub(super) stack_pointer: Option<usize>,

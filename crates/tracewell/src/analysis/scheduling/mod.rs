@@ -166,8 +166,7 @@ pub struct Scheduling<M = ()> {
     calm: bool,
     #[cfg(test)]
     takes_short_ways: bool,
-    /// The running thread and its priority, if its events showed that it is running with this
-    /// priority and is not waiting, and if no later event changed this.
+    /// The thread that is known to run with this priority and not to wait, if any.
     steady: Option<(ContextId, Priority)>,
     moments: M,
     /// Number of events in the range of the figures.

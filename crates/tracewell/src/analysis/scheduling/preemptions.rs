@@ -36,7 +36,7 @@ struct Task {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Switches {
     tasks: PerContext<Task>,
-    /// Per core, true if a choice caused by the previous event would be a preemption.
+    /// True, for each core, if the next choice would be a preemption.
     preempting: PerCore<bool>,
 }
 

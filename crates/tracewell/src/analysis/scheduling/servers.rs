@@ -55,7 +55,7 @@ pub struct Server {
     pub used: Vec<Used>,
 }
 
-/// The used part of a budget at one time.
+/// The part of a budget that has been used at a given time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Used {
     /// Ticks since the first event of the trace.
@@ -191,7 +191,8 @@ pub(super) struct Budgets {
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task, the ticks of service from its server up to the activation of its job.
+    /// For each task with a pending job, the ticks that its server had served it when the job was
+    /// activated.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,
@@ -248,7 +249,7 @@ impl Budgets {
             }
             (Some(Meaning::BudgetExhausted), _, Some(key)) => {
                 let index = self.index(key);
-                // The task that was running when the budget was exhausted used the budget, even if
+                // The running task exhausted the budget, so the server serves this task, even if
                 // another task was inferred before.
                 if let Some(ran) = before.now().of.get() {
                     self.confirm(index, ran, accounts);
@@ -290,8 +291,8 @@ impl Budgets {
     }
 
     /// Handles the exhaustion of the budget while `ran` was running. This shows that the server
-    /// serves `ran`. If another task was inferred, this function replaces the ticks charged for
-    /// that task since the previous exhaustion by the ticks of `ran`'s job.
+    /// serves the task `ran`. If the server was charged for another task, this function subtracts
+    /// the ticks of that task since the previous exhaustion, and adds the ticks of `ran`'s job.
     fn confirm(&mut self, index: usize, ran: ContextId, accounts: &Accounts) {
         let server = &mut self.servers[index];
         let wrong = std::mem::take(&mut server.unconfirmed);

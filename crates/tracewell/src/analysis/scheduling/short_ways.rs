@@ -1,6 +1,6 @@
-//! The short ways: fast paths for most events. A fast path has the same effect as
-//! [`Scheduling::event`], which handles every event in every situation. It looks up only what the
-//! event's class needs, and skips the parts of the analysis that do not concern this class.
+//! The fast paths for most events. A fast path has the same effect as [`Scheduling::event`], which
+//! handles every event in every situation. It looks up only what the event's class needs, and skips
+//! the parts of the analysis that do not concern this class.
 //!
 //! On several cores, the charges of one core depend on events of other cores. So fast paths exist
 //! only if there is one core. They do not exist within gaps and holes, or if pairs of marks are

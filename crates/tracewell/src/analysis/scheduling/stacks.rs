@@ -3,8 +3,8 @@
 //! Some kernels report the maximum use ([`Meaning::StackUsed`]) or the minimum free size
 //! ([`Meaning::StackFree`]) of a stack. For other kernels, the argument `stack_ptr` of an event is
 //! the stack pointer of the recording task. Between two events, the pointer may have been lower
-//! than at either event. Pointers outside the stack are only counted, because a kernel that is
-//! simulated on a host does not use the registered stacks.
+//! than at either event. Pointers outside the stack are counted but otherwise ignored, because a
+//! kernel that is simulated on a host does not use the registered stacks.
 //!
 //! The parameters of the task's object define the stack. `stack_start` or `stack_base` is the
 //! lowest address, towards which the stack grows. `stack_size` or `stack_bytes` is the size.
@@ -171,7 +171,7 @@ mod tests {
         }
         stack.report(Some(Meaning::StackUsed), 40, at(3));
         assert_eq!((stack.used, stack.free, stack.at), (Some(40), Some(60), Some(at(2))));
-        // If the size is unknown, only the reported number is known.
+        // If the size of the stack is unknown, only the reported figure is known.
         let mut unsized_stack = Stack::of(ContextId(0));
         for (seq, free) in [(0, 50), (1, 20), (2, 20), (3, 35)] {
             unsized_stack.report(Some(Meaning::StackFree), free, at(seq));

@@ -127,7 +127,7 @@ impl Step {
         }
     }
 
-    /// Updates the running context if the event is the load of a context.
+    /// Updates the running context if the event records that a context is loaded.
     #[inline(always)]
     pub(super) fn apply_load(&self, running: &mut Running<OnBehalf>) {
         match self.subject {
@@ -137,8 +137,8 @@ impl Step {
         }
     }
 
-    /// Updates the running context if the event is a choice of the scheduler. If the events of a
-    /// system show only which context recorded them, every event shows the running context.
+    /// Updates the running context if the event records a choice of the scheduler. If the events of
+    /// a system show only which context recorded them, every event shows the running context.
     #[inline(always)]
     pub(super) fn apply_choice(&self, running: &mut Running<OnBehalf>) {
         if let (Some(Meaning::Schedule), Some(chosen)) = (self.meaning, self.subject) {

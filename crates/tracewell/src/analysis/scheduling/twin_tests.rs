@@ -1,6 +1,6 @@
 //! Tests that the fast paths in `short_ways` have the same effect as `Scheduling::event`, which
-//! handles every event. A twin of the analysis, which takes no fast path, gets the same random
-//! events.
+//! handles every event. The same random events go to a twin of the analysis that takes no fast
+//! path.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::model::{
 /// Keys of the contexts and of some objects. 0 is not a key.
 const KEYS: [u64; 9] = [0, 0x100, 0x200, 0x300, 0x400, 0x500, 0x600, 0x700, 0x800];
 
-/// The kinds of the contexts with the first of these keys.
+/// The kinds of the contexts whose keys come first in `KEYS`.
 const KINDS: [ContextKind; 6] = [
     ContextKind::Thread,
     ContextKind::Thread,

@@ -25,9 +25,11 @@ pub struct Waited {
     pub until: u64,
     /// The parts of the wait; `None` on several cores.
     pub spent: Option<Split>,
-    /// Ticks of priority inversion, measured by deadlines, if the task's deadline is known.
+    /// Ticks of priority inversion according to deadlines; `None` if the task's deadline is
+    /// unknown.
     pub inverted: Option<u64>,
-    /// Ticks of priority inversion, measured by priorities, if the task's priority is recorded.
+    /// Ticks of priority inversion according to priorities; `None` if the task's priority is not
+    /// recorded.
     pub inverted_by_priority: Option<u64>,
 }
 

@@ -2,19 +2,19 @@
 //!
 //! A window that moves forwards gains busy time at its end and loses busy time at its beginning. If
 //! the window ends within a busy interval, it gains at least as much as it loses until the interval
-//! ends. If it ends between two intervals, it contained at least as much when it ended with the
-//! earlier one. So one of the fullest windows ends together with a busy interval, and only such
-//! windows are checked.
+//! ends. If it ends between two intervals, it contained at least as much busy time when it ended
+//! together with the earlier interval. So one of the fullest windows ends together with a busy
+//! interval, and only such windows are checked.
 //!
-//! Between two such windows, the busy time grows by no more than the new intervals. So a window is
-//! not checked until the new intervals could make it the fullest one.
+//! Between two such windows, the busy time grows by no more than the new intervals. So the code
+//! skips windows until the new intervals could raise the maximum.
 
 use std::collections::VecDeque;
 
 /// Lengths of windows, in nanoseconds.
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
-/// Number of intervals at which the intervals before all windows are first removed.
+/// When there are this many intervals, those before all windows are removed for the first time.
 const FIRST_REMOVAL: usize = 1024;
 
 /// A busy interval.
@@ -31,7 +31,7 @@ struct Interval {
 struct Window {
     length: u64,
     most: u64,
-    /// The busy time of new intervals up to which no window can become the fullest one.
+    /// Until new intervals add more than this busy time, no window can exceed `most`.
     spare: u64,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Windows {
     each: [Window; WINDOWS.len()],
     /// The intervals that windows still need, in order of time.
     intervals: VecDeque<Interval>,
-    /// Number of intervals at which those before all windows are removed.
+    /// Number of intervals at which `add` removes those that no window needs.
     removal: usize,
     /// The total length of all intervals, including removed ones.
     total: u64,
@@ -103,7 +103,7 @@ impl Windows {
         }
     }
 
-    /// Removes the intervals before all windows that end with a later interval.
+    /// Removes the intervals before the latest window of every length.
     #[cold]
     #[inline(never)]
     fn remove(&mut self) {
@@ -128,8 +128,8 @@ mod tests {
     use super::*;
 
     fn most(intervals: &[(u64, u64)], length: u64) -> u64 {
-        // One of the other windows is shorter and needs fewer intervals; the other is longer and
-        // needs more.
+        // Of the two other windows, the shorter one needs fewer intervals and the longer one needs
+        // more.
         let lengths = [length / 2, length, 3 * length];
         let mut windows = Windows { each: lengths.map(Window::new), ..Windows::default() };
         for (number, (from, to)) in intervals.iter().enumerate() {

@@ -55,7 +55,7 @@ pub(super) fn changes(bytes: &[u8]) -> impl Iterator<Item = (Position, u32)> + '
     })
 }
 
-/// The position before the first change of a block.
+/// The first change of a block is stored relative to this position.
 pub(super) const START: Position = Position { ticks: 0, seq: 0 };
 
 struct Numbers<'a>(&'a [u8]);

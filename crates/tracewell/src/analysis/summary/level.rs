@@ -1,7 +1,7 @@
 //! Sums over consecutive parts of a row: the time in each state.
 //!
 //! A sum combines the states of one class, such as all reasons for waiting. It names one state of
-//! the class: the one for which the most ticks were added at once. So the number of states in a sum
+//! the class: the one with the largest single addition of ticks. So the number of states in a sum
 //! stays small, and the time in each class is exact.
 
 use super::encoded::START;
@@ -61,7 +61,7 @@ impl Classed for Holder {
     }
 }
 
-/// The sums of one level of a row. Complete segments are records of the pool.
+/// The sums of one level of a row. Complete segments are stored in the pool, as records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     pub(super) sealed: Vec<Sealed>,
@@ -103,8 +103,8 @@ impl Sums {
         group
     }
 
-    /// Returns the position at which a part begins, if the part is the first of a complete segment,
-    /// or is in the segment that is not complete.
+    /// Returns the position at which a part begins. In a complete segment, this must be the first
+    /// part, because only its position is stored.
     pub(super) fn start(&self, part: usize) -> Option<Position> {
         match part.checked_sub(self.sealed.len() * SEGMENT) {
             Some(open) => self.open.from.get(open).copied(),
@@ -129,7 +129,7 @@ impl Sums {
 pub(super) struct Level {
     /// The first change of each part.
     pub(super) from: Vec<Position>,
-    /// For each part, the index after its last entry in `shares`.
+    /// For each part, the index in `shares` after the part's last entry.
     ends: Vec<usize>,
     /// For each part and each class: one state of the class, and the ticks of the class; classes
     /// are in the order of their first occurrence.
@@ -203,8 +203,8 @@ impl Level {
         self.ends.push(self.shares.len());
     }
 
-    /// Returns the first change of the last [`FAN`] parts, if the last part completes a group. Adds
-    /// the shares of these parts to `sum`.
+    /// If the last part completes a group, returns the group's first change, and adds the sum of its
+    /// [`FAN`] parts to `sum`.
     fn last_group(&self, sum: &mut Sum, classes: &[u32]) -> Option<Position> {
         let parts = self.len();
         if !parts.is_multiple_of(FAN) {

@@ -1,7 +1,7 @@
 //! The records of a summary: the large parts that most views do not need. They are in memory at
-//! first. If a file is available, they are moved there once there are many of them. If this file
-//! cannot be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need
-//! all of the memory.
+//! first. When there are many, they are moved to a file, if one is available. If this file cannot
+//! be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need all of
+//! the memory.
 //!
 //! A record has a checksum, which is compared when the record is read. So a stored summary can be
 //! used without reading its whole file.
@@ -16,7 +16,8 @@ use crate::analysis::stored::stored_structs;
 /// When the records in memory have this many bytes, they are moved to the file.
 const MAX_IN_MEMORY: usize = 16 << 20;
 
-/// Number of bytes of records in memory at which a summary fails, if its file cannot be written.
+/// If the file cannot be written, the summary fails when the records in memory have this many
+/// bytes.
 const MAX_WITHOUT_FILE: usize = if cfg!(test) { 48 << 20 } else { 256 << 20 };
 
 /// The place of a record.
@@ -41,11 +42,11 @@ pub(super) struct Pool {
     file: Option<Arc<File>>,
     /// Number of bytes in the file.
     in_file: u64,
-    /// The records after those in the file, in the order of their places.
+    /// The records that are not in the file yet, each with its place, in ascending order of places.
     memory: Vec<(u64, Box<[u8]>)>,
     /// Number of bytes in `memory`.
     in_memory: usize,
-    /// The error of opening or writing the file. Records stay in memory from then on.
+    /// The error that opening or writing the file returned. Records stay in memory from then on.
     failure: Option<Arc<io::Error>>,
     /// True for a clone, which does not write to the file of the original.
     is_clone: bool,
@@ -57,7 +58,7 @@ impl Pool {
         Self { file: Some(Arc::new(file)), in_file: length, ..Self::default() }
     }
 
-    /// Moves the records to a file when they become many. If the file cannot be opened or written,
+    /// Moves the records to a file when there are many. If the file cannot be opened or written,
     /// they stay in memory, and [`Self::check`] fails when they become too many.
     pub(super) fn spill_to(&mut self, opener: Opener) {
         self.opener = Some(opener);

@@ -1,5 +1,5 @@
 //! One row of states: all changes, encoded in blocks, and levels of sums. The first level contains
-//! a sum for each block. Each further level contains a sum for each `FAN` sums of the previous
+//! a sum for each block. Each further level contains one sum for every `FAN` sums of the previous
 //! level.
 //!
 //! Blocks and the sums of each level are stored in segments. A complete segment of sums is a record
@@ -76,12 +76,12 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
-    /// The numbers of recent states, each at the place that the state's hint determines. Most
-    /// look-ups need no hash table.
+    /// The numbers of recent states. The hint of a state determines its place. Most look-ups need
+    /// no hash table.
     recent: [u32; PLACES],
     /// The sums of each level. The first level exists if there are blocks.
     pub(super) levels: Vec<Sums>,
-    /// For each complete segment of blocks, the record with the blocks.
+    /// The records of the complete segments. Each record contains the blocks of one segment.
     pub(super) sealed: Vec<Record>,
     /// The other blocks.
     pub(super) blocks: Blocks,
@@ -230,7 +230,7 @@ impl<S: RowState> SummaryRow<S> {
         }
     }
 
-    /// Encodes the open changes as a block, which ends with a change at `end`.
+    /// Encodes the open changes as a block. The state of the last one lasts until `end`.
     fn close(&mut self, end: Position, pool: &mut Pool) {
         let Self { classes, blocks, open, sum, .. } = self;
         let ends = open.iter().skip(1).map(|(at, _)| *at).chain([end]);
@@ -268,9 +268,9 @@ impl<S: RowState> SummaryRow<S> {
         (self.count_blocks() * BLOCK + self.open.len()) as u64
     }
 
-    /// Returns the position at which a part of a level begins, if the part is the first of a
-    /// segment, or is not in a complete segment, or would be the next part. The last parts of a
-    /// level end where the first part begins that only the levels below contain.
+    /// Returns the position at which a part of a level begins. The part must be the first of a
+    /// segment, outside complete segments, or the next part. The last parts of a level end where
+    /// the first part begins that only the levels below contain.
     pub(super) fn start(&self, level: usize, part: usize) -> Position {
         let here = self.levels.get(level).and_then(|level| level.start(part));
         here.unwrap_or_else(|| match level.checked_sub(1) {

@@ -22,8 +22,8 @@ const BLOCK: usize = 1024;
 /// block, which contains one short entry per key in each part.
 const PARTS: [u64; 2] = [64, 16];
 
-/// An entry with a range of ticks. Of two entries with the same key, a view can show one instead of
-/// both.
+/// An entry with a range of ticks. If a view cannot distinguish two entries with the same key, it
+/// can show only one of them.
 pub(crate) trait Extent: Copy {
     type Key: Eq + Hash;
 
@@ -139,8 +139,8 @@ impl<T: Extent> Block<T> {
     fn new(entries: Vec<T>) -> Self {
         let first = entries.iter().map(T::first).min().unwrap_or(0);
         let last = entries.iter().map(T::last).max().unwrap_or(0);
-        // The parts end at the latest beginning, because a few long entries can end much later than
-        // all others.
+        // Divide only the time up to the latest beginning into parts, because a few long entries
+        // can end much later than all others.
         let begin = entries.iter().map(T::first).max().unwrap_or(0);
         let mut thinned: Vec<(u64, Vec<T>)> = Vec::with_capacity(PARTS.len());
         for parts in PARTS {
@@ -318,7 +318,7 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the first tick at which another short entry can be shown.
+    /// For each key, the earliest beginning of the next short entry that can be shown.
     free: HashMap<T::Key, u64, RandomState>,
 }
 

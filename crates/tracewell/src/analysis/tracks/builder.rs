@@ -339,6 +339,7 @@ impl Moments for Builder {
         if let Some(gone) = before.task().filter(|gone| now.task() != Some(*gone)) {
             self.contexts.loses(gone, cpu, at);
         }
+        // An arrow of a wake-up ends where the woken context first gets a core.
         if let Some(task) = now.task() {
             let (of, in_interrupt) = (now.now().of, now.in_interrupt());
             if let Some((from, from_context)) = self.contexts.gets(task, cpu, at, of, in_interrupt)
@@ -357,6 +358,7 @@ impl Moments for Builder {
             events: loss.and_then(|loss| loss.events),
             cause: loss.map(|loss| loss.cause),
         });
+        // No state before the gap is certain after it.
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);
@@ -388,7 +390,7 @@ impl Builder {
         self.entries += 1;
     }
 
-    /// Stores that the context which recorded an event continues to run.
+    /// Stores that the context of an event continues to run.
     fn continues(&mut self, event: Event<'_>) {
         if event.context().is_some_and(|context| context.kind == ContextKind::Thread) {
             self.contexts.asks(event.row.context, None);
@@ -408,6 +410,7 @@ impl Builder {
     fn occupant(&mut self, cpu: u16, now: &Running<OnBehalf>, idle: bool) -> Occupant {
         let depth = usize::try_from(now.depth()).unwrap_or(usize::MAX);
         if let Some(open) = self.interrupts.get_mut(usize::from(cpu)) {
+            // Deeper interrupts have ended, possibly without an event.
             open.truncate(depth);
         }
         if now.in_interrupt() {

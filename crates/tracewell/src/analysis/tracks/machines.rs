@@ -83,7 +83,7 @@ pub struct MachineTrackBuilder {
 
 impl MachineTrackBuilder {
     /// Creates a builder of tracks with at most `max` entries: changes, steps and messages. The
-    /// tracks of spans have at most `max` further changes.
+    /// tracks of spans have at most `max` changes in addition.
     pub fn new(max: u64) -> Self {
         let builder = MachineBuilder { max, ..MachineBuilder::default() };
         Self {

@@ -110,6 +110,7 @@ impl SpanTrackBuilder {
 
 impl Sink for SpanTrackBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        // Most traces have no spans. Skip the loop over their events.
         if !trace.program_spans.are_recorded() {
             return Flow::Continue(());
         }

@@ -113,6 +113,7 @@ fn write(
         environment: &environment,
         more_events: &more_events,
     };
+    // The event classes are complete only after the last event.
     let text = metadata(&trace, &origin, writer.classes());
     fs::write(folder.join("metadata"), text).map_err(ExportError::Write)?;
     writer.remark(&mut trace);

@@ -13,8 +13,8 @@ use crate::model::{
 };
 use crate::text::counted;
 
-/// The writer writes all streams to their files when they have more than this number of bytes in
-/// memory together.
+/// When the streams have more than this number of bytes in memory together, the writer writes all
+/// of them to their files.
 const MAX_BUFFERED: usize = 64 << 20;
 
 /// Maximum number of losses without an event between them. A further loss is added to the latest

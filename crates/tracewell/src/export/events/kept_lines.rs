@@ -24,7 +24,7 @@ pub(super) struct KeptLines {
     keys: LineKeys,
     seq: IncrementalRight<2>,
     events: KeptEvents,
-    /// The kept texts for the preemption threshold and for the interrupted thread.
+    /// The cached texts of the preemption threshold and of the interrupted thread.
     details: [KeptTexts; 2],
     describer: LineDescriber,
     /// The texts are valid for payloads with this layout.
@@ -91,8 +91,8 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of lines for an event id. Returns false if the lines of this id are
-    /// composed differently.
+    /// Prepares the parts of lines for an event id. Returns false if the lines of this id do not
+    /// consist of such parts.
     #[cold]
     fn prepare(
         &mut self,

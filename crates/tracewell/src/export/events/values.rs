@@ -192,7 +192,7 @@ fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8], digits: usiz
     }
 }
 
-/// Appends a value, in JSON between quotes.
+/// Appends a value; in JSON, the value is in quotes.
 fn quoted(out: &mut TextBuffer, format: EventFormat, put: impl FnOnce(&mut TextBuffer)) {
     if format != EventFormat::JsonLines {
         return put(out);

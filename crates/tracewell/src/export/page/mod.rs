@@ -166,6 +166,7 @@ impl PageBuilder {
     fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
         let Self { tracks, figures, events, selection, .. } = self;
         let Some(ticks) = events.ticks else { return Err(no_events(&selection, trace)) };
+        // Complete the tracks first, because the figures of machines refer to them.
         let tracks = tracks.finish(trace);
         let range = shown_range(trace, ticks, &selection);
         let mut columns = Columns::default();
@@ -180,6 +181,7 @@ impl PageBuilder {
             names: &names,
             machines: &machines,
             range: &range,
+            // The page contains all changes. Only the server thins them out.
             resolution: 0,
         };
         header["rows"] = shown.put(&mut columns);

@@ -46,6 +46,7 @@ impl Rows {
         let all = row.changes();
         let first = all.partition_point(|change| change.at.ticks <= self.range.start);
         let last = all.partition_point(|change| change.at.ticks <= self.range.end);
+        // The change before the first one determines the state at the beginning of the range.
         let shown = &all[first.saturating_sub(1)..all.len().min(last + 1)];
         let start = self.changed;
         for Change { at, state } in shown {

@@ -26,6 +26,7 @@ impl Trace {
             inversions: (0, 0),
             by_address: HashMap::default(),
         };
+        // Events refer to threads by their position among the threads, so load the objects first.
         registry.into_iter().for_each(|slot| trace.add(object(&slot)));
         let mut threads_by_object = trace.positions_among_threads();
         let mut clock = Ticks { mask: facts.timer_valid_mask, up, before: None, ticks: 0 };
@@ -33,6 +34,8 @@ impl Trace {
             let event = trace.event(&entry, &mut clock, &mut threads_by_object);
             trace.events.push(event);
         }
+        // Each step needs the one before: RUNNING events show the next contexts, and inversions are
+        // searched in the list with RUNNING events.
         next_context::set(&mut trace.events);
         trace.events = running::inserted(&trace, up);
         trace.inversions = inversions::find(&mut trace);

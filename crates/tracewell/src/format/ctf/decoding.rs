@@ -149,8 +149,8 @@ impl<'a> Decoding<'a> {
         Self { reader, files, rows, keys: Vec::new() }
     }
 
-    /// Delivers all events. If the files are still growing, stops when they may lack an event that
-    /// precedes the next one.
+    /// Delivers all events. While the files are still growing, stops if an event that they lack
+    /// could precede the next one.
     pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };
@@ -172,7 +172,7 @@ impl<'a> Decoding<'a> {
         out.flush()
     }
 
-    /// Delivers events while events are the earliest elements.
+    /// Delivers events as long as the earliest element is an event.
     fn events(&mut self, out: &mut Emitter<'_>) -> Flow {
         let Self { reader: Reader { layouts, streams, timings, merge, .. }, rows, .. } = self;
         // The number of events that the batch has room for.

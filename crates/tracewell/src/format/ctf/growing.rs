@@ -28,7 +28,7 @@ use super::who::Threads;
 use crate::format::{Progress, ReadError, TraceFile};
 use crate::model::{Emitter, Processor};
 
-/// The state of decoding a trace between two readings of its files.
+/// The state of the decoder between two readings of a trace's files.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Maximum time for which an event waits for other streams, in nanoseconds. `None` without a
@@ -154,9 +154,8 @@ impl Kept {
         Ok(self.layouts.len() - 1)
     }
 
-    /// Returns true if a file does not contain a packet yet or has no metadata, and if it does not
-    /// continue a known stream. The first event of such a file can be earlier than all events that
-    /// were read.
+    /// Returns true if a file continues no known stream, and if it contains no packet yet or has no
+    /// metadata. The first event of such a file can be earlier than all events that were read.
     fn waits_for_first_packets(&self, files: &[TraceFile], of_files: &[Option<usize>]) -> bool {
         let known =
             |path: &Path| self.streams.iter().any(|stream| ending(&stream.path) == ending(path));
@@ -251,8 +250,8 @@ impl Kept {
     }
 }
 
-/// Returns the names of a file and its folder. The file that continues a stream after a rotation
-/// has the same names.
+/// Returns the name of a file and the name of its folder. The file that continues a stream after a
+/// rotation has the same names.
 fn ending(path: &Path) -> (Option<OsString>, Option<OsString>) {
     let name = |path: Option<&Path>| path.and_then(Path::file_name).map(ToOwned::to_owned);
     (name(Some(path)), name(path.parent()))

@@ -59,8 +59,8 @@ pub(super) struct StreamLayout {
 /// The compiled layout of an event class.
 #[derive(Debug)]
 pub(super) struct EventLayout {
-    /// The programs of common context, specific context and payload, or one for all three. If there
-    /// are none, the reason.
+    /// One program each for the common context, the specific context and the payload, or one for
+    /// all three; otherwise, the reason why there are none.
     pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,
@@ -69,7 +69,7 @@ pub(super) struct EventLayout {
     /// The event as its only program reads it; `None` if the event is not plain or has arguments
     /// from the packet.
     pub(super) plain: Option<PlainEvent>,
-    /// The places, in the row, of the arguments that come from the packet's context.
+    /// The places in the row for the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
     /// The event type of the model.
     pub(super) known: Known,

@@ -30,11 +30,11 @@ pub(super) enum FaultKind {
     NoReference,
     /// The value of a variable-length number has more than 64 bits.
     TooLong,
-    /// An array has too many elements without bits.
+    /// An array has too many elements of zero bits.
     TooMany,
     /// The compiled layout is too large.
     Layout,
-    /// Two numbers of different byte orders have bits in one byte.
+    /// One byte contains bits of two numbers with different byte orders.
     Orders,
 }
 

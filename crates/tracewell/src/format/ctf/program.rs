@@ -13,7 +13,7 @@ use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
-/// Maximum number of array elements without bits in a packet. One more is allowed for each bit of
+/// Maximum number of array elements of zero bits in a packet. One more is allowed for each bit of
 /// the packet before the element. Such elements take time and memory, but occupy no bytes of the
 /// file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
@@ -34,7 +34,7 @@ pub(super) enum Shape {
 pub(super) enum Place {
     /// A slot of the event's row.
     Slot(u8),
-    /// A member of the structure in the last slot of the row.
+    /// A member of the structure that the last slot of the row contains.
     Rest,
     /// A member of the enclosing structure.
     Member,
@@ -137,7 +137,8 @@ pub(super) enum Op {
         mask: u64,
     },
     /// Rounds the position up, as `Align` does, and then reads the fields at fixed offsets from it.
-    /// These are `count` entries of `fixed` from `first` on, with this number of bits in total.
+    /// The fields are `count` entries of `fixed`, beginning with `first`. Together, they have
+    /// `bits` bits.
     Fixed {
         mask: u64,
         first: u32,
@@ -145,8 +146,8 @@ pub(super) enum Op {
         bits: u32,
     },
     /// Rounds the position up, as `Align` does, and then reads numbers at fixed offsets from it
-    /// into their slots. These are `count` entries of `slots` from `first` on, with this number of
-    /// bits in total. `present` has a bit for each slot.
+    /// into their slots. The numbers are `count` entries of `slots`, beginning with `first`.
+    /// Together, they have `bits` bits. `present` has a bit for each slot.
     Slots {
         mask: u64,
         first: u32,
@@ -191,8 +192,8 @@ pub(super) enum Op {
         register: u32,
         is_signed: bool,
     },
-    /// Uses the most recently read number for the packet or event, in one of the number's roles.
-    /// The number has `bits` bits.
+    /// Applies one role of the most recently read number to the packet or event. The number has
+    /// `bits` bits.
     Role {
         role: Role,
         bits: u8,
@@ -239,7 +240,7 @@ pub(super) enum Op {
     },
 }
 
-/// A range of a selector's values, and the first instruction of the option that they select.
+/// A case of a choice: a range of values, and the first instruction of the option for these values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
     pub(super) low: i128,
@@ -335,7 +336,7 @@ pub(super) struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
     pub(super) slots: Vec<SlotNumber>,
-    /// Registers that may keep their old values in a run, because their fields are in a choice.
+    /// Registers for fields in a choice. They are cleared first, because a run may not store them.
     pub(super) cleared: Vec<u32>,
 }
 

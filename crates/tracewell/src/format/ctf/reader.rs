@@ -166,7 +166,7 @@ pub(super) fn parts<'a>(
     streams
 }
 
-/// Divides a copy of a circular memory if its first packets are newer than the others. Returns the
+/// Splits a copy of a circular memory whose first packets are newer than the others. Returns the
 /// newer and the older part, or `None` if the packets are in order.
 fn circular<'a>(
     layout: &Layout,

@@ -26,7 +26,7 @@ pub(super) struct Row<'o> {
     open: Option<(u8, usize)>,
 }
 
-/// The state of writing nested values.
+/// The state while nested values are written.
 #[derive(Debug)]
 struct Nested<'o> {
     /// The fields that have no slot.
@@ -44,7 +44,7 @@ impl<'o> Row<'o> {
     pub(super) fn begin(out: &'o mut Vec<u8>, slots: u8, rest: &'o mut Vec<u8>) -> Self {
         let start = out.len();
         let end = start + HEAD + 8 * usize::from(slots);
-        // Most rows are short. Their zeros need no call.
+        // Most rows are not longer than this, so writing their zeros needs no function call.
         out.extend_from_slice(&[0; SHORT]);
         out.resize(end, 0);
         rest.clear();

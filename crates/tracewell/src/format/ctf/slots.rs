@@ -1,9 +1,9 @@
-//! Finds runs of numbers: fields at fixed offsets that each have a slot, as most fields of events
-//! do. A program checks the bounds of a run once. `row` then stores the numbers in the run one
+//! Finds runs of numbers: fields at fixed offsets, each with a slot of its own, like most fields of
+//! events. A program checks the bounds of a run once. `row` then stores the numbers in the run one
 //! after the other, without examining their classes.
 //!
-//! [`of_events`] finds the runs in a program. This module does not read the other fields at fixed
-//! offsets; see `fixed`.
+//! [`of_events`] finds the runs in a program. The module `fixed` handles the other fields at fixed
+//! offsets.
 
 use tracewell_wire::ByteOrder;
 
@@ -12,10 +12,10 @@ use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
 use crate::model::values;
 
-/// Number of bytes in which the numbers of a quick event begin.
+/// The numbers of a quick event begin within this number of bytes.
 const REACH: usize = 64;
 
-/// Number of bytes that a quick event is read from. They can extend beyond the event.
+/// Number of bytes that are loaded to read a quick event. They can extend beyond the event.
 const WINDOW: usize = REACH + 8;
 
 /// The usual event: its program is one run, which fills all slots of the row.

@@ -34,8 +34,8 @@ const INTERRUPT: u64 = 1 << 49;
 /// The slots of a number and of a name.
 type Slots = (u8, Option<u8>);
 
-/// Returns the thread id that a slot contains. In the slot of a signed number of 32 bits, the sign
-/// extends into the higher bits. Larger numbers are addresses.
+/// Returns the thread id that a slot contains. A signed 32-bit number is sign-extended to the width
+/// of the slot. Larger numbers are addresses.
 #[inline]
 fn thread_number(slot: u64) -> u64 {
     match i32::try_from(slot.cast_signed()) {
@@ -249,7 +249,7 @@ impl Threads {
         context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)))
     }
 
-    /// Returns the context of the thread with the number in a slot. If the context is new, `add`
+    /// Returns the context of the thread whose number is in a slot. If the context is new, `add`
     /// creates it from its key and its number.
     #[inline]
     fn numbered(

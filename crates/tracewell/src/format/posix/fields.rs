@@ -55,6 +55,7 @@ impl Encoding {
     fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
         match self {
             Self::Chars(length) => {
+                // A text ends at its first zero byte. Bytes have no such end.
                 let null = field.iter().position(|byte| *byte == 0);
                 let end = null.filter(|_| kind == ArgumentKind::Text).unwrap_or(length);
                 FieldValue::Bytes { offset, length: end }
@@ -67,6 +68,7 @@ impl Encoding {
                 FieldValue::Number(unsigned(field, length))
             }
             Self::Signed(length) => {
+                // Shifting the sign bit to bit 63 and back copies it to all higher bits.
                 let unused = 64 - 8 * length as u32;
                 let value = (unsigned(field, length) << unused).cast_signed() >> unused;
                 FieldValue::Number(value.cast_unsigned())
@@ -149,6 +151,7 @@ pub(super) fn values<'d>(
     event: &'d EventType,
     data: &'d [u8],
 ) -> impl Iterator<Item = Option<FieldValue>> + 'd {
+    // Fields are the first arguments. The first argument without an encoding ends them.
     let fields = event.args.iter().map_while(|argument| {
         Encoding::parse(&argument.encoding).map(|encoding| (encoding, argument.kind))
     });

@@ -37,8 +37,7 @@ struct ThreadxDecoder {
     threads: usize,
     /// Number of events that the sink wants, if it does not want all.
     only_first: Option<usize>,
-    /// The offset and the number of those bytes after the last dump that do not belong to another
-    /// dump.
+    /// Offset and number of the bytes after the last dump, if they do not belong to another dump.
     trailing: Option<(u64, u64)>,
 }
 

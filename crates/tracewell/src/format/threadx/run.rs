@@ -4,8 +4,9 @@
 //! Two dumps of one ring overlap if fewer events were recorded between them than the ring has
 //! slots. If a slot has the same content in both dumps, this module delivers its event only once.
 //! If the target overwrote all slots between the dumps, the difference of the two pointers equals
-//! the number of missing events modulo the number of slots. It is the exact number if the time
-//! between the dumps is too short for another pass over the ring at the event rate of the dumps.
+//! the number of missing events modulo the number of slots. The difference is the exact number if
+//! the target, at the event rate of the dumps, could not fill the whole ring once more in the time
+//! between the dumps.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -253,10 +254,9 @@ impl Seam<'_> {
         same.then(|| new.filter(|range| !range.is_empty()).collect())
     }
 
-    /// Returns true if the ring cannot have wrapped once more between the dumps. This function uses
-    /// the higher event rate of the two dumps to estimate how many events were recorded between the
-    /// dumps. The ring has not wrapped again if this number is less than `missing` plus half a
-    /// ring.
+    /// Returns true if the ring did not wrap again between the dumps. This function uses the higher
+    /// event rate of the two dumps to estimate how many events were recorded between the dumps. The
+    /// ring has not wrapped again if this number is less than `missing` plus half a ring.
     fn no_further_round(&self, missing: u64) -> bool {
         let rounds = [self.last.round, self.round];
         let Some(fastest) = rounds.into_iter().flatten().min() else { return false };
@@ -400,6 +400,7 @@ impl Delivery<'_, '_> {
         let mut next = range.start;
         self.in_batches = 0;
         while next < range.end {
+            // At some slots, an address gets another name. A batch must not contain events of both.
             let end = self.rebind(next).min(range.end);
             if let Some(end) = self.section(next..end.min(next + SECTION))? {
                 next = end;
@@ -425,7 +426,7 @@ impl Delivery<'_, '_> {
             self.state.forget(binding.key);
         }
         let next = self.bindings.front().map(|binding| binding.slot);
-        // In a wrapped ring, the next slot at which a name changes may have a lower number. Such a
+        // In a wrapped ring, the next change of a name can be in a slot with a lower number. Such a
         // slot is not in the current range.
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)
     }
@@ -434,6 +435,7 @@ impl Delivery<'_, '_> {
     /// returns `None`. Returns the end of the range.
     fn section(&mut self, range: Range<usize>) -> Flow<Option<usize>> {
         let possible = self.threads > 1 && !self.holes && range.len() >= MIN_SECTION;
+        // Slots before `in_batches` are not suitable for slices. Do not check them again.
         if !possible || range.start < self.in_batches || !self.out.takes_slices() {
             return Flow::Continue(None);
         }

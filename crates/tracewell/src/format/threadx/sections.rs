@@ -49,8 +49,7 @@ struct Survey {
 
 impl<'a> Section<'a> {
     /// Prepares the slots of a range, given the clock and the context of the event before the
-    /// range.
-    /// `offset` is the offset of slot 0. Returns `None` if a slot is unused or a context is
+    /// range. `offset` is the offset of slot 0. Returns `None` if a slot is unused or a context is
     /// unknown.
     pub(super) fn new(
         (slots, range, offset): (Slots<'a>, Range<usize>, u64),
@@ -114,6 +113,7 @@ fn survey(slots: Slots<'_>, range: Range<usize>, clock: Ticking, trace: &Trace) 
     for start in range.clone().step_by(SLICE) {
         let slice = start..range.end.min(start + SLICE);
         let length = slice.len();
+        // The threads share the trace, so they cannot add a context to it.
         let mut context_of = |key| {
             let known = trace.contexts.find(key);
             is_whole &= known.is_some();

@@ -1,7 +1,7 @@
 //! Converts event slots to columns: the hot loop of the reader.
 //!
-//! Each loop is compiled once for each of the four layouts (two widths, two byte orders), so that
-//! reading a word is a load and at most a byte swap.
+//! Each loop is compiled once for each of the four layouts (two widths, two byte orders), so
+//! reading a word takes one load and at most one byte swap.
 
 use std::ops::Range;
 
@@ -106,8 +106,8 @@ impl<'a> Slots<'a> {
             let bytes = self.bytes(block.clone());
             let (any, highest) = for_each_layout!(self, bytes, any_marked(ids));
             core = highest.max(core);
-            // Almost all blocks have no marked id, and testing a whole block needs no branch per
-            // slot.
+            // A test of a whole block needs no branch per slot, and almost no block has a marked
+            // id.
             if any {
                 let marked = |slot: &usize| {
                     let event = self.event(*slot).filter(|event| event.context != context::UNUSED);
@@ -315,7 +315,7 @@ impl ContextCache {
         Self { entries: std::array::from_fn(empty) }
     }
 
-    /// Returns the key that marks an entry as empty. Lookups of this key examine a different entry,
+    /// Returns the key that marks an entry as empty. A lookup of this key examines another entry,
     /// so no lookup finds an empty entry. This is also true for the context word of unused slots.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
@@ -348,8 +348,8 @@ impl ContextCache {
     }
 }
 
-/// Returns true if any slot has a marked id, and the highest core number of the used slots. The
-/// first result is also true for an unused slot with stale content.
+/// Returns true if any slot has a marked id, and also returns the highest core number of the used
+/// slots. The first result is also true for an unused slot with stale content.
 #[inline(never)]
 fn any_marked<const N: usize, const BIG: bool>(slots: &[[u8; N]], ids: &Marks) -> (bool, u8) {
     let mut any = false;

@@ -157,8 +157,7 @@ impl Versions {
             }
         }
         // If the type of an argument changed between versions, the file lists the argument twice,
-        // with the same name. The chosen version contains one of these two arguments, so the name
-        // is not absent.
+        // with the same name. The chosen version has one of the two, so the name is not absent.
         kept.iter().for_each(|argument| _ = absent.remove(name(argument.get_ref())));
         *args = kept;
         Ok(absent)

@@ -81,7 +81,7 @@ pub struct RuleRow<'a> {
     /// Number of events that matched its patterns; for `whenever` and `each`, the number of events
     /// that needed an answer plus the number of answers.
     pub matched: u64,
-    /// Why the result is `open`; null for other results.
+    /// The reason why the result is `open`; null for other results.
     pub reason: Option<&'a str>,
     /// The value and the limit of a threshold; null for other rules.
     pub threshold: Option<ThresholdRow<'a>>,

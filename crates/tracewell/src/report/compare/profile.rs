@@ -42,9 +42,9 @@ impl Default for Profiling {
 pub struct Profile {
     /// The name of the format.
     pub format: String,
-    /// Number of events.
+    /// Number of events in the range of the figures.
     pub events: u64,
-    /// Duration in ticks.
+    /// The duration of the range in ticks.
     pub ticks: u64,
     /// Number of positions with missing events.
     pub gaps: u64,
@@ -73,6 +73,8 @@ impl Profiling {
         executed.finish(range.1);
         let mut times: BTreeMap<TimesOf, Vec<Bucket>> = BTreeMap::new();
         for row in &measures.times {
+            // Different runs have only names in common, so subjects with the same name are one
+            // figure.
             let buckets = times.entry((row.measure, row.subject.name.clone())).or_default();
             buckets.extend(row.times.buckets());
         }

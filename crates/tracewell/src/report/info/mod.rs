@@ -84,8 +84,8 @@ impl Census {
         ids
     }
 
-    /// Returns the ticks between the ends of the trace. If only some events were counted, the ends
-    /// are the first and the last counted event.
+    /// Returns the first and the last tick of the trace. If only some events were counted,
+    /// these are the ticks of the first and the last counted event.
     fn span(&self, trace: &Trace) -> Range<u64> {
         let (first, last) = self.ticks.unwrap_or_default();
         if self.events() == trace.events { 0..trace.span } else { first..last }
@@ -182,6 +182,7 @@ impl Census {
         for remark in trace.diagnostics.iter() {
             writeln!(out, "{remark}")?;
         }
+        // The tables below fit themselves to the screen, so fold only these lines.
         for line in out.lines() {
             writeln!(all, "{}", layout.fold(line, 10))?;
         }

@@ -18,7 +18,7 @@ pub struct MachineFigures {
     /// The state machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<Vec<MachineRow>>,
-    /// Number of transitions without a row, because there are too many different transitions.
+    /// Number of transitions that have no row because the table has reached its limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_transitions: Option<u64>,
     /// Messages by sender, receiver and signal.

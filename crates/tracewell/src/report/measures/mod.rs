@@ -117,7 +117,7 @@ impl<M: Moments> Sink for Measuring<M> {
 /// The figures of a trace with the names of their subjects.
 #[derive(Debug)]
 pub struct Measures {
-    /// Times in ticks.
+    /// The distributions of times in ticks, one per measure and subject.
     pub times: Vec<Times>,
     /// Shares of time, and used shares of stacks.
     pub shares: Vec<Share>,
@@ -232,8 +232,10 @@ impl Measures {
             times: scheduled.chain(machine_times).collect(),
             shares: loads(trace, figures).into_iter().chain(stacks(trace, figures)).collect(),
             levels: levels.collect(),
+            // If priorities are unknown, a count of 0 would be wrong.
             inversions: figures.priorities_known.then(|| inversions.collect()),
             missed: records_misses.then(|| missed.collect()),
+            // After a change, a clock has no single rate.
             rate: trace.clock.rate.filter(|_| trace.clock.changes.len() < 2),
             clock: trace.clock.clone(),
             tasks: figures.tasks.iter().map(|task| names::of_task(trace, task.context)).collect(),

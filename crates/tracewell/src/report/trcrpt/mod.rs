@@ -250,7 +250,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
             let Some(formatter) = self.formatters.first_mut() else { return Flow::Continue(()) };
             let mut before = before;
             for (number, rows) in self.rows.chunks(MIN_EVENTS_PER_THREAD).enumerate() {
-                // Use small chunks, so that the text of a chunk fits into the cache.
+                // Chunks are small, so the text of a chunk fits into the cache.
                 let at = number * MIN_EVENTS_PER_THREAD;
                 let ended = part.format(formatter, rows, at, before, &mut page);
                 before = ended.last.unwrap_or(before);
@@ -374,7 +374,7 @@ impl<W: Write> Sink for TrcReport<'_, W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         Stop::on_error(self.check(trace))?;
         Stop::on_error(self.begin(trace))?;
-        // If the selection ends in this batch, show its chosen events before stopping.
+        // If the selection ends in this batch, show the chosen events before stopping.
         let chosen = self.choose(trace, batch);
         if self.settings.options.history {
             for row in &self.rows {

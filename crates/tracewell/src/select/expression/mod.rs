@@ -185,6 +185,7 @@ impl Parser<'_> {
             self.spans.push(span);
             return Ok(Node::Condition(self.conditions.len() - 1));
         }
+        // The recursion must not exhaust the stack, whatever the user types.
         if self.depth == MAX_DEPTH {
             let message = format!("expected at most {MAX_DEPTH} nested ( and !, found more");
             return Err(self.tokens.error(span, message));
@@ -192,6 +193,7 @@ impl Parser<'_> {
         self.tokens.advance();
         self.depth += 1;
         let node = if negates { self.one() } else { self.any() };
+        // Restore the depth before the error returns.
         self.depth -= 1;
         let node = node?;
         if negates {

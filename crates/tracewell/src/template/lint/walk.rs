@@ -113,8 +113,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks items that may run zero or more times. If they move the pointer, its position is
-    /// unknown afterwards.
+    /// Walks items that may run any number of times, or never. If they move the pointer, its
+    /// position is unknown afterwards.
     fn branch(&mut self, items: &'a [Item]) {
         let before = self.pointer;
         self.items(items);

@@ -222,6 +222,7 @@ impl<'a> Signals<'a> {
             let signal = scope.add("priority_inversion", Kind::Bit);
             let inversions = findings.iter().filter(|finding| !missed(finding));
             let mut ends: Vec<_> = inversions.map(|found| (found.from, found.until)).collect();
+            // One bit cannot show inversions that overlap, so join them.
             ends.sort_unstable();
             self.spans(timeline, signal, joined(ends).into_iter());
         }
@@ -246,8 +247,8 @@ impl<'a> Signals<'a> {
         self.changes.add(std::iter::once(start).chain(edges(timeline, signal, spans)));
     }
 
-    /// Adds changes of a bit that is 1 in these spans, unknown before the first span and after
-    /// missing events, and otherwise 0.
+    /// Adds the changes of a bit. The bit is 1 in these spans, unknown before the first span and
+    /// after missing events, and otherwise 0.
     fn known_spans(
         &mut self,
         timeline: &'a Timeline,

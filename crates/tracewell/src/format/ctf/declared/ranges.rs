@@ -7,8 +7,8 @@ use super::types::OptionType;
 use crate::format::ctf::classes::Mapping;
 
 /// Returns the values that select each option. A label selects the option of the same name; a
-/// leading underscore of either is ignored. If a value has several labels, the first of them with
-/// an option applies, so the values of different options do not overlap.
+/// leading underscore of either is ignored. If a value has several labels, only the first label
+/// with an option applies, so no value selects two options.
 pub(crate) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec<(i128, i128)>> {
     let mut exact = HashMap::new();
     let mut stripped = HashMap::new();
@@ -37,7 +37,7 @@ pub(crate) fn without_underscore(name: &str) -> &str {
 /// The values that already select an option, as ranges that do not overlap.
 #[derive(Default)]
 struct Claimed {
-    /// The first value of each range as the key, and its last value as the value.
+    /// Maps the first value of each range to the last value of the range.
     ranges: BTreeMap<i128, i128>,
 }
 

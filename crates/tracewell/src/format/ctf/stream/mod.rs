@@ -67,7 +67,7 @@ pub(super) struct Stream<'a> {
     /// Timestamp of the beginning of the current packet. Events of the packet can be earlier,
     /// because old versions of barectf record this timestamp too late.
     begin: u64,
-    /// Position of the current event in its packet, to detect events without bits.
+    /// Position of the current event in its packet, to detect events that occupy no bits.
     moved: Option<u64>,
     previous: Option<Previous>,
     /// The UUID of the current packet, if it differs from that of the metadata.

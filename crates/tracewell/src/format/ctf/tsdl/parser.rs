@@ -1,7 +1,7 @@
 //! Parses metadata of CTF 1.8: declarations and blocks. `parse_types` parses types.
 //!
-//! If a recording is still running or has crashed, its metadata can end inside a declaration. The
-//! parser then drops this declaration with a warning, if a trace block precedes it.
+//! If a recording is still running or has crashed, its metadata can end inside a declaration. If a
+//! trace block precedes this declaration, the parser drops the declaration with a warning.
 
 use super::lexer::{Kind, Lexer, Token};
 use super::tree::{
