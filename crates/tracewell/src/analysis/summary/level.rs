@@ -203,8 +203,8 @@ impl Level {
         self.ends.push(self.shares.len());
     }
 
-    /// If the last part completes a group, returns the group's first change, and adds the sum of its
-    /// [`FAN`] parts to `sum`.
+    /// If the last part completes a group, returns the first change of the group, and adds the sum
+    /// of its [`FAN`] parts to `sum`.
     fn last_group(&self, sum: &mut Sum, classes: &[u32]) -> Option<Position> {
         let parts = self.len();
         if !parts.is_multiple_of(FAN) {

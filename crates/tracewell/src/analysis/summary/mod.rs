@@ -136,8 +136,8 @@ impl Sink for SummaryBuilder {
 /// The summary of a trace.
 #[derive(Debug)]
 pub struct Summary {
-    /// The parts of tracks that do not grow with the trace, and the trace's jobs and gaps. It holds only the latest change of each row, because the next event could still
-    /// replace this change.
+    /// The parts of tracks that do not grow with the trace, and the trace's jobs and gaps. It holds
+    /// only the latest change of each row, because the next event could still replace this change.
     rest: Tracks,
     parts: Parts,
 }
@@ -149,8 +149,8 @@ impl Summary {
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
     /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
     /// within this number of ticks, only one mark and one arrow per context remain, and one wait
-    /// per lock. At resolution 0, the rows are exact. If a range ends before it begins, it is treated as a range of one tick at its
-    /// beginning.
+    /// per lock. At resolution 0, the rows are exact. If a range ends before it begins, it is
+    /// treated as a range of one tick at its beginning.
     ///
     /// The tracks have neither figures (see [`Self::figures`]) nor findings, because a large trace
     /// has many.
