@@ -66,7 +66,7 @@ pub fn systemview_descriptions(data: &[u8]) {
     let _ = format.extended((format.schema)(), &[Arc::new(file)]);
 }
 
-/// Sums over the output, which do not depend on the lengths of the windows.
+/// Sums over the output. They must not depend on the lengths of the windows.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Tally {
     events: u64,

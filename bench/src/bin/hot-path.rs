@@ -1,13 +1,13 @@
 //! Runs a hot path for which the program has no command, so that `.ci/instructions` can count its
 //! instructions. `hot-path decode FILE` decodes a trace to batches and prints the number of its
-//! events. `hot-path floor FOLDER` does the same for a trace of `make-trace … ctf`, with a loop
-//! that supports only its layout. `hot-path floor FILE` reads the packets of a stream of
-//! `make-trace … systemview`. `hot-path summary FILE` builds the tracks of a trace and their
-//! summary, from which `serve` shows views, and prints the number of changes. `hot-path views FILE
-//! COUNT PARTS` collects the data of a served page, makes this number of views, each of one of
-//! `PARTS` equal parts of the trace, and prints the number of bytes of the last view. `hot-path
-//! record EVENTS` records events of two fields into a stream that overwrites its oldest events; the
-//! number is rounded up to a multiple of 50,000.
+//! events. `hot-path floor FOLDER` does the same for a CTF trace that `make-trace` wrote, with a
+//! loop that supports only the layout of this trace. `hot-path floor FILE` reads the packets of a
+//! SystemView stream that `make-trace` wrote. `hot-path summary FILE` builds the tracks of a trace
+//! and their summary, from which `serve` shows views, and prints the number of changes. `hot-path
+//! views FILE COUNT PARTS` collects the data of a served page, makes this number of views, each of
+//! one of `PARTS` equal parts of the trace, and prints the number of bytes of the last view.
+//! `hot-path record EVENTS` records events of two fields into a stream that overwrites its oldest
+//! events; the number is rounded up to a multiple of 50,000.
 #![forbid(unsafe_code)]
 
 use std::error::Error;

@@ -31,7 +31,7 @@ pub const MAX_GROWTH: f64 = 2.5;
 pub struct Series {
     /// The name of the quantity in the table.
     pub name: &'static str,
-    /// Units at size 1 in a full measurement.
+    /// Number of units at size 1 in a full measurement.
     pub units: u32,
     /// Writes an input with this number of units to a folder, and returns the arguments of the
     /// command.

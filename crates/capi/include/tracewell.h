@@ -934,7 +934,7 @@ typedef struct tw_shark_areas {
    */
   uint32_t emergency;
   /*
-   Address of the image in the target; 0 for the low 32 bits of its real address.
+   Address of the image in the target; 0 selects the low 32 bits of its real address.
    */
   uint32_t base_address;
 } tw_shark_areas;
@@ -1491,8 +1491,8 @@ int tw_rkh_usual(struct tw_rkh_settings *settings);
 /*
  Initialises a control block; `tw_rkh_open` starts its stream.
 
- All filter bits are clear: from 2.4.4 on, records that a filter controls are suppressed until
- the filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
+ All filter bits are clear. From 2.4.4 on, this suppresses the records of each filter until the
+ filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
  are not compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use
  and need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
  copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an

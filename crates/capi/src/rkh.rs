@@ -333,8 +333,8 @@ pub extern "C" fn tw_rkh_usual(settings: Option<&mut MaybeUninit<tw_rkh_settings
 
 /// Initialises a control block; `tw_rkh_open` starts its stream.
 ///
-/// All filter bits are clear: from 2.4.4 on, records that a filter controls are suppressed until
-/// the filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
+/// All filter bits are clear. From 2.4.4 on, this suppresses the records of each filter until the
+/// filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
 /// are not compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use
 /// and need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
 /// copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an

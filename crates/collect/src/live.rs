@@ -30,7 +30,7 @@ pub(crate) struct Live<'a, 't> {
     stage: Stage<'a>,
     /// The time at which the latest bytes arrived; `None` after the pause that followed them.
     fresh_since: Option<Instant>,
-    /// True if a notice has reported that there is no event yet.
+    /// True if a notice has reported that no event has been found yet.
     reported_no_event: bool,
     /// Number of events in earlier runs.
     earlier: u64,

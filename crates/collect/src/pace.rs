@@ -34,7 +34,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Creates a pace with at least `period` between the starts of two units of work.
+    /// Creates a pace at which two units of work start at least `period` apart.
     pub(crate) fn new(period: Duration) -> Self {
         Self { period, last: Instant::now() }
     }

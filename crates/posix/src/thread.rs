@@ -166,8 +166,8 @@ impl ThreadState {
         if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }
     }
 
-    /// Returns a depth's cursor in the stream of a slot. If the thread's last record was stored at
-    /// a different depth, also returns the timestamp of that record.
+    /// Returns the cursor for a nesting depth in the stream of a slot. If the thread's last record
+    /// was stored at a different depth, also returns the timestamp of that record.
     #[inline(always)]
     pub(crate) fn cursor<'a>(
         &self,

@@ -119,9 +119,9 @@ impl<T: Zeroed> ThreadMemory<T> {
         }
     }
 
-    /// Checks which threads are idle. A thread is idle if there is a moment during the call at
-    /// which it does not use its value. Returns the number of the latest check for which this
-    /// holds: since that check began, each thread was idle in at least one check.
+    /// Checks which threads are idle. A thread is idle if, at some moment during the call, it does
+    /// not use its value. Returns the largest number for which each thread was idle in the check
+    /// with this number or in a later check.
     ///
     /// `number` must increase from check to check. If `idle` is the caller's value, the caller
     /// counts as idle. In the child of a fork, the values of the parent's threads count as well,
@@ -159,7 +159,7 @@ impl<T: Zeroed> ThreadMemory<T> {
         let word = &words()[self.user as usize];
         let place = ptr::from_ref(block).expose_provenance();
         // A signal handler may have run this function since `get` loaded 0. The handler's block
-        // remains in use, because the handler may have left state there. The block found here is
+        // remains in use, because it may contain data of the handler. The block found here is
         // released.
         match word.compare_exchange(0, place, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => Some(&block.value),

@@ -4,7 +4,7 @@ import { lowerBound } from "./bounds.js";
 import { waitOf } from "./causes.js";
 import { BLOCKED } from "./model.js";
 import { grid, hatch, sequenceGrid, widthOf } from "./paint.js";
-import { pillWidth, sharedLabels } from "./pills.js";
+import { PILL, pillWidth, sharedLabels } from "./pills.js";
 import { rectangles } from "./rectangles.js";
 import { PROPORTIONAL } from "./scale.js";
 import { grouped } from "./time.js";
@@ -184,7 +184,9 @@ export function drawCursor({ ink, model, view, colours, pills, left, width, x },
     ink.fillRect(place - 0.5, 22, 1.5, height - 22);
     const text = model.time(model.exact(view.cursor));
     const size = pillWidth(ink, text);
-    pills.push({ text, x: Math.min(place, left + width - size), y: AXIS + 2, width: size, colour: colours.select });
+    // While a range is being selected, the first line has a label that says so.
+    const y = AXIS + 2 + (view.begun === null ? 0 : PILL + 2);
+    pills.push({ text, x: Math.min(place, left + width - size), y, width: size, colour: colours.select });
 }
 
 /**

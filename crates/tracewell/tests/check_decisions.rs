@@ -148,7 +148,8 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
     }
 }
 
-/// Decides a threshold on a figure that is 40 ticks or 40 ns, or that has the values 40, 10 and 30.
+/// Checks a threshold on a figure with these values, in ticks of 1 µs. Returns the result, which is
+/// `None` if the rule is not decided, and the message.
 fn decided(rule: &str, values: &[u64], baseline: Option<(u64, u64)>) -> (Option<bool>, String) {
     let value = |ticks: &u64| Value {
         subject: Some(format!("task {ticks}")),

@@ -68,14 +68,15 @@ const READ: &[Disagreement] = &[
         ],
     ),
     (
-        "no field has the type, so its reference is never followed; Babeltrace reads it",
+        "no field has this type, so the reference in the type is never resolved; Babeltrace \
+         accepts it, too",
         &[
             "ctf-1/fail-ctf-testsuite-array-size-identifier",
             "ctf-1/fail-ctf-testsuite-array-size-type",
         ],
     ),
     (
-        "a label for values that the field cannot have causes a warning; Babeltrace reads it",
+        "a label for values that the field cannot have causes a warning; Babeltrace accepts it",
         &[
             "ctf-1/fail-ctf-testsuite-enum-field-value-out-of-range",
             "ctf-1/fail-ctf-testsuite-enum-type-value-out-of-range",
@@ -84,7 +85,7 @@ const READ: &[Disagreement] = &[
         ],
     ),
     (
-        "a word in quotes is the same word; Babeltrace reads it",
+        "a word has the same meaning in quotes as without quotes; Babeltrace accepts it, too",
         &[
             "ctf-1/fail-ctf-testsuite-integer-base-as-string",
             "ctf-1/fail-ctf-testsuite-integer-encoding-as-string",
@@ -115,7 +116,7 @@ const READ: &[Disagreement] = &[
         ],
     ),
     (
-        "packets without stream id belong to stream 0, with a warning; Babeltrace reads it",
+        "packets without stream id belong to stream 0, with a warning; Babeltrace accepts them",
         &["ctf-1/fail-trace-type-ph-type-missing-stream-id-member"],
     ),
     (

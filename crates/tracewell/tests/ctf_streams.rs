@@ -50,7 +50,7 @@ const DAMAGED: &[Disagreement] = &[
         "the magic number is not that of CTF; yactfr leaves the comparison to its caller",
         &["ctf-2/pass-dt-aliases"],
     ),
-    ("a keyword is no name of a field", &["ctf-1/pass-odd-fl-enums"]),
+    ("a keyword is not a valid name of a field", &["ctf-1/pass-odd-fl-enums"]),
 ];
 
 /// Reads yactfr's elements. Returns the complete events, and the reason why the last packet ends

@@ -145,7 +145,7 @@ fn is_same(value: &Value, ours: &Json) -> bool {
     }
 }
 
-/// Returns the expected stamps: ticks times the seconds of the rate, or nanoseconds if the rate
+/// Returns the expected stamps: ticks times the denominator of the rate, or nanoseconds if the rate
 /// changes. The stamps of a core never decrease.
 fn stamps(expected: &Expected) -> Vec<u64> {
     let clock = &expected.trace.clock;

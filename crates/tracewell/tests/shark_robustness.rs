@@ -423,7 +423,7 @@ fn every_truncation_and_changed_byte_of_a_capture_is_survived() {
 }
 
 fn any_record() -> impl Strategy<Value = Record> {
-    // There are few values, so that contexts, pids and timestamps repeat.
+    // There are few values, so contexts, pids and timestamps repeat.
     let codes = prop::sample::select(vec![
         ids::TRACE_START,
         ids::ID,

@@ -1,5 +1,6 @@
-//! Tests the macros for FreeRTOS with other configurations than the example: the kernel's POSIX
-//! port and the kernel for two cores run as Linux processes, and the hooks of V10.4 are compiled.
+//! Tests the macros for FreeRTOS in configurations that the example does not use: the kernel's
+//! POSIX port and the kernel for two cores run as Linux processes, and the hooks of V10.4 are
+//! compiled.
 //!
 //! If the kernel's sources are missing, the tests that need them are skipped; in CI they fail.
 #![cfg(target_os = "linux")]

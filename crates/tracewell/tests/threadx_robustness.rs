@@ -222,6 +222,7 @@ fn a_current_pointer_that_points_at_no_slot_keeps_file_order() {
         dump.header.buffer_current = current;
         let (trace, kept) = read(&dump);
         assert_eq!(stamps(&kept)[..4], [1000, 1001, 1002, 503], "{current:#x}");
+        assert_eq!(kept.rows.len(), 8, "the last slot is read, too");
         let damage = remarks(&trace, Severity::Damage);
         assert!(damage[0].contains("try -O oldest=3"), "{damage:?}");
         let (_, kept) = read_with(dump.bytes(), &["oldest=3"]).unwrap();
@@ -324,6 +325,16 @@ fn sections_outside_the_file_are_read_in_sequence() {
     let (trace, kept) = read(&dump);
     assert_eq!(kept.rows.len(), 6);
     assert_eq!(remarks(&trace, Severity::Warning).len(), 2);
+    // Nothing is left at an address that is exactly the end of the file.
+    let mut dump = Dump::small(USUAL);
+    let mut bytes = dump.bytes();
+    let to_end = bytes.len() as u64 - (dump.header.buffer_start - dump.header.trace_base_address);
+    dump.header.buffer_start += to_end;
+    dump.header.buffer_end += to_end;
+    dump.header.buffer_current += to_end;
+    dump.header.write(USUAL, &mut bytes).unwrap();
+    let (_, kept) = read_with(bytes, &[]).unwrap();
+    assert_eq!(kept.rows.len(), 6);
 }
 
 #[test]

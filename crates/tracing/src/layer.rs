@@ -103,8 +103,8 @@ impl StreamLayer {
         Ok(Self::new(Arc::new(stream)))
     }
 
-    /// Returns a guard that stops the stream when it is dropped. Keep it in `main`, so that
-    /// `tracewell info` distinguishes the end of the program from a crash. Events after the drop
+    /// Returns a guard that stops the stream when it is dropped. Keep the guard in `main`: then
+    /// `tracewell info` can distinguish the end of the program from a crash. Events after the drop
     /// are not recorded.
     ///
     /// ```

@@ -112,7 +112,7 @@ impl Reader {
         events: bool,
     ) -> Result<Vec<u8>, String> {
         let (Some(large), Some(input)) = (&self.large, &mut self.input) else {
-            return Err("the answer to open has the whole trace".to_owned());
+            return Err("the answer to 'open' already contains the whole trace".to_owned());
         };
         let mut listed = None;
         if events {

@@ -114,8 +114,8 @@ fn match_part(part: &[Piece], mut name: &str, labels: &mut Vec<(String, String)>
             Piece::Label(label) => {
                 let last = pieces.clone().count() <= 1;
                 let end = match pieces.peek() {
-                    // The last text of the pattern must match at the end of the name, even if the
-                    // label's value contains the same text.
+                    // Match the last text of the pattern at the end of the name, because the
+                    // label's value may contain the same text.
                     Some(Piece::Text(text)) if last => {
                         name.strip_suffix(text.as_str()).map(str::len)
                     }

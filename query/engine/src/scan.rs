@@ -127,9 +127,9 @@ struct Columns {
     from: Vec<From>,
 }
 
-/// The origin of a wanted column.
+/// The origin of the values in a wanted column.
 enum From {
-    /// A column that the source computes: its position among these columns.
+    /// The column at this position in [`Columns::own`].
     Own(usize),
     /// The same value in all rows.
     Constant(String),

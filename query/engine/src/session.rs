@@ -50,8 +50,8 @@ impl fmt::Debug for Session {
 impl Session {
     /// Creates a session with these traces as its tables.
     ///
-    /// `options` are the options for reading the traces that a query itself names. `memory` is the
-    /// limit of the engine's memory in bytes.
+    /// If a query itself names traces, they are read with these `options`. `memory` is the limit of
+    /// the engine's memory in bytes.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 enum Receiver {
     /// A function of the user: `function(done, total)`.
     Function(Py<PyAny>),
-    /// Bars of tqdm, one for each reading.
+    /// Progress bars of tqdm, one for each reading.
     Bar {
         class: Py<PyAny>,
         name: String,
@@ -44,7 +44,7 @@ impl Reporter {
     /// Creates a reporter for the keyword `progress`: a function, true for a bar, or none.
     ///
     /// # Errors
-    /// Returns an exception if there is no tqdm for a bar.
+    /// Returns an exception if a bar is wanted but tqdm is not installed.
     pub(crate) fn new(progress: Option<&Bound<'_, PyAny>>, path: &Path) -> PyResult<Arc<Self>> {
         let receiver = match progress {
             Some(progress) if progress.is_callable() => {

@@ -29,8 +29,8 @@ pub(crate) struct ArgumentColumn {
 pub(crate) struct ArgumentColumns {
     pub(crate) list: Vec<ArgumentColumn>,
     by_name: HashMap<String, usize>,
-    /// Number of names beyond [`MAX_ARGUMENTS`], counted once for each event type that has the
-    /// name.
+    /// Number of names beyond [`MAX_ARGUMENTS`]. A name counts once for each event type that has
+    /// it.
     pub(crate) left_out: u64,
 }
 

@@ -44,15 +44,14 @@ impl<'a> Output<'a> {
         self.limit.saturating_sub(self.summary.rows + self.rows as u64)
     }
 
-    /// Passes on rows that other values contain, after all rows before them. Returns a break if no
-    /// more rows are needed.
+    /// Passes on all earlier rows, then these rows. Returns a break if no more rows are needed.
     pub(crate) fn put(&mut self, values: Vec<Values>, rows: usize) -> Flow {
         self.pass_on()?;
         (self.values, self.rows) = (values, rows);
         self.pass_on()
     }
 
-    /// Passes on a number of rows, if no column is wanted.
+    /// Passes on this number of rows without columns, because no column is wanted.
     pub(crate) fn put_rows_without_columns(&mut self, count: u64) -> Result<(), ArrowError> {
         let mut left = count.min(self.room());
         while left > 0 && !self.stopped {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracewell::input::{Advance, Input};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Slices, Stop, Trace};
 
-/// The part of a reading that is done.
+/// The progress of a reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Number of bytes that were read. It never decreases.
@@ -107,7 +107,7 @@ impl Parts {
     }
 }
 
-/// Passes events on to a sink until the reading shall end.
+/// Passes events on to a sink until the function that receives the progress ends the reading.
 pub(crate) struct Until<'a> {
     pub(crate) sink: &'a mut dyn Sink,
     pub(crate) watched: &'a Watched,

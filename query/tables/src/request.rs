@@ -45,7 +45,7 @@ impl Request {
         }
     }
 
-    /// Returns true if a time in a range can be in the wanted range.
+    /// Returns true if a range can contain a wanted time.
     pub(crate) fn can_take_ticks(&self, range: RangeInclusive<u64>) -> bool {
         let end = u64::try_from(*self.ticks.end());
         let start = u64::try_from(*self.ticks.start()).unwrap_or(0);

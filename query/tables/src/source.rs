@@ -56,7 +56,8 @@ pub(crate) struct Known {
     /// The files of the trace.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) arguments: ArgumentColumns,
-    /// Number of bytes of the events; `None` if nothing watched the first reading.
+    /// Number of bytes of the events; `None` if no function received the progress of the first
+    /// reading.
     bytes: Option<u64>,
     /// Number of passes over the bytes if all names must be known before the first event.
     passes: u64,

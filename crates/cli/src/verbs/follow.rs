@@ -216,7 +216,7 @@ fn is_stdin(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// Returns the file to follow. Fails if these arguments cannot be combined with following.
+/// Returns the file to follow. Fails if these arguments cannot be combined with `--follow`.
 fn followable<'f>(files: &'f [PathBuf], args: &InputArgs) -> Result<&'f Path, Failure> {
     let [file] = files else {
         return Err(Failure::usage("--follow: expected one trace, found several"));

@@ -37,8 +37,8 @@ static RATE: Rate = Rate::new();
 static NARROWEST: AtomicU64 = AtomicU64::new(UNKNOWN);
 const UNKNOWN: u64 = u64::MAX;
 
-/// Returns the length of a tick in nanoseconds times 2^32, which controllers pass to traced
-/// processes, or 0 if the counter is not usable as a clock. The first call takes 10 ms.
+/// Returns the length of a tick in nanoseconds times 2^32, or 0 if the counter is not usable as a
+/// clock. Controllers pass this value to traced processes. The first call takes 10 ms.
 pub(crate) fn tick() -> u64 {
     static OWN: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
     *OWN.get_or_init(|| {
@@ -179,7 +179,7 @@ impl Reading {
 /// first reading whose width is close to the smallest known width. Returns `None` if all readings
 /// were interrupted.
 ///
-/// No smallest width is known in the first comparison, so the narrowest of its readings is used. A
+/// The first call does not know the smallest width yet, so it uses its narrowest reading. A
 /// processor that has slowed down makes all readings wider, so the limit is raised after each
 /// failure.
 fn simultaneous(narrowest: &AtomicU64, mut read: impl FnMut() -> Reading) -> Option<(u64, u64)> {

@@ -231,6 +231,8 @@ impl TracedProcess {
             Found::Own(area, names) => (area, names, None),
             Found::All(page, seen) => (page, None, Some(seen)),
             Found::Nothing => (&NO_AREA[..], None, Some(0)),
+            // Nothing is stored, so the next event searches again.
+            Found::Later => return self.has_area(),
         };
         if let Some(names) = names {
             // Store the name space first: a thread that sees the area then also sees the names.
@@ -260,7 +262,8 @@ impl TracedProcess {
         }
     }
 
-    /// Attaches and detaches streams, so that the streams match the area.
+    /// Attaches and detaches streams, so that the streams match the area. Ends early if the process
+    /// has too many open files.
     fn attach_all(&self, using: &Using) {
         let area = self.area();
         let generation = area[at::GENERATION].load(Acquire);
@@ -273,14 +276,19 @@ impl TracedProcess {
             if nonce == 0 && known == 0 {
                 continue;
             }
-            let registry = registry.get_or_insert_with(|| Registry::open(sys::user()).ok());
+            let registry = match registry.get_or_insert_with(|| Registry::open(sys::user())) {
+                Ok(registry) => Some(&*registry),
+                // `seen` is not stored, so the next event tries again.
+                Err(error) if sys::lacks_descriptors(*error) => return,
+                Err(_) => None,
+            };
             // Any process that sweeps the registry removes the streams of dead controllers from the
             // registry.
             let announced = |registry: &Registry| {
                 let found = registry.reference(slot as u32);
-                found.is_ok_and(|reference| reference.nonce == nonce)
+                found.map_or_else(sys::lacks_descriptors, |reference| reference.nonce == nonce)
             };
-            if known == nonce && registry.as_ref().is_none_or(announced) {
+            if known == nonce && registry.is_none_or(announced) {
                 // The thread that attached the stream may not have inserted the slot yet. That
                 // thread may even be the one that this signal handler interrupts.
                 self.attached.insert(slot);
@@ -289,7 +297,10 @@ impl TracedProcess {
             let after = match (nonce, registry) {
                 _ if known == nonce => None,
                 (0, _) | (_, None) => None,
-                (nonce, Some(registry)) => attached::attach(registry, slot, nonce),
+                (nonce, Some(registry)) => match attached::attach(registry, slot, nonce) {
+                    Err(error) if sys::lacks_descriptors(error) => return,
+                    attached => attached.ok(),
+                },
             };
             self.exchange(slot, before, after);
         }
@@ -360,7 +371,7 @@ pub(crate) fn define(name: &[u8]) -> Result<u32, sys::Errno> {
 }
 
 impl TracedProcess {
-    /// Discards the parent's streams, on kernels that do not wipe the page.
+    /// On kernels that do not wipe the page, discards the parent's streams.
     fn forget(&self) {
         self.process.store(0, Relaxed);
         self.area.store(ptr::null_mut(), Relaxed);
@@ -393,8 +404,8 @@ mod tests {
         let controller = Controller::create(0, &Attributes::default()).unwrap();
         controller.stream().start();
         record(UNNAMED, b"attaches the stream", false, 0);
-        // This is the state in which the handler finds the process if the interrupted thread has
-        // mapped and stored the stream and has not yet inserted its slot.
+        // A handler finds this state if it interrupts a thread that has mapped and stored the
+        // stream but has not yet inserted its slot.
         let local = page().unwrap();
         local.attached.clear();
         local.seen.store(0, Relaxed);

@@ -187,7 +187,7 @@ impl Target {
     /// Returns the nonce of the target's name space. Creates the target's area if necessary.
     fn names(&self, registry: &Registry) -> Result<u64, Error> {
         if self.is_own {
-            // This first attaches inherited streams.
+            // This call first attaches inherited streams.
             local::prepare();
         }
         let area = match registry.area(self.process) {

@@ -242,8 +242,8 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// `channel` can include one flag. With [`DISCARDBUFS`], the call discards and counts the
     /// entries that are not drained yet. With [`SERIAL`], the call completes only after all data
     /// are drained to the log. No call blocks, so before that the call returns
-    /// [`ControlError::Draining`]. The caller drains the buffers and calls again (our decision).
-    /// Stopping a channel twice is not an error.
+    /// [`ControlError::Draining`]. The caller must then drain the buffers and call again; this rule
+    /// is our own. Stopping a channel twice is not an error.
     ///
     /// # Errors
     /// [`ControlError::Flags`], [`ControlError::NotStarted`], [`ControlError::Draining`].

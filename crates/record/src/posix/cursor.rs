@@ -1,8 +1,7 @@
 //! A thread's private write position in a packet, and the code that stores a record there.
 //!
-//! The cursor alone determines the address of the next store, independent of shared memory. So
-//! another process can corrupt the data that a reader sees, but not the addresses that writers
-//! store to.
+//! The address of the next store depends only on the cursor, not on shared memory. So another
+//! process can corrupt the data that a reader sees, but not the addresses that writers store to.
 
 use core::cell::Cell;
 

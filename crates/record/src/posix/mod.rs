@@ -24,15 +24,21 @@
 //! | `cursor` | the write position of a thread in a packet; stores a record there |
 //! | `claim` | how writers get and close packets: exclusive, shared, displaced, inherited |
 //! | `writer` | stores a record, in a new packet if necessary |
+//! | `interruption` | lets a test run writers between two packets of a reader's pass |
 //! | `reader` | removes records in timestamp order |
 //! | `waiting` | how a writer learns that a reader waits |
 //! | `model` | checks the protocol with a model checker |
+//! | `interleaving` | tests the order of events with such writers |
 //!
 //! Each file uses only the files above it. The caller owns the memory; `tracewell-posix` shares it
 //! between processes. `docs/posix-design.md` defines the terms and gives the reasons.
 
 mod claim;
 mod cursor;
+#[cfg(all(test, not(loom), feature = "std"))]
+mod interleaving;
+#[cfg(all(test, not(loom), feature = "std"))]
+mod interruption;
 #[cfg(all(loom, test))]
 mod model;
 mod pool;

@@ -56,7 +56,7 @@ fn push(cursor: &Cursor, pool: &Pool<'_>, owner: u64, number: u64) -> Result<(),
     push_at(cursor, pool, owner, number, 100 + number)
 }
 
-/// Returns the numbers of up to `max` events that a reader finds.
+/// Lets a reader take up to `max` events, and returns their numbers.
 fn read(reader: &mut Reader, pool: &Pool<'_>, max: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
     for _ in 0..max {

@@ -252,6 +252,8 @@ impl Reader {
         // ignored in this pass.
         let order = pool.word(at::ORDER).load(Ordering::Acquire);
         for packet in 0..pool.used() {
+            #[cfg(all(test, not(loom)))]
+            super::interruption::before_packet();
             let Some(source) = self.sources.get_mut(packet) else { break };
             let state = pool.head(packet, head::STATE).load(Ordering::Acquire);
             let occupied = Pool::occupied(state).filter(|(opened, _)| *opened <= order);

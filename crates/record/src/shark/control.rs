@@ -300,7 +300,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         self.chunks.iter().flatten().any(|chunk| chunk.next == Some(number))
     }
 
-    /// Returns true if `to` is `from` or one of its successors, which never form a cycle.
+    /// Returns true if `to` is `from`, or if the links lead from `from` to `to`. Links never form a
+    /// cycle.
     fn leads(&self, from: u8, to: u8) -> bool {
         let next = |number: &u8| self.chunk(*number).ok().and_then(|chunk| chunk.next);
         core::iter::successors(Some(from), next).any(|number| number == to)

@@ -164,7 +164,7 @@ impl LaneReader {
         self.words.clear();
         self.words.resize(length, 0);
         image.copy(self.lane, from, length, &mut self.words);
-        // From here on, the copy contains what a writer stored, unless the memory is damaged.
+        // After this check, the copy contains what a writer stored, unless the memory is damaged.
         if overwritten(image, self.lane, packet) {
             return None;
         }

@@ -88,7 +88,7 @@ pub struct Stream {
     pub(super) counter: bool,
     /// Index of the stream in each thread's memory.
     pub(super) slot: usize,
-    /// Number of this stream in the process. By this number, a thread detects that a slot was
+    /// Number of this stream in the process. With this number, a thread detects that a slot was
     /// reused.
     pub(super) generation: u64,
     /// Process that created this value; a child of a fork has another id.

@@ -33,7 +33,7 @@ struct Writers {
 /// record.
 pub(super) const ABANDONED: u64 = 1 << 63;
 
-/// The writer of one depth.
+/// The writer for one nesting depth.
 pub(super) struct Depth {
     /// Generation of the stream whose lane `writer` uses; 0 if it uses none.
     pub(super) generation: Cell<u64>,

@@ -337,6 +337,18 @@ test("the page of a large trace is small on disk and in memory, and draws fast",
     await page.close();
 });
 
+test("a range that is typed is selected, and its figures are shown", options, async () => {
+    const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
+    await page.keyboard.press("/");
+    await page.keyboard.type("2 ms before 4.3868 ms");
+    await page.waitForFunction(() => document.getElementById("matches").textContent === "select 2 ms");
+    await page.keyboard.press("Enter");
+    await hash(page, /[#&]r=238680-438680(&|$)/);
+    assert.match(await page.textContent("#details"), /telemetry/);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
 test("the theme follows the system until a key changes it, and another key shows the help", options, async () => {
     const address = converted("examples/scheduling.trx", "rate=100MHz");
     for (const scheme of ["light", "dark"]) {

@@ -63,8 +63,8 @@ pub struct AllSpans {
     /// ends of spans that `more` counts. While such spans are open, each end without a known
     /// beginning counts as the end of one of them.
     pub unknown: u64,
-    /// Number of spans that exceed a limit. They have no row because there were too many names, or
-    /// no times because too many spans were open.
+    /// Number of spans that exceed a limit. A span has no row if there are too many names, and no
+    /// times if too many spans are open.
     pub more: u64,
 }
 

@@ -120,7 +120,7 @@ impl<'r> Watch<'r> {
     }
 
     /// Called after the end of the trace. Returns the reason why the trace does not decide the
-    /// statement. Returns `None` if the statement held or was broken.
+    /// statement, or `None` if the trace decides it.
     fn open_because(&self, matcher: &Matcher<'_>) -> Option<String> {
         if self.is_broken || self.held > 0 {
             return None;
@@ -364,7 +364,7 @@ impl<'r> Watch<'r> {
     fn end(&mut self, whole: bool) -> Result<(), Broken> {
         let ended = self.judge(whole);
         match &self.invariant.kind {
-            // Each answer was counted when it occurred.
+            // Answers are counted when they occur.
             InvariantKind::Whenever { .. } => {}
             _ if !whole => self.open += 1,
             _ => self.held += u64::from(ended.is_ok()),

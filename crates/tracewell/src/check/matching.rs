@@ -86,8 +86,8 @@ impl<'r> Matcher<'r> {
         self.fields.follow(event);
     }
 
-    /// Returns the indices of a block's items that refer to an event. No other item can accept the
-    /// event.
+    /// Returns the indices of those items of a block that refer to an event. No other item can
+    /// accept the event.
     pub(super) fn named_items(
         &mut self,
         block: Span,

@@ -178,7 +178,7 @@ pub(super) enum InvariantKind {
         answer: Pattern,
         within: Option<Limit>,
         /// True for `each`: an event answers only the oldest waiting trigger that it matches. False
-        /// for `whenever`: it answers all waiting triggers that it matches.
+        /// for `whenever`: an event answers all waiting triggers that it matches.
         pairs: bool,
     },
 }

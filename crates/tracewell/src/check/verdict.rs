@@ -74,7 +74,7 @@ impl Verdict {
         self
     }
 
-    /// Adds the count of a statement's late events to the message of the statement's failure.
+    /// Adds the number of a statement's late events to the message of its failure.
     pub(super) fn count_late(&mut self, statement: Span, in_all: Option<String>) {
         let is_late = |failure: &&mut Failure| {
             failure.span == statement

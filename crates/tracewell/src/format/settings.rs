@@ -47,8 +47,9 @@ pub struct Settings {
     /// Number of threads that may decode and format events; 0 for one per processor. Outputs do not
     /// depend on it.
     pub threads: usize,
-    /// True if another process was writing the source when it was opened. In this case, a log
-    /// without an end is complete so far. [`Input`](crate::input::Input) sets this.
+    /// True if another process was writing the source when it was opened. In this case, decoders do
+    /// not report the missing end block of a log as a loss. [`Input`](crate::input::Input) sets
+    /// this.
     pub is_growing: bool,
     /// Number of events after which the sink will stop; `None` if it wants all events. Some
     /// decoders read a whole trace before its first event, because later events give names to
@@ -165,7 +166,7 @@ impl Settings {
     }
 
     /// Returns the schema files for a format: first the defaults, and then all others, which
-    /// override the defaults. Only the defaults are chosen by their format; the others may be for
+    /// override the defaults. The defaults are selected by their format; the other files may be for
     /// any format.
     pub(crate) fn all_schemas(&self, format: &str) -> Vec<Arc<Extension>> {
         self.default_schemas(format).chain(&self.schemas).cloned().collect()

@@ -33,7 +33,7 @@ impl WallClock {
         (ns > 0).then_some(Self { ns, stamp, is_start: true })
     }
 
-    /// Returns a moment that is not the beginning of recording, or `None` if `ns` is 0.
+    /// Returns a moment other than the beginning of recording, or `None` if `ns` is 0.
     pub fn at(ns: u64, stamp: u64) -> Option<Self> {
         (ns > 0).then_some(Self { ns, stamp, is_start: false })
     }

@@ -58,7 +58,7 @@ struct Added {
     offset: u64,
 }
 
-/// The location of the bytes of a batch's records and payloads.
+/// The location of a batch's records and payloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Shape {
     #[default]
@@ -233,9 +233,10 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Makes room for events like those of [`Emitter::copied`]. Returns the number of events for
-    /// which there is room, at least 1; [`Emitter::add_copied`] adds them. Only this function
-    /// checks the limit for the bytes of payloads and copies, so these must be small.
+    /// Makes room for events of the kind that [`Emitter::copied`] adds. Returns the number of
+    /// events for which there is room, at least 1; [`Emitter::add_copied`] adds them. Only this
+    /// function checks the limit on the bytes of payloads and copies, so call it again after each
+    /// large record.
     #[inline]
     pub fn room_for_copied(&mut self) -> Flow<usize> {
         self.make_room(Shape::Copied)?;

@@ -225,8 +225,8 @@ impl Given<'_> {
         self.objects.get(id).is_some_and(|object| object.alive == Some(true))
     }
 
-    /// Removes and returns the object of the last life. If no deletion ended this life, the object
-    /// is alive.
+    /// Removes and returns the object of `life`, the last life of the key. Prefers an object that
+    /// is alive if no deletion ended this life.
     fn take_last(&mut self, life: &ObservedLifetime) -> Option<ObjectId> {
         if life.deleted.is_some() {
             return self.take(life, false);

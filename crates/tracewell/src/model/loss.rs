@@ -74,7 +74,7 @@ pub struct Losses {
     by_cause: BTreeMap<LossCause, LossCount>,
     /// Number of places.
     places: u64,
-    /// Number of the event that follows the most recent place.
+    /// Number of the event after the most recent loss.
     last: Option<u64>,
 }
 

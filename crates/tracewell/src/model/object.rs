@@ -127,14 +127,14 @@ impl Bindings {
         self.0.push(Binding { from: from.max(last.0), object, renamed });
     }
 
-    /// From a tick on, lets the key refer to no object, if it refers to this object.
+    /// If the key refers to this object, lets it refer to no object from a tick on.
     fn end(&mut self, from: u64, object: ObjectId) {
         if self.0.last().is_some_and(|last| last.object == Some(object)) {
             self.add(from, None, false);
         }
     }
 
-    /// From a tick on, lets the key refer to another object in place of the latest object.
+    /// Lets the key refer, from a tick on, to another object in place of the latest one.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
         // Remove bindings from the end as long as they refer to the replaced object or to no
@@ -262,8 +262,8 @@ impl Objects {
         self.changes += 1;
     }
 
-    /// Ends the life of an object. The object's key still refers to this object, until it refers to
-    /// another object.
+    /// Ends the life of an object. The object's key still refers to this object until another
+    /// object gets the key.
     pub fn delete(&mut self, id: ObjectId, ticks: u64) {
         if let Some(object) = self.list.get_mut(id.0 as usize) {
             object.lifetime.until = Some(ticks);
@@ -277,7 +277,7 @@ impl Objects {
         self.name_nothing(object.key, object.kind, ticks.saturating_add(1));
     }
 
-    /// From a tick on, lets a key refer to no object of this kind.
+    /// Makes a key refer to no object of this kind from a tick on.
     pub fn name_nothing(&mut self, key: u64, kind: u32, ticks: u64) {
         let bindings = self.by_kind.entry((key, kind)).or_default();
         match bindings.0.last().map(|last| last.object) {

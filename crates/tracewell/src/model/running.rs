@@ -179,7 +179,7 @@ impl<C: Choice> Running<C> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Handles the load of a task's context.
+    /// Handles the loading of a task's context.
     #[inline]
     pub fn load(&mut self, task: ContextId) {
         // Trust the scheduler's choices more than loads of contexts, because some systems record

@@ -37,7 +37,7 @@ pub(super) fn moment(trace: &Trace, ticks: u64) -> Cell {
     }
 }
 
-/// Returns a duration of a range, or an unknown value if the range is empty.
+/// Returns a figure of a range as a duration, or an unknown value if the range is empty.
 pub(super) fn optional(trace: &Trace, range: Range, figure: u64) -> Cell {
     some(range, figure).map(|ticks| duration(trace, ticks)).into()
 }
@@ -61,7 +61,7 @@ pub(super) fn share(part: u64, whole: u64) -> Cell {
 /// The number of hundredths of a percent in a whole.
 const WHOLE: u128 = 10_000;
 
-/// Returns the shares of parts that make up a whole. They are rounded so that they add up to
+/// Returns the share that each part has in the whole. The shares are rounded so that they add up to
 /// exactly 100 %: the parts with the largest remainders are rounded up.
 pub(super) fn shares(parts: &[u64]) -> Vec<Cell> {
     let whole = parts.iter().map(|part| u128::from(*part)).sum::<u128>();

@@ -81,7 +81,7 @@ impl<W: Write> Report<W> {
             keep_label(labels, trace, row.id, *columns);
         }
         let Some(Some(label)) = labels.find(row.id) else { return false };
-        // The buffer does not change before `done`, so every return before it writes nothing.
+        // The buffer does not change until `done` is called, so an earlier return writes nothing.
         let mut line = self.lines.buffer().window();
         seq.put(&mut line, rows.seq(&row));
         let time = trace.clock.nanoseconds(row.ticks);

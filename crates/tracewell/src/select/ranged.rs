@@ -173,8 +173,7 @@ impl<S: CountsInRange> Sink for Ranged<S> {
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
         self.selection.check(trace).map_err(SinkError::not_possible)?;
-        // If no event began the range, it begins after the last event, and not later than the end
-        // of the trace.
+        // If no event began the range, it begins between the last event and the end of the trace.
         self.begin(trace, trace.span);
         self.receiver.sink.end(self.covered);
         self.receiver.sink.finish(trace)

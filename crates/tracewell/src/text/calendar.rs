@@ -113,7 +113,7 @@ impl Zone {
         let zone = pieces.to_time_zone().map_err(|_| no_date())?;
         let moment = match (pieces.to_numeric_offset(), zone) {
             // The text contains a zone and a difference from UTC, which may contradict each other.
-            // The parser for such dates notices this.
+            // The parser for dates with a zone reports such a contradiction.
             (Some(_), Some(_)) => text.parse::<jiff::Zoned>().map_err(|_| no_date())?.timestamp(),
             (Some(offset), None) => {
                 let date = pieces.date().to_datetime(pieces.time().unwrap_or_default());

@@ -29,7 +29,7 @@ struct KeptIds {
     arguments: PerEvent<Option<KeptArguments>>,
     /// Number of ids with cached texts.
     kept: usize,
-    /// Number of times that labels of objects or the schema changed.
+    /// Number of changes to the schema and to the labels of objects.
     epoch: u64,
 }
 
@@ -40,7 +40,7 @@ struct KeptArguments {
     texts: Vec<(usize, KeptTexts)>,
 }
 
-/// The cached texts of a detail: for a detail at the start of a line, and for one that follows
+/// The cached texts of a detail: one for the start of a line, and one for a detail that follows
 /// arguments.
 type KeptDetail = [KeptTexts; 2];
 

@@ -166,7 +166,8 @@ impl Shared {
         }
     }
 
-    /// Returns the next step of the thread that writes: it prefers to write, then builds a string.
+    /// Returns the next step of the thread that writes: to write the next text if it is ready,
+    /// otherwise to build a text.
     fn own_step(&self) -> Step {
         let mut state = self.lock();
         loop {

@@ -10,8 +10,8 @@ use super::literal::{BLOCK, ShortText};
 pub(crate) const MAX_LINE: usize = 2048;
 /// Maximum length of a [`WideText`] in bytes, the largest block.
 const WIDE: usize = 96;
-/// Size of a window in bytes: room for a line, and for the part of its last block that exceeds the
-/// line.
+/// Size of a window in bytes: room for a line of maximum length, and for a last block that extends
+/// beyond it.
 pub(super) const WINDOW: usize = MAX_LINE + WIDE;
 
 const _: () = assert!(MAX_LINE.is_power_of_two());

@@ -89,9 +89,9 @@ pub mod at {
     pub const LOST_LOG: usize = 24;
     /// Position of the gate.
     pub const GATE: usize = 32;
-    /// Position of the first word of ids that the filter stops.
+    /// Position of the first word of the bitmap of ids that the filter stops.
     pub const FILTER: usize = 64;
-    /// Position of the first word of ids that have an event type.
+    /// Position of the first word of the bitmap of ids that have an event type.
     pub const DEFINED: usize = 96;
 }
 

@@ -55,7 +55,8 @@ impl Place {
                 Arc::new(PrefixStore::new(store, Key::from(prefix)))
             }
         };
-        // An address of our own, so that several lakes can be in one bucket.
+        // The engine needs a different address for each lake, even if several lakes are in one
+        // bucket.
         let host: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
         let url = Url::parse(&format!("lake://{host}"));
         let url = url.map_err(|error| Failure::usage(format!("{name}: {error}")))?;

@@ -172,8 +172,8 @@ impl Check {
         if self.write { self.written() } else { self.checked() }
     }
 
-    /// Uses the rules of the configuration file if the arguments name only traces. The arguments
-    /// name only traces if there is a single argument, or if the first argument is not a text file.
+    /// Uses the rules of the configuration file if the arguments name only traces. This is the case
+    /// if there is a single argument, or if the first argument is not a text file.
     fn find_rules(&self) -> Result<(), Failure> {
         let is_single = self.files.is_empty();
         if self.write && is_single {

@@ -257,7 +257,8 @@ impl Collect {
         following::follow_folder(path, growing, args, selection, stop, sink).map(Some)
     }
 
-    /// Returns true if progress lines can appear without events or bytes on the same terminal.
+    /// Returns true if progress lines can be shown, and no events or bytes appear on the same
+    /// terminal.
     fn shows_progress(&self) -> bool {
         let prints = self.follow || self.is_stdout();
         progress::is_possible() && (!prints || progress::has_separate_output())

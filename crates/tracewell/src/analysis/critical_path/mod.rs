@@ -175,8 +175,8 @@ impl Explainer {
     }
 }
 
-/// Explains a response or a wait of a trace with these tracks. The longest time of a task must end
-/// within `range`, in ticks.
+/// Explains a response or a wait of a trace with these tracks. If the question asks for a task's
+/// longest response or wait, this must end within `range`, in ticks.
 ///
 /// # Errors
 /// Returns an error if the trace does not show which context is running, or does not contain the

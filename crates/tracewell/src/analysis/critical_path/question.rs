@@ -23,7 +23,8 @@ use crate::select::Bound;
 pub enum Question {
     /// The longest response or wait that ends with the event of this number. If no response or wait
     /// ends with this event, the question selects the longest one that begins with it. If none ends
-    /// or begins with it, the question selects the shortest one that contains it.
+    /// or begins with this event, the question selects the shortest response or wait that contains
+    /// it.
     Event(u64),
     /// The shortest response or wait that contains this time.
     Time(Bound),

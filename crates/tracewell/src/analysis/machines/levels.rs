@@ -47,8 +47,8 @@ pub struct Level {
     is_owner: bool,
     /// Number of receives that found the queue empty and have not got a message.
     unserved: u64,
-    /// The level before the latest send, if a receive was unserved at that time. The next level
-    /// shows whether the message went to this receive or into the queue.
+    /// The level before the latest send, if a receive was waiting for a message at that time. The
+    /// next level shows whether the message went to this receive or into the queue.
     sent_at: Option<u64>,
 }
 
@@ -379,9 +379,9 @@ impl Level {
             return used;
         }
         let free = free?;
-        // If the capacity is unknown when an event contains a number of free items, this sample and
-        // all later samples are numbers of free items. A curve that mixes used and free items would
-        // be wrong.
+        // If an event contains only the number of free items, and the capacity is unknown, this
+        // sample and all later samples count free items. A curve that mixes used and free items
+        // would be wrong.
         self.counts_free |= self.capacity.is_none();
         Some(if self.counts_free { free } else { self.capacity?.saturating_sub(free) })
     }

@@ -326,7 +326,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         }
     }
 
-    /// Returns the index of a row in a table that shares its limit with other tables.
+    /// Returns a row of a table that shares its limit with other tables.
     fn get_within(&mut self, key: K, room: &mut Room, make: impl FnOnce() -> T) -> Option<&mut T> {
         if !self.by_key.contains_key(&key) && !room.take() {
             return None;

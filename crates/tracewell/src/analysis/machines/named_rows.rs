@@ -91,8 +91,8 @@ impl<T> NamedRows<T> {
         Some(row)
     }
 
-    /// Like [`NamedRows::get`], but only for a thing that has a row, and only if it is known for
-    /// this time whether the thing has a name. Returns `None` for other things.
+    /// Like [`NamedRows::get`], but only for a thing that has a row, and only if it is already
+    /// known whether the thing has a name at this time. Returns `None` for other things.
     #[inline(always)]
     pub(super) fn known(
         &mut self,

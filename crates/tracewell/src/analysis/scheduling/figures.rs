@@ -110,7 +110,7 @@ pub struct Figures {
     pub gaps: u64,
     /// Ticks in the gaps. It is unknown which context ran in this time.
     pub gap_ticks: u64,
-    /// Periods in which events of one kind were not recorded, in the order of their ends.
+    /// Periods in which a filter hid one kind of event, in the order of their ends.
     pub hidden: Vec<Hidden>,
     /// Objects that tasks requested. The objects of each kind are in the order of their keys;
     /// mutexes are last.

@@ -77,7 +77,7 @@ struct Bracket {
     nested: u64,
     /// Tick at which the bracket began, or at which its last nested bracket ended.
     since: u64,
-    /// How many of the bracket's ticks lie before the range of the figures. This number includes
+    /// Number of the bracket's ticks that lie before the range of the figures. This number includes
     /// nested brackets, and `net_before` excludes them.
     before: u64,
     net_before: u64,

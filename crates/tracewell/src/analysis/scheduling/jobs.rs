@@ -175,7 +175,7 @@ impl Releases {
         self.tasks.all().for_each(Task::gap);
     }
 
-    /// Returns the release of the oldest pending job of a task, in ticks.
+    /// Returns the release time of a task's oldest pending job, in ticks.
     pub(super) fn oldest(&self, task: ContextId) -> Option<u64> {
         self.tasks.get(task)?.waiting.front().copied()
     }
@@ -195,8 +195,8 @@ impl Task {
         mut add: impl FnMut(Measure, u64),
     ) -> Option<Change> {
         if let Some(last) = &mut self.last_release {
-            // The timer and the activation of a job are both recorded. Without a choice of the
-            // scheduler between them, they belong to the same job.
+            // The timer and the activation of a job are both recorded. If the scheduler makes no
+            // choice between them, they belong to the same job.
             if last.recorded_as != recorded_as && last.choices == choices && !last.seen_twice {
                 last.seen_twice = true;
                 return None;

@@ -12,8 +12,8 @@
 //!
 //! Some kernels record when a task blocks (`Blocks`). Before they block the task, they may change
 //! the owner's priority and record a choice of the scheduler for this change. Such a choice does
-//! not show whether the request is blocked. A wait ends at the latest when the task itself records
-//! an event, because on several cores the choice may not be a separate event.
+//! not show whether the request is blocked. On several cores, the choice may not be a separate
+//! event. So a wait ends at the latest when the task itself records an event.
 //!
 //! `inversions` measures priority inversion.
 

@@ -7,11 +7,11 @@
 //! that was used before exhaustion.
 //!
 //! Some servers do not name the served task when they become active. Usually it is the task that
-//! was activated directly before, because the activation of a task wakes its server. In groups of
-//! tasks, each server becomes active before its task. So if no task was activated directly before a
-//! server, the server serves the task that is activated directly afterwards. The task that is
-//! running when the budget is exhausted is certainly the served task, so it replaces a task that
-//! was only inferred.
+//! the previous event activated, because the activation of a task wakes its server. In groups of
+//! tasks, each server becomes active before its task. So if the previous event activated no task,
+//! or a task that already has its server, the server serves the task that the next event activates.
+//! The task that is running when the budget is exhausted is certainly the served task, so it
+//! replaces a task that was only inferred.
 
 use std::collections::HashMap;
 
@@ -187,7 +187,8 @@ pub(super) struct Budgets {
     by_key: HashMap<u64, usize, RandomState>,
     /// The server of each task. A task has at most one server.
     by_task: HashMap<ContextId, usize, RandomState>,
-    /// The task that the previous event activated, unless this activation made a server active.
+    /// The task that the previous event activated, unless a server that became active before it
+    /// serves this task.
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
@@ -271,8 +272,8 @@ impl Budgets {
         (self.activated, self.unserved) = (None, None);
     }
 
-    /// Marks a server as active for the task that the server names, or for the task that was
-    /// activated directly before.
+    /// Marks a server as active for the task that the server names, or for the task that the
+    /// previous event activated.
     fn active(
         &mut self,
         key: u64,

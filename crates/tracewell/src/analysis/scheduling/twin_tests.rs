@@ -94,7 +94,7 @@ type AnyEvent = (usize, u64, usize, u16, u16, [(u8, u8); ARGUMENTS]);
 
 fn any_event() -> impl Strategy<Value = AnyEvent> {
     let ticks = prop_oneof![20 => 0..20_u64, 1 => Just(u64::MAX)];
-    // Most events are of the same two threads, so that waits end.
+    // Most events are of the same two threads, so waits end.
     let context = prop_oneof![8 => 0..2_usize, 4 => 0..KINDS.len()];
     let cpu = prop_oneof![100 => Just(0_u16), 1 => Just(1)];
     let priority = prop_oneof![8 => 5..7_u16, 1 => Just(u16::MAX)];

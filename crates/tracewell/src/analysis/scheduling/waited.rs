@@ -15,7 +15,7 @@ pub struct Waited {
     /// Type code of the object, as in [`Resource::kind`](super::Resource::kind).
     pub kind: Option<u32>,
     /// The owner of the mutex or, if the scheduler records this, the task that ran on behalf of the
-    /// waiting task. That task is not the owner if the owner itself waits for another mutex.
+    /// waiting task. These two tasks differ if the owner itself waits for another mutex.
     pub owner: Option<ContextId>,
     /// Sequence number of the request's event.
     pub event: u64,

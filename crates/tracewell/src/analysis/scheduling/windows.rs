@@ -1,10 +1,10 @@
 //! Finds the maximum busy time that a window of given length can contain at any position.
 //!
-//! A window that moves forwards gains busy time at its end and loses busy time at its beginning. If
-//! the window ends within a busy interval, it gains at least as much as it loses until the interval
-//! ends. If it ends between two intervals, it contained at least as much busy time when it ended
-//! together with the earlier interval. So one of the fullest windows ends together with a busy
-//! interval, and only such windows are checked.
+//! A window that moves forwards gains busy time at its end and loses busy time at its beginning.
+//! While its end is within a busy interval, it gains at least as much as it loses. If it ends
+//! between two intervals, it contained at least as much busy time when it ended together with the
+//! earlier interval. So one of the fullest windows ends together with a busy interval, and only
+//! such windows are checked.
 //!
 //! Between two such windows, the busy time grows by no more than the new intervals. So the code
 //! skips windows until the new intervals could raise the maximum.

@@ -12,8 +12,8 @@ use crate::analysis::tracks::Position;
 /// Maximum length of a change: two numbers of 64 bits and one of 32 bits.
 pub(super) const MAX_CHANGE: usize = 2 * number::MAX_NUMBER + 5;
 
-/// Writes a change that follows a change at `last` to the start of `out`, which has room for
-/// [`MAX_CHANGE`] bytes. Returns the length of the change.
+/// Writes a change, as the difference from the previous change at `last`, to the start of `out`,
+/// which has room for [`MAX_CHANGE`] bytes. Returns the length of the change.
 #[inline]
 pub(super) fn put(out: &mut [u8], last: Position, at: Position, state: u32) -> usize {
     // The subtractions wrap, so a change may have fewer ticks than the change before it.

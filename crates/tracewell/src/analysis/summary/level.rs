@@ -112,7 +112,7 @@ impl Sums {
         }
     }
 
-    /// Returns true if there are this number of parts, and all indices are valid.
+    /// Returns true if the number of parts is `parts` and all indices are valid.
     pub(super) fn is_sound(&self, parts: usize, states: usize) -> bool {
         let open = parts.checked_sub(self.sealed.len().saturating_mul(SEGMENT));
         open.is_some_and(|open| open < SEGMENT && self.open.is_sound(open, states))

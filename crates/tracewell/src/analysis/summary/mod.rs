@@ -152,8 +152,8 @@ impl Summary {
     /// per lock. At resolution 0, the rows are exact. If a range ends before it begins, it is
     /// treated as a range of one tick at its beginning.
     ///
-    /// The tracks have neither figures (see [`Self::figures`]) nor findings, because a large trace
-    /// has many.
+    /// The tracks contain neither figures (see [`Self::figures`]) nor findings: a large trace has
+    /// too many of them.
     ///
     /// # Errors
     /// Returns an error if the file of the summary cannot be read or is damaged.

@@ -32,7 +32,7 @@ stored_structs! {
     Record { at, length, sum }
 }
 
-/// Returns the file to which records move.
+/// Opens the file to which the pool moves its records.
 type Opener = Box<dyn FnOnce() -> io::Result<File> + Send + Sync>;
 
 /// All records. Their places are offsets in the file, even while they are still in memory.
@@ -105,8 +105,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Returns an error if the records should be in the file, but the file cannot be written and
-    /// the records have become too many for the memory.
+    /// Returns an error if there are too many records for the memory and they could not be written
+    /// to the file.
     pub(super) fn check(&self) -> io::Result<()> {
         let failure = self.failure.as_ref().filter(|_| self.in_memory >= MAX_WITHOUT_FILE);
         let Some(failure) = failure else { return Ok(()) };

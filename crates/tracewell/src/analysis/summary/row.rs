@@ -33,7 +33,7 @@ impl RowState for State {
     fn hint(self) -> usize {
         match self {
             Self::Unknown => 0,
-            // A context usually runs for itself.
+            // A context usually runs on its own behalf.
             Self::Running(_) => 1,
             Self::Interrupted => 2,
             Self::Preempted => 3,
@@ -249,8 +249,8 @@ impl<S: RowState> SummaryRow<S> {
         self.sealed.extend(self.blocks.seal(pool));
     }
 
-    /// Adds the sum of a block to the first level, and the sums of the groups that it completes to
-    /// the further levels.
+    /// Adds the sum of a block to the first level, and the sum of each group that is complete then
+    /// to the next level.
     fn raise(&mut self, from: Position, pool: &mut Pool) {
         let Self { classes, levels, sum, .. } = self;
         let mut next = Some(from);
@@ -269,8 +269,8 @@ impl<S: RowState> SummaryRow<S> {
     }
 
     /// Returns the position at which a part of a level begins. The part must be the first of a
-    /// segment, outside complete segments, or the next part. The last parts of a level end where
-    /// the first part begins that only the levels below contain.
+    /// segment, outside complete segments, or the next part. If the level does not contain the part
+    /// yet, this is the beginning of the corresponding part in the level below.
     pub(super) fn start(&self, level: usize, part: usize) -> Position {
         let here = self.levels.get(level).and_then(|level| level.start(part));
         here.unwrap_or_else(|| match level.checked_sub(1) {

@@ -219,8 +219,8 @@ impl<T: Extent> Sample<T> {
         Ok(distinct.shown)
     }
 
-    /// Returns lists with at least the entries that overlap a range and can be distinguished at a
-    /// resolution.
+    /// Returns lists of entries. They contain all entries that overlap a range and can be
+    /// distinguished at a resolution, and possibly others.
     fn within<'s>(
         &'s self,
         range: &'s Range<u64>,
@@ -257,8 +257,8 @@ impl<T: Extent> Sample<T> {
 
 /// The sample of a stored summary. The entries of the blocks are further records of the pool.
 impl<T: Extent + Stored> Sample<T> {
-    /// Appends the sample to `out`, and the entries of its blocks to `further`, which contains
-    /// records after those of the pool.
+    /// Appends the sample to `out`, and the entries of its blocks to `further`. The records in
+    /// `further` follow those of the pool.
     pub(super) fn put(&self, pool: &Pool, further: &mut Vec<u8>, out: &mut Vec<u8>) {
         let Self { blocks, open, added, stride } = self;
         blocks.len().put(out);

@@ -56,7 +56,7 @@ impl Summary {
         self.parts.pool.length()
     }
 
-    /// Writes the records to a file, and then `rest`, which begins with the records that
+    /// Writes the records to a file, and then `rest`. `rest` begins with the records that
     /// [`Self::put`] returns. If the records are not in a file yet, `opener` supplies the file.
     pub(crate) fn store(
         &self,

@@ -65,7 +65,7 @@ struct View<'a, S> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<Change<S>>,
-    /// The combined states that have not been shown, their beginning, and their total length.
+    /// The combined states that have not been shown yet, their beginning, and their total length.
     sum: Sum,
     from: Position,
     length: u64,
@@ -161,8 +161,8 @@ impl<S: RowState> View<'_, S> {
 
     /// Returns true if a part is so short that it is combined with its neighbours.
     ///
-    /// A part after the range is never combined: the view needs its first change, and sums do not
-    /// contain the state of this change.
+    /// A part after the range is never combined, because the view needs the state at its first
+    /// change, and sums do not contain this state.
     fn combines(&self, from: Position, end: Position) -> bool {
         let is_short = end.ticks.saturating_sub(from.ticks) <= self.resolution;
         self.resolution > 0 && is_short && !self.is_after(from)
@@ -222,7 +222,8 @@ impl<S: RowState> View<'_, S> {
         from.ticks > self.range.end
     }
 
-    /// Shows the combined states if a further state of this length would make them too long.
+    /// Makes room for a further part of this length among the combined states. If they would become
+    /// too long, shows the states combined so far.
     fn make_room(&mut self, at: Position, length: u64) {
         if self.length.saturating_add(length) > self.resolution {
             self.show_sum();
@@ -275,7 +276,7 @@ mod tests {
         }
     }
 
-    /// Returns a row and its summary. Each change is given by the length of the previous state, and
+    /// Returns a row and its summary. Each change consists of the length of the previous state, and
     /// the new state.
     fn rows(changes: &[(u64, u8)]) -> (Row<u8>, SummaryRow<u8>, u64, Pool) {
         let mut ticks = 0;

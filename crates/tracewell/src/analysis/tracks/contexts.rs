@@ -17,7 +17,7 @@ struct Context {
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
-    /// The call in which it can wait, until the call returns.
+    /// The call that it has entered and in which it can wait; `None` after the call returns.
     call: Option<Reason>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.
@@ -152,7 +152,7 @@ impl Contexts {
     pub(super) fn wait_began(&mut self, wait: &Wait) {
         let request = if wait.is_mutex { Meaning::Lock } else { Meaning::Wait };
         let Wait { key, kind, owner, .. } = *wait;
-        // An earlier event may have contained the code of the state.
+        // Keep the code of the state if an earlier event contained it.
         let code = match self.at(wait.task).next {
             Some(State::Blocked(index)) => self.reasons.get(index as usize).and_then(|r| r.code),
             _ => None,

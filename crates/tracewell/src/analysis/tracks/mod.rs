@@ -138,8 +138,7 @@ pub struct Mark {
 /// Kind of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrowKind {
-    /// An arrow from the event that made a context ready to the event at which this context got the
-    /// processor.
+    /// An arrow from the event that made a context ready, to the event that gave it the processor.
     WakeUp,
     /// An arrow from a context that waits for a mutex to the mutex's holder.
     WaitsFor,

@@ -125,8 +125,7 @@ impl Parser<'_> {
         Ok(Name(name))
     }
 
-    /// Parses a name without wildcards. It is used for figures that are derived only for the given
-    /// name.
+    /// Parses a name without wildcards, for figures that are derived only for this name.
     fn exact_name(&mut self) -> Result<Name> {
         let span = self.tokens.span();
         let name = self.name()?;

@@ -74,7 +74,7 @@ impl Run<'_, '_> {
             (ItemKind::Repeat { most, body, slots, .. }, StateKind::Repeat(rounds, round)) => {
                 self.offer_repeat((*most, body, slots.clone()), rounds, round, state.last)
             }
-            // The state always has the kind of its item.
+            // The state and its item always have the same kind.
             _ => Offer::No,
         }
     }

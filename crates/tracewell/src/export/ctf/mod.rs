@@ -74,7 +74,7 @@ const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
         key: "uuid",
         value: "UUID",
-        help: "UUID of the trace; by default a random one, because readers join traces of one UUID",
+        help: "UUID of the trace; random by default, because readers join traces with equal UUIDs",
     },
 ];
 

@@ -112,8 +112,8 @@ impl Writer {
         Ok(self.imitated(event, place, id, |out| put_arguments(out, event))?)
     }
 
-    /// Writes an event in the context that recorded the event `of`. `place` is the core and the
-    /// time in ticks of the new event. `put` appends its arguments.
+    /// Writes an event in the context in which the event `of` was recorded. `place` is the core and
+    /// the time in ticks of the new event. `put` appends its arguments.
     pub(super) fn imitated(
         &mut self,
         of: Event<'_>,

@@ -161,7 +161,7 @@ mod tests {
         };
         let mut rows = Rows::new(0..99);
         // The part that begins at 10 and the part that begins at 100 have two changes each. The
-        // first one after 99 is the end.
+        // first change after 99 is the end.
         assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 10), (0, 3));
         assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 1), (3, 7));
     }

@@ -33,7 +33,7 @@ pub(super) struct Names {
     pub(super) severe: u64,
 }
 
-/// Number of the most severe inversions; every view of their time shows these.
+/// Views of all resolutions show this number of inversions: the most severe ones.
 const SEVERE: usize = 1000;
 
 /// A wait during which a less urgent task ran although it did not hold the mutex.

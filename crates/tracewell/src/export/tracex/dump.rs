@@ -25,7 +25,7 @@ fn labels() -> Vec<String> {
 /// Ids below this number have a label in the list of popular services.
 const POPULAR_LABELS: u16 = 438;
 
-/// A trace and the other data for its dump.
+/// A trace, with the other data that its dump needs.
 pub(super) struct Dump<'a> {
     trace: &'a Trace,
     summaries: Vec<ThreadSummary>,

@@ -454,8 +454,8 @@ impl<'r> Compiler<'r> {
         found.flatten().copied()
     }
 
-    /// Adds the instructions that apply the roles of a number and, if other fields refer to the
-    /// number, store it.
+    /// Adds the instructions that apply the roles of a number, and those that store the number if
+    /// other fields refer to it.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
         let registers: Vec<_> = self.stored().collect();
         for register in registers {

@@ -11,7 +11,7 @@ use super::layout::{EventLayout, Layout, packet_arguments};
 use super::packets::hyphenated;
 use super::position::Bits;
 use super::program::State;
-use super::reader::{Reader, StreamKey, next_stamp};
+use super::reader::{Place, Reader, StreamKey, next_stamp};
 use super::row::{PacketRow, Row};
 use super::stream::{Gap, GapKind, Next, Stream};
 use super::who::Threads;
@@ -94,8 +94,8 @@ pub(super) struct Decoding<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) files: &'a [TraceFile],
     pub(super) rows: Rows,
-    /// The identity of each stream, if the files grow.
-    pub(super) keys: Vec<StreamKey>,
+    /// The identity of each stream, and the file in which it continued, if the files grow.
+    pub(super) keys: Vec<(StreamKey, Place)>,
 }
 
 /// The state that is necessary to write the rows of events and to find their contexts.
@@ -205,7 +205,7 @@ impl<'a> Decoding<'a> {
                     } else {
                         let added = rows.add(index, (layout, event), stream, out);
                         let Some(added) = added else { break };
-                        // The row may be large, so have the number of bytes checked.
+                        // The row may be large, so let the emitter check the number of bytes.
                         room = 0;
                         added
                     };

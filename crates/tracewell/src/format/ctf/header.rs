@@ -132,9 +132,9 @@ pub(super) struct QuickHeader {
     /// Number of bits; never 0.
     bits: u64,
     order: ByteOrder,
-    /// The number that selects a sequence of fields; `range` contains the first value that selects
-    /// this sequence, and the distance from it to the last one. Without a selector, the number is
-    /// 0.
+    /// The number that selects a sequence of fields. `range` describes the values that select the
+    /// sequence of this reader: the first value, and the distance to the last value. Without a
+    /// selector, the number is 0.
     selector: QuickNumber,
     range: (u64, u64),
     /// The register of the selector, if fields after the header refer to it.

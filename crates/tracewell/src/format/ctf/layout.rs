@@ -66,8 +66,8 @@ pub(super) struct EventLayout {
     pub(super) slots: u8,
     /// True if the last slot contains all fields without a slot of their own.
     pub(super) has_rest: bool,
-    /// The event as its only program reads it; `None` if the event is not plain or has arguments
-    /// from the packet.
+    /// The plain form of the event; `None` if the event has no plain form or has arguments from the
+    /// packet.
     pub(super) plain: Option<PlainEvent>,
     /// The places in the row for the arguments from the packet's context.
     pub(super) packet: Vec<Place>,

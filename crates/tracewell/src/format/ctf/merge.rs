@@ -3,7 +3,7 @@
 //! A tournament tree contains the time of the next element of each stream. Each inner node stores
 //! the loser of its match, so a new time of the winner needs one comparison at each level. If the
 //! winner's next element also precedes the runner-up, one comparison is enough. An entry is one
-//! number, so that a comparison needs no branch for equal times.
+//! number, so a comparison needs no branch for equal times.
 
 /// The streams in order of time. Streams with equal times are in the order of their indices.
 #[derive(Debug, Default)]

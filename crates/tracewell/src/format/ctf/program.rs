@@ -262,7 +262,7 @@ pub(super) struct State {
     pub(super) is_timed: bool,
     /// Id of the event's class.
     pub(super) event: u64,
-    /// Number of array elements without bits so far in the packet.
+    /// Number of array elements in the packet so far that occupy no bits.
     pub(super) empty_elements: u64,
     /// The numbers in the packet's header and context that have a role.
     pub(super) packet: PacketNumbers,

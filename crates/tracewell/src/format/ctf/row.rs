@@ -103,7 +103,7 @@ impl<'o> Row<'o> {
         }
     }
 
-    /// Sets a slot to the bytes from a position to the end of the row.
+    /// Sets a slot to the place of the bytes from a position to the end of the row.
     fn set_place(&mut self, slot: u8, from: usize) {
         let (start, length) = (from - self.start, self.out.len() - from);
         self.set(slot, values::place(start as u32, length as u32));

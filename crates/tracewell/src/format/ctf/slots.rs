@@ -27,8 +27,7 @@ pub(super) struct PlainEvent {
     bits: u64,
     /// The numbers in the order of their slots.
     numbers: Vec<FixedNumber>,
-    /// The same numbers, if a window contains all of them and they are little-endian; otherwise
-    /// empty.
+    /// The same numbers if all of them are little-endian and fit into one window; otherwise empty.
     near: Vec<NearNumber>,
     /// The first word of the row.
     head: u64,
@@ -114,8 +113,8 @@ impl PlainEvent {
         }
     }
 
-    /// Appends a row of `SLOTS` numbers, which has `WORDS` words. Both numbers are known to the
-    /// compiler, so that the row needs no loop.
+    /// Appends a row of `SLOTS` numbers, which has `WORDS` words. The compiler knows both numbers,
+    /// so the row needs no loop.
     #[inline(always)]
     fn put<const SLOTS: usize, const WORDS: usize>(
         &self,

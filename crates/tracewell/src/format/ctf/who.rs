@@ -1,4 +1,4 @@
-//! The contexts that record events: threads and interrupts, as the fields of events name them.
+//! Determines from the fields of an event which thread or interrupt recorded it.
 //!
 //! | fields | context |
 //! |---|---|
@@ -31,7 +31,7 @@ const UNKNOWN: u64 = u64::MAX;
 /// The key of an interrupt's context is the interrupt number plus this value.
 const INTERRUPT: u64 = 1 << 49;
 
-/// The slots of a number and of a name.
+/// The slot of a number, and the slot of a name.
 type Slots = (u8, Option<u8>);
 
 /// Returns the thread id that a slot contains. A signed 32-bit number is sign-extended to the width

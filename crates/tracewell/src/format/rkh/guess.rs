@@ -76,8 +76,8 @@ pub(super) fn guess(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
 /// the sizes.
 const EARLY_BYTES: usize = 4096;
 
-/// Infers dialect and settings from fewer bytes than a full sample. Finds settings only if the
-/// first half of the bytes alone shows the same settings.
+/// Infers dialect and settings from fewer bytes than a full sample. Returns settings only if the
+/// first half of the bytes leads to the same settings.
 pub(super) fn early(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
     if bytes.len() < EARLY_BYTES {
         return Guess::TooFew;

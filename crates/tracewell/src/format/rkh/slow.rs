@@ -98,8 +98,8 @@ impl Chunk<'_, '_> {
         let state = &mut *self.state;
         let row = state.pending.rows.end();
         let tables = state.tables.as_deref();
-        // The row is written first, because a frame with invalid arguments must not change the last
-        // number and timestamp.
+        // Write the row before the timeline stores the number and the timestamp, because a frame
+        // with invalid arguments must not change the timeline.
         match add(tables, &mut state.pending.rows, &state.settings, code, arguments) {
             Ok(&Plan { step, symbol, .. }) => {
                 if let Some(number) = header.number {

@@ -342,7 +342,7 @@ pub(super) fn find_sync(bytes: &[u8]) -> Option<usize> {
     syncs(bytes).find(is_start).map(|end| end - SYNC)
 }
 
-/// Returns true if the packet at the start of `rest` contains a text whose count has three bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose length takes 3 bytes.
 #[inline]
 fn begins_long_text(rest: &[u8], form: Form) -> bool {
     let mask = if form.core_in_id { 0x3F } else { 0x7F };
@@ -358,7 +358,7 @@ fn begins_long_text(rest: &[u8], form: Form) -> bool {
     ) && is_long(rest, id)
 }
 
-/// Returns true if the packet at the start of `rest` contains a text whose count has three bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose length takes 3 bytes.
 #[cold]
 fn is_long(rest: &[u8], id: u32) -> bool {
     use tracewell_wire::systemview::number;

@@ -82,7 +82,7 @@ pub(super) struct Lanes {
     base: u64,
     /// The largest time so far, plus the ticks in `base`.
     latest: u64,
-    /// Offset of damage that no loss reports yet.
+    /// Offset and cause of the first damage that has not been reported as a loss yet.
     damage: Option<(u64, LossCause)>,
     order: Order,
     pub(super) packets: u64,

@@ -330,7 +330,7 @@ fn lives(
             let id = u32::from(slots.id(slot).unwrap_or(0));
             lifetimes.note((&trace.schema, trace.payload), (id, payload), (slot, ticking.ticks));
         }
-        // After the final creation or deletion, no ticks are needed.
+        // The slots after the last creation or deletion need no ticks.
         if left == 0 {
             break;
         }
@@ -364,7 +364,7 @@ struct Delivery<'a, 'b> {
     out: &'a mut Emitter<'b>,
     state: Unwrapping,
     registry: &'a mut Registry,
-    /// Slots after which an address refers to another thread, in order of time.
+    /// The slots after which an address refers to a different thread, in order of time.
     bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,

@@ -27,8 +27,8 @@ pub(super) struct Slots<'a> {
     layout: Layout,
 }
 
-/// Calls the instance of a generic function that is compiled for the layout of the slots, and
-/// passes the slots as arrays.
+/// Calls a generic function with the slots as arrays. The layout of the slots determines the
+/// function's generic arguments.
 macro_rules! for_each_layout {
     ($slots:expr, $bytes:expr, $function:ident($($argument:expr),*)) => {
         match ($slots.layout.width, $slots.layout.order) {
@@ -231,7 +231,7 @@ fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous
     tally
 }
 
-/// Converts timestamps to ticks, from one event to the next.
+/// Converts the timestamps of consecutive events to ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticking {
     pub(super) counter: Counter,

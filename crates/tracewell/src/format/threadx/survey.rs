@@ -4,10 +4,10 @@
 //! The rule is that of TraceX, except for ties. TraceX compares each masked timestamp with the
 //! previous timestamp in file order. If more timestamps increase than decrease, the clock counts
 //! up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two slots
-//! from `buffer_current` on. If as many timestamps increase as decrease (two events, a constant
-//! clock), TraceX assumes that the clock counts down. In this case, this module also counts the
-//! steps that TraceX skips between events that are adjacent in time. If there is still a tie, this
-//! module assumes that the clock counts up.
+//! from `buffer_current` on. If the two numbers are equal (two events, a constant clock), TraceX
+//! assumes that the clock counts down. In this case, this module also counts the steps that TraceX
+//! skips between events that are adjacent in time. If there is still a tie, this module assumes
+//! that the clock counts up.
 //!
 //! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
 //! first counts blocks that are spread over the dump. If at least 99 of 100 steps of each block

@@ -20,7 +20,7 @@ use crate::model::{did_you_mean, folded, nearest};
 pub struct Rules {
     /// True if the trace itself defines the names of events and assigns ids to them.
     pub names_events: bool,
-    /// True if an entry for an event that the trace defines refers to recorded arguments by name.
+    /// For an event that the trace defines: true if an entry refers to recorded arguments by name.
     /// Otherwise the entry renames the recorded arguments, in order.
     pub names_arguments: bool,
     /// True if a table such as `[enum.signal]` can name numbered objects. The name of the table is
@@ -501,7 +501,7 @@ enum Given {
 }
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
-/// file. Arguments with an encoding name parts of the data; they come before the program's
+/// file. Arguments that have an encoding refer to parts of the data; they precede the program's
 /// arguments. The other arguments replace the program's arguments, in order. If the file gives no
 /// kind, the argument keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {

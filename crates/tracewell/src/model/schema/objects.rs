@@ -36,7 +36,8 @@ impl ObjectKind {
     }
 }
 
-/// The definition of an object's capacity: its size in bytes, divided by the size of one element.
+/// The parameters that determine an object's capacity. The capacity is the size in bytes divided by
+/// the size of one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capacity {
     /// Index of the parameter with the size in bytes.

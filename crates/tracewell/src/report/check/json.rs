@@ -113,7 +113,7 @@ impl<'a> RuleRow<'a> {
 pub struct ThresholdRow<'a> {
     /// The figure in the form of a rule, such as `response("control").max`.
     pub figure: &'a str,
-    /// The task or object with the worst value, if the figure is about one.
+    /// The task or object with the worst value, if the figure describes tasks or objects.
     pub subject: Option<&'a str>,
     /// The unit of `value`, `limit` and `baseline`: `ticks`, `ns`, `ppm` (millionths of a whole) or
     /// `count`.

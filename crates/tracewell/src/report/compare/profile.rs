@@ -8,7 +8,7 @@ use crate::model::{Batch, ContextKind, Flow, Loss, Rate, Sink, Trace};
 use crate::report::measures::Measuring;
 use crate::select::{CountsInRange, Covered};
 
-/// The kind and the subject of times.
+/// The measure and the subject of times.
 pub(super) type TimesOf = (Measure, String);
 
 /// A sink that collects the figures of a run.

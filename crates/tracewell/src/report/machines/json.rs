@@ -330,7 +330,7 @@ pub struct LevelRow {
     pub most: Option<u64>,
     /// The smallest number of free elements that the system itself recorded.
     pub least_free: Option<u64>,
-    /// Ticks and level of samples.
+    /// The level over time: ticks and level of each sample.
     pub samples: Vec<(u64, u64)>,
 }
 

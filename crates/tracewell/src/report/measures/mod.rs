@@ -73,8 +73,8 @@ impl<M: Moments> Measuring<M> {
         Self { scheduling: Scheduling::with_moments(wanted, moments), machines, pairs, periods }
     }
 
-    /// Returns the figures and the consumer of moments after all events. `trace` is the trace after
-    /// the last event.
+    /// Ends the measurement after all events, and returns the figures and the consumer of moments.
+    /// `trace` is the trace after the last event.
     pub fn finish_with(self, trace: &Trace) -> (Measures, M) {
         let Self { scheduling, machines, pairs, periods } = self;
         let (figures, moments) = scheduling.finish(trace);
@@ -134,7 +134,7 @@ pub struct Measures {
     clock: Clock,
     /// The tasks of the trace, for messages about names.
     tasks: Vec<Subject>,
-    /// The periods that thresholds specify, in nanoseconds, by the name of the task.
+    /// For each task name, the period in nanoseconds that thresholds specify.
     periods: Vec<(String, u64)>,
 }
 
@@ -183,7 +183,8 @@ pub struct Share {
     pub window: Option<u64>,
     /// The share in millionths.
     pub millionths: u64,
-    /// Ticks of the event that showed the share, if it is the largest of several shares.
+    /// Ticks of the event that showed this share; `None` unless the share is the largest of
+    /// several.
     pub at: Option<u64>,
 }
 

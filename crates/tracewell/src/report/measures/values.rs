@@ -241,7 +241,7 @@ fn is_named(name: &Name, known: &str, key: Option<&String>) -> bool {
     name.matches(known) || key.is_some_and(|key| name.matches(key))
 }
 
-/// Returns a subject as text. Includes the subject's part if the figure names one.
+/// Returns a subject as text. Adds the subject's part if the figure also names a part.
 fn shown(figure: &Figure, subject: &Subject) -> String {
     match &subject.part {
         Some(part) if figure.names.len() > 1 => format!("{}, {}", subject.name, part.name),

@@ -202,11 +202,11 @@ pub struct StackRow<'a> {
     pub start: Option<String>,
     /// The size in bytes.
     pub size: Option<u64>,
-    /// The most used bytes.
+    /// The largest number of used bytes.
     pub used: Option<u64>,
-    /// The least free bytes.
+    /// The smallest number of free bytes.
     pub free: Option<u64>,
-    /// Ticks of the event with the most used bytes.
+    /// Ticks of the event that shows the largest number of used bytes.
     pub at_ticks: Option<u64>,
     /// Number of this event.
     pub event: Option<u64>,

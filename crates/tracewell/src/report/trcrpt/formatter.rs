@@ -197,7 +197,7 @@ impl Formatter {
             (Some(entry), Some(template), None) => {
                 self.machine.run(program, template, entry, &around);
             }
-            // For unknown hooks and for hook id 000, the machine chooses templates of AIX.
+            // For unknown hooks and for hook id 000, the machine chooses the template as AIX does.
             (Some(entry), None, _) if facts.hooks => {
                 self.machine.append(program, entry, &around);
             }

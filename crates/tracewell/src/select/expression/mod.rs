@@ -115,8 +115,8 @@ impl Expression {
         unknown.collect()
     }
 
-    /// Returns a message, with its position, for each name in a condition if nothing in the trace
-    /// has this name. `of` describes the trace in words.
+    /// Returns a message, with its position, for each name that a condition contains but nothing in
+    /// the trace has. `of` describes the trace in words.
     pub(super) fn unknown_values(
         &self,
         events: &[&EventType],
@@ -288,7 +288,10 @@ mod tests {
             ("(sig == 3", "where:1:10: error: expected ')', found the end"),
             ("", "where:1:1: error: expected an argument's name or @ and a property, found"),
             ("sig == 3 & x", "where:1:10: error: expected &&, || or the end, found '&'"),
-            ("a < b", "where:1:1: error: only numbers, variables and levels can be"),
+            (
+                "a < b",
+                "where:1:1: error: only numbers, variables and levels can be smaller or larger",
+            ),
             (
                 "@level > FATAL",
                 "where:1:1: error: expected one of ERROR, WARN, INFO, DEBUG, TRACE, found 'FATAL'",

@@ -127,8 +127,8 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reports the words after the name `first`, with a message that begins with `message`. If the
-    /// token after these words can follow a name, suggests how to write a name with blanks. A word
-    /// for which `ends` returns true ends the name.
+    /// token after these words can follow a name, the message also says how to write a name with
+    /// blanks. A word for which `ends` returns true ends the name.
     pub(crate) fn blanks_in_name(
         &mut self,
         first: &str,

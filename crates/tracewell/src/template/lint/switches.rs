@@ -50,7 +50,7 @@ fn mixed_bases(switch: &Switch, findings: &mut Vec<Finding>) {
         })
     };
     let is_decimal = |number: &Number| {
-        // A number is decimal only if its digits have another value in hexadecimal.
+        // Digits that have the same value in both bases, such as 7, do not show the base.
         let hexadecimal = u64::from_str_radix(&number.text, 16);
         number.text.parse() == Ok(number.value) && hexadecimal != Ok(number.value)
     };

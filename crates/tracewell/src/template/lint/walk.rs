@@ -99,7 +99,8 @@ impl<'a> Walk<'a> {
             ItemKind::Define(function) => {
                 let before = self.pointer.take();
                 self.items(&function.body);
-                // A definition prints nothing, and the pointer's position at its calls is unknown.
+                // The definition itself does not move the pointer. In its body, the position is
+                // unknown, because it depends on the call.
                 self.pointer = before;
             }
             ItemKind::Call(call) => {

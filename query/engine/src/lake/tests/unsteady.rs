@@ -1,6 +1,6 @@
 //! A storage in memory that stops after a number of changes, or makes its users take turns in a
-//! pseudo-random order. Lists are not atomic: they begin with the state at one time and end with
-//! that at another.
+//! pseudo-random order. Lists are not atomic: the beginning of a list can show an earlier state
+//! than its end.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};

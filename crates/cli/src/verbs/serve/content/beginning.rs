@@ -8,8 +8,8 @@ use tracewell::export::page::{LargePage, ServedBuilder};
 use tracewell::input::Input;
 use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Stop, Trace};
 
-/// Number of events of a beginning. Reading them takes only a small part of the time within which a
-/// page should show something.
+/// Number of events in the beginning of a trace. Reading them takes only a small part of the time
+/// within which a page should show something.
 pub(super) const EVENTS: usize = 1 << 17;
 
 /// Minimum length of a trace, in bytes, for reading its beginning first. A smaller trace is soon
@@ -82,7 +82,7 @@ mod tests {
         content.answer(|_| None);
         let answer = early.join().unwrap();
         let is_shown = answer.is_ok_and(|(payload, _)| payload == shown);
-        assert!(is_shown, "a request before the beginning is answered");
+        assert!(is_shown, "a request that waits for the beginning is answered");
         let (payload, edition) = content.page_so_far().unwrap();
         assert_eq!((*payload == shown, edition), (true, 0));
         assert!(content.state().shows_part, "the page gets a new edition when more has been read");

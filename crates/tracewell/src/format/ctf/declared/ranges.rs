@@ -34,7 +34,7 @@ pub(crate) fn without_underscore(name: &str) -> &str {
     name.strip_prefix('_').filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
-/// The values that already select an option, as ranges that do not overlap.
+/// The values that are already assigned to an option, as ranges that do not overlap.
 #[derive(Default)]
 struct Claimed {
     /// Maps the first value of each range to the last value of the range.
@@ -42,7 +42,8 @@ struct Claimed {
 }
 
 impl Claimed {
-    /// Claims the values of a range that are not claimed yet, and adds them to `values`.
+    /// Adds the values of a range that are not assigned yet to `values`, and marks them as
+    /// assigned.
     fn claim(&mut self, (low, high): (i128, i128), values: &mut Vec<(i128, i128)>) {
         let before = self.ranges.range(..low).next_back().map(|(first, last)| (*first, *last));
         let (start, mut next) = match before {

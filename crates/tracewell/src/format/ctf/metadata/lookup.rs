@@ -15,7 +15,7 @@ use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, Origin, Reference, StructureType, Type,
 };
 
-/// Maximum number of fields, spread over different options, that one reference can resolve to.
+/// Maximum number of fields to which one reference can refer. The fields are in different options.
 const MAX_TARGETS: usize = 1 << 10;
 
 /// A type that contains the referring field.

@@ -1,9 +1,9 @@
 //! Places the declared types in the scopes of a trace: converts them to classes, and resolves
 //! references and roles.
 //!
-//! A type without references and clocks is placed once and shared. Any other type is placed again
-//! at each use, because the fields to which it refers differ. The number of fields of all scopes is
-//! limited, because short metadata can declare very large types.
+//! A type without references and clocks is placed once and shared. Any other type is placed
+//! separately for each use, because each use can refer to different fields. The number of fields of
+//! all scopes is limited, because short metadata can declare very large types.
 
 use std::collections::HashMap;
 use std::sync::Arc;

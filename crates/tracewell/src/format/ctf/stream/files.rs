@@ -141,12 +141,19 @@ impl<'a> Stream<'a> {
         newest
     }
 
-    /// Returns the part that contains the next event, or the last part at the end of the stream.
-    pub(in crate::format::ctf) fn part(&self) -> Option<Part<'a>> {
-        self.parts.get(self.part).or(self.parts.last()).copied()
+    /// Returns the part that contains the next event, or `None` if the files do not contain this
+    /// part.
+    pub(in crate::format::ctf) fn present_part(&self) -> Option<Part<'a>> {
+        self.parts.get(self.part).copied()
     }
 
-    /// Returns a lower bound for the stamp of the next element, which the files do not contain yet.
+    /// Returns the part that contains the next event, or the last part at the end of the stream.
+    pub(in crate::format::ctf) fn part(&self) -> Option<Part<'a>> {
+        self.present_part().or(self.parts.last().copied())
+    }
+
+    /// Returns a lower bound for the stamp of the next element, as long as the files do not contain
+    /// that element.
     #[cold]
     pub(super) fn least(&self) -> u64 {
         let end = match self.held.or(self.packet) {

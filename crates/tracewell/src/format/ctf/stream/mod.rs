@@ -86,8 +86,8 @@ pub(super) struct Stream<'a> {
     is_incomplete: bool,
     /// Number of the next packet in the index of its file; `None` if the index is not used.
     entry: Option<usize>,
-    /// The packets that may occur again in the next files because they begin after the beginning of
-    /// the next file.
+    /// The packets that begin after the beginning of the next file. They may occur again in the
+    /// next files.
     repeatable: HashSet<Previous, RandomState>,
 }
 

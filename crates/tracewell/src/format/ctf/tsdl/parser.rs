@@ -299,7 +299,7 @@ impl<'a> Parser<'a> {
         Ok(is_next)
     }
 
-    /// Consumes a mark that must be next.
+    /// Consumes a mark, or returns an error if it is not next.
     pub(crate) fn expect(&mut self, mark: &str) -> Result<(), Fault> {
         match self.eat(mark)? {
             true => Ok(()),
@@ -307,7 +307,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Consumes a word that must be next.
+    /// Consumes a word and returns it, or returns an error if no word is next.
     pub(crate) fn word(&mut self, expected: &str) -> Result<&'a str, Fault> {
         let Kind::Word(word) = self.token.kind else { return Err(self.unexpected(expected)) };
         self.advance()?;

@@ -116,7 +116,7 @@ impl Events {
         let ahead = expected.saturating_sub(counted);
         let turns = (ahead + u128::from(TURN / 2)) / u128::from(TURN);
         // The system's time is less precise than the counter, but its error is a small fraction of
-        // a turn.
+        // the time in which the counter wraps once.
         let difference = ahead.abs_diff(turns * u128::from(TURN));
         if turns == 0 || difference > u128::from(TURN / 8) {
             return 0;

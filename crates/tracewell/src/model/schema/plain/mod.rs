@@ -9,8 +9,8 @@
 //! * arrays and inline tables of these, and comments.
 //!
 //! It refuses everything else. The caller then uses the general parser, which reads the text or
-//! reports the position of an error. A test checks that this reader reads each schema of the
-//! program as the general parser does. The reader can also find sections without reading them.
+//! reports the position of an error. A test checks that this reader and the general parser return
+//! the same for each built-in schema. The reader can also find sections without reading them.
 
 mod lines;
 
@@ -310,7 +310,7 @@ mod tests {
         T::deserialize(Document { text, root, sections })
     }
 
-    /// Those schemas of the program that describe whole dialects.
+    /// The built-in schemas that describe whole dialects.
     const SCHEMAS: [&str; 9] = [
         include_str!("../../../../schemas/aix.toml"),
         include_str!("../../../../schemas/arrivals.toml"),

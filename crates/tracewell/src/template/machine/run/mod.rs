@@ -172,7 +172,7 @@ impl<'a> Run<'a> {
         if self.lines.len() <= MAX_TEXT { GO_ON } else { self.limit("<OUTPUT LIMIT>") }
     }
 
-    /// Subtracts the steps of an operation over many bytes: one per 32 bytes.
+    /// Subtracts one step for each 32 bytes that an operation processes.
     #[inline]
     fn spend_on_bytes(&mut self, bytes: usize) -> Step {
         self.bound_text()?;

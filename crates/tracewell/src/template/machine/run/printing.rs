@@ -171,7 +171,7 @@ impl Run<'_> {
         GO_ON
     }
 
-    /// Prints a macro in the form of a code.
+    /// Prints the value of a macro in the form that a code specifies.
     pub(super) fn print_as(&mut self, value: Value, code: Code) -> Step {
         if value.text.is_some() {
             return match code {
