@@ -128,7 +128,7 @@ impl Sequence {
         let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
         // If no event names the receivers of messages, show the items of kernel objects as
         // messages.
-        if let Some(act) = Act::of(&sight).filter(|_| !tells) {
+        if let Some(act) = Act::of(sight.event.kind()).filter(|_| !tells) {
             return self.exchanged(&sight, act, selected);
         }
         match sight.meaning {

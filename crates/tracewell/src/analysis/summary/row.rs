@@ -11,7 +11,7 @@ use std::hash::Hash;
 
 use foldhash::fast::RandomState;
 
-use super::encoded::{START, put};
+use super::encoded::{MAX_CHANGE, START, put};
 use super::level::{Classed, FAN, SEGMENT, Sum, Sums};
 use super::pool::{Pool, Record};
 use crate::analysis::stored::{Stored, put_bytes, take_bytes};
@@ -87,6 +87,8 @@ pub(super) struct SummaryRow<S> {
     pub(super) blocks: Blocks,
     /// The changes after the last block.
     pub(super) open: Vec<(Position, u32)>,
+    /// Empty, except while a block is being closed.
+    sum: Sum,
 }
 
 /// Encoded blocks, one after the other.
@@ -141,6 +143,7 @@ impl<S> Default for SummaryRow<S> {
             sealed: Vec::new(),
             blocks: Blocks::default(),
             open: Vec::new(),
+            sum: Sum::default(),
         }
     }
 }
@@ -229,34 +232,34 @@ impl<S: RowState> SummaryRow<S> {
 
     /// Encodes the open changes as a block. The state of the last one lasts until `end`.
     fn close(&mut self, end: Position, pool: &mut Pool) {
-        let Self { classes, blocks, open, .. } = self;
-        let mut sum = Sum::default();
-        let mut last = START;
-        for (index, (at, state)) in open.iter().enumerate() {
-            put(&mut blocks.bytes, last, *at, *state);
-            let until = open.get(index + 1).map_or(end, |(next, _)| *next);
-            let ticks = until.ticks.saturating_sub(at.ticks);
-            sum.add(classes[*state as usize], *state, ticks);
+        let Self { classes, blocks, open, sum, .. } = self;
+        let ends = open.iter().skip(1).map(|(at, _)| *at).chain([end]);
+        let (mut last, mut length) = (START, blocks.bytes.len());
+        blocks.bytes.resize(length + open.len() * MAX_CHANGE, 0);
+        for ((at, state), until) in open.iter().zip(ends) {
+            length += put(&mut blocks.bytes[length..], last, *at, *state);
+            sum.add(classes[*state as usize], *state, until.ticks.saturating_sub(at.ticks));
             last = *at;
         }
-        blocks.ends.push(blocks.bytes.len());
+        blocks.bytes.truncate(length);
+        blocks.ends.push(length);
         let from = open[0].0;
         open.clear();
-        self.raise(from, sum, pool);
+        self.raise(from, pool);
         self.sealed.extend(self.blocks.seal(pool));
     }
 
     /// Adds the sum of a block to the first level, and the sum of each group that is complete then
     /// to the next level.
-    fn raise(&mut self, from: Position, sum: Sum, pool: &mut Pool) {
-        let Self { classes, levels, .. } = self;
-        let mut next = Some((from, sum));
+    fn raise(&mut self, from: Position, pool: &mut Pool) {
+        let Self { classes, levels, sum, .. } = self;
+        let mut next = Some(from);
         for number in 0.. {
-            let Some((from, sum)) = next else { return };
+            let Some(from) = next else { return };
             if number == levels.len() {
                 levels.push(Sums::default());
             }
-            next = levels[number].push(from, &sum, classes, pool);
+            next = levels[number].push(from, sum, classes, pool);
         }
     }
 

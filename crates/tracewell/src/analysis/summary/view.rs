@@ -237,12 +237,14 @@ impl<S: RowState> View<'_, S> {
     /// Shows the combined states, one after the other.
     fn show_sum(&mut self) {
         let Position { mut ticks, seq } = self.from;
-        for Share { state, ticks: length } in std::mem::take(&mut self.sum).shares() {
+        let mut sum = std::mem::take(&mut self.sum);
+        for Share { state, ticks: length } in sum.drain() {
             if length > 0 {
                 self.show(Position { ticks, seq }, self.state(state));
                 ticks += length;
             }
         }
+        self.sum = sum;
         self.length = 0;
     }
 

@@ -34,7 +34,10 @@ impl TrackBuilder {
     /// Creates a builder that also derives these figures; see [`Tracks::figures`].
     pub fn with_figures(wanted: Wanted) -> Self {
         Self {
-            scheduling: Scheduling::with_moments(wanted, Builder::default()),
+            scheduling: Scheduling::with_moments(
+                wanted,
+                Builder { inversions: Some(Inversions::default()), ..Builder::default() },
+            ),
             machines: Some(MachineTrackBuilder::new(MAX_ENTRIES)),
         }
     }
@@ -43,6 +46,13 @@ impl TrackBuilder {
     #[must_use]
     pub fn without_machines(self) -> Self {
         Self { machines: None, ..self }
+    }
+
+    /// Omits the findings of priority inversion. This saves their cost.
+    #[must_use]
+    pub(in crate::analysis) fn without_inversions(mut self) -> Self {
+        self.scheduling.moments_mut().inversions = None;
+        self
     }
 
     /// Passes on the parts of tracks that later events cannot change, and removes them from the
@@ -90,7 +100,7 @@ impl TrackBuilder {
         let jobs = builder.jobs.finish();
         Tracks {
             span: trace.span,
-            findings: builder.inversions.finish(&jobs, builder.cores.len()),
+            findings: builder.inversions.unwrap_or_default().finish(&jobs, builder.cores.len()),
             cores: builder.cores,
             contexts,
             jobs,
@@ -135,29 +145,40 @@ struct EventFacts {
     offset: u64,
     /// True if the meaning depends on the value.
     has_cases: bool,
+    /// True if the event begins a call in which a context can wait.
+    waits_in: bool,
 }
 
 impl EventFacts {
     fn of(schema: &Schema, id: u32) -> Self {
-        let means = schema.event(id).means;
+        let event = schema.event(id);
+        let means = event.means;
         Self {
             meaning: means.map(|means| means.meaning),
             object: means.and_then(|means| means.object),
             value: means.and_then(|means| means.value),
             offset: means.map_or(0, |means| means.offset),
             has_cases: means.is_some_and(|means| means.cases[0].is_some()),
+            waits_in: event.details.waits_in.is_some(),
         }
     }
 
-    /// Returns the meaning and the value of an event; `None` if the event has no meaning.
+    /// Returns the meaning of an event.
     #[inline]
-    fn read(&self, event: Event<'_>) -> Option<(Meaning, Option<u64>)> {
-        let meaning = match self.has_cases {
-            true => event.means()?.meaning,
-            false => self.meaning?,
-        };
-        let value = self.value.and_then(|index| event.argument(index));
-        Some((meaning, value.map(|value| value.wrapping_add(self.offset))))
+    fn meaning(&self, event: Event<'_>) -> Option<Meaning> {
+        if self.has_cases { Some(event.means()?.meaning) } else { self.meaning }
+    }
+
+    /// Returns the key of the object of an event.
+    #[inline]
+    fn object(&self, event: Event<'_>) -> Option<u64> {
+        event.argument(self.object?)
+    }
+
+    /// Returns the value of an event.
+    #[inline]
+    fn value(&self, event: Event<'_>) -> Option<u64> {
+        Some(event.argument(self.value?)?.wrapping_add(self.offset))
     }
 }
 
@@ -171,7 +192,8 @@ struct Builder {
     contexts: Contexts,
     jobs: Jobs,
     locks: Locks,
-    inversions: Inversions,
+    /// `None` if inversions are not wanted.
+    inversions: Option<Inversions>,
     marks: Vec<Mark>,
     arrows: Vec<Arrow>,
     gaps: Vec<Gap>,
@@ -197,12 +219,12 @@ impl Moments for Builder {
             return self.mark(event.row.context, event.id(), at);
         }
         let facts = *self.facts.of_schema(&event.trace.schema).get(event.id(), EventFacts::of);
-        let Some((meaning, value)) = facts.read(event) else {
+        let Some(meaning) = facts.meaning(event) else {
             // The context continues, so its earlier request was granted.
             return self.continues(event);
         };
         match meaning {
-            Meaning::InterruptEnter => self.interrupt(event.cpu(), value),
+            Meaning::InterruptEnter => self.interrupt(event.cpu(), facts.value(event)),
             Meaning::Mark | Meaning::Value | Meaning::DeadlineMissed | Meaning::WcetExceeded => {
                 self.mark(subject.unwrap_or(event.row.context), event.id(), at);
             }
@@ -214,7 +236,7 @@ impl Moments for Builder {
                 let by = event.context().filter(|by| by.kind == ContextKind::Thread);
                 self.contexts.ready(subject, at, by.map(|_| event.row.context));
             }
-            Meaning::Blocks => self.contexts.blocks(subject, at, value),
+            Meaning::Blocks => self.contexts.blocks(subject, at, facts.value(event)),
             Meaning::Complete => self.contexts.becomes(subject, at, State::Done),
             Meaning::Yields | Meaning::SliceExpired => {
                 self.contexts.becomes(subject, at, State::Preempted);
@@ -223,26 +245,23 @@ impl Moments for Builder {
             // Use the object of the event, because its subject may be the context that deletes the
             // object.
             Meaning::Delete => {
-                let object = facts.object.and_then(|index| event.argument(index));
-                let named = object.and_then(|key| event.trace.contexts.find(key));
+                let named = facts.object(event).and_then(|key| event.trace.contexts.find(key));
                 named.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
             }
             meaning if asks(meaning) => {
-                let key = facts.object.and_then(|index| event.argument(index));
-                let request = Some(meaning);
+                let (request, key) = (Some(meaning), facts.object(event));
                 let asked = Reason { request, key, ..Reason::default() };
                 self.contexts.asks(subject, Some(asked));
-                if event.kind().details.waits_in.is_some() {
+                if facts.waits_in {
                     self.contexts.calls(subject, Some(asked));
                 }
             }
             Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => {}
             meaning => {
-                let waits_in = event.kind().details.waits_in;
-                if meaning == Meaning::Return || waits_in.is_some() {
+                if meaning == Meaning::Return || facts.waits_in {
                     let (request, key) = (Some(Meaning::Call), Some(u64::from(event.id())));
-                    let call = waits_in.map(|_| Reason { request, key, ..Reason::default() });
-                    self.contexts.calls(subject, call);
+                    let call = Reason { request, key, ..Reason::default() };
+                    self.contexts.calls(subject, facts.waits_in.then_some(call));
                 }
                 self.continues(event);
             }
@@ -274,12 +293,16 @@ impl Moments for Builder {
         if self.has_room() {
             self.contexts.wait_ended(wait, at);
             self.entries += u64::from(self.locks.wait_ended(wait, at));
-            self.entries += u64::from(self.inversions.wait_ended(wait, at));
+            if let Some(inversions) = &mut self.inversions {
+                self.entries += u64::from(inversions.wait_ended(wait, at));
+            }
         }
     }
 
     fn inverted(&mut self, task: ContextId, runs: ContextId, ticks: u64) {
-        self.inversions.charge(task, runs, ticks);
+        if let Some(inversions) = &mut self.inversions {
+            inversions.charge(task, runs, ticks);
+        }
     }
 
     fn locked(&mut self, task: ContextId, key: u64, kind: Option<u32>, at: Position) {
@@ -339,7 +362,7 @@ impl Moments for Builder {
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);
-        self.inversions.gap();
+        self.inversions.iter_mut().for_each(Inversions::gap);
         self.interrupts.iter_mut().for_each(Vec::clear);
         for core in &mut self.cores {
             self.entries += u64::from(core.set(from, Occupant::Unknown));

@@ -209,9 +209,9 @@ impl Sink for PageBuilder {
         Stop::on_error(self.selection.check(trace).map_err(SinkError::not_possible))?;
         self.tracks.events(trace, batch)?;
         self.figures.events(trace, batch)?;
+        self.events.note(trace, batch);
         for row in batch.events() {
             let event = Event::new(trace, &row);
-            self.events.note(event);
             if self.selector.takes(event)? {
                 Stop::on_error(self.events.push(event).map_err(SinkError::not_possible))?;
             }

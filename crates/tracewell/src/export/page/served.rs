@@ -134,13 +134,12 @@ impl Sink for ServedBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.summary.events(trace, batch)?;
         self.figures.events(trace, batch)?;
+        self.events.note(trace, batch);
         for row in batch.events() {
-            let event = Event::new(trace, &row);
-            self.events.note(event);
             if self.is_large {
-                continue;
+                break;
             }
-            if let Err(error) = self.events.push(event) {
+            if let Err(error) = self.events.push(Event::new(trace, &row)) {
                 Stop::on_error(too_large(trace, error))?;
                 self.use_views();
             }

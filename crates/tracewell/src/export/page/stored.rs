@@ -7,7 +7,7 @@
 //! | … | the description, the facts, and the rest of the summary |
 //! | 8 | [`MAGIC`] |
 //! | 4 | [`FORM`], little-endian |
-//! | 4 | CRC-32 of everything between the records and [`MAGIC`], little-endian |
+//! | 4 | checksum of everything between the records and [`MAGIC`], little-endian |
 //! | 8 | number of bytes of the records, little-endian |
 //! | 8 | number of bytes between the records and [`MAGIC`], little-endian |
 //!
@@ -27,7 +27,7 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 
 /// The form of the bytes, and the version of the payload. Increment the first number whenever the
 /// form changes.
-const FORM: u32 = 3 << 16 | VERSION;
+const FORM: u32 = 4 << 16 | VERSION;
 
 /// Length in bytes of the end of a file, which begins with [`MAGIC`].
 const TAIL: usize = 32;

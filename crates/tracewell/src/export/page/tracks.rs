@@ -48,12 +48,11 @@ pub(super) struct Inversion {
     pub(super) ticks: u64,
 }
 
+/// The page draws an inversion as a band over all rows.
 impl Extent for Inversion {
-    type Key = u32;
+    type Key = ();
 
-    fn key(&self) -> u32 {
-        self.context.0
-    }
+    fn key(&self) {}
 
     fn first(&self) -> u64 {
         self.from
