@@ -15,6 +15,7 @@ use crate::output::Form;
   tracewell query --list
   tracewell query --run worst-responses runs/
   tracewell query --run regressions --set label=firmware --set old=1.0 --set new=1.1 runs/
+  tracewell query --run steps --set label=firmware --cluster scheduler:50050 s3://traces/lake
   tracewell query -f report.sql --format csv -o report.csv runs/
 
 Exit status: 0 success, 2 wrong usage or SQL, 3 a trace is unreadable or damaged (the answer contains
@@ -70,6 +71,11 @@ pub struct Args {
     /// Replace the file of -o if it exists
     #[arg(long)]
     pub force: bool,
+
+    /// Let a cluster answer, whose scheduler has this address; see `tracewell-cluster --help`. The
+    /// traces must be in lakes that all its machines can read
+    #[arg(long, value_name = "HOST:PORT")]
+    pub cluster: Option<String>,
 
     /// Limit the memory for sorting and grouping, in MiB; beyond it, temporary files are used
     #[arg(long, value_name = "MIB", default_value_t = 2048)]

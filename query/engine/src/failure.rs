@@ -32,6 +32,17 @@ impl Outcome {
             Self::Io => 4,
         }
     }
+
+    /// Returns the outcome of a program with these statuses. A program that a signal ended has no
+    /// status.
+    pub(crate) const fn of_status(status: Option<i32>) -> Self {
+        match status {
+            Some(0) => Self::Done,
+            Some(2) => Self::Usage,
+            Some(3) => Self::Damaged,
+            _ => Self::Io,
+        }
+    }
 }
 
 /// A failure and its message.
@@ -62,8 +73,8 @@ impl Failure {
         Self { outcome, message: format!("{}: {error}", shown_path(path)) }
     }
 
-    /// Returns a failure of the storage of a lake.
-    pub(crate) fn storage(message: impl Display) -> Self {
+    /// Returns a failure of the storage of a lake, or of a cluster.
+    pub fn storage(message: impl Display) -> Self {
         Self { outcome: Outcome::Io, message: message.to_string() }
     }
 

@@ -14,6 +14,7 @@
 //! | `ingest` | adds traces to a lake |
 //! | `sources`, `findings` | open traces, and what is wrong with them |
 //! | `output` | rows as text, Arrow and Parquet |
+//! | `remote` | what a cluster needs that answers instead of this program |
 //! | `ready` | predefined queries, from the files in `queries/` |
 //! | `prompt` | the interactive prompt |
 //! | `run` | runs a command line |
@@ -34,6 +35,7 @@ mod prompt;
 mod provider;
 mod pushdown;
 mod ready;
+mod remote;
 mod run;
 mod scan;
 mod session;
@@ -44,8 +46,11 @@ pub use args::Args;
 pub use failure::{Failure, Outcome};
 pub use files::{TraceFile, find};
 pub use findings::Findings;
+pub use functions::functions;
 pub use ingest::{IngestArgs, ingest};
+pub use lake::{Stores, decode_table, encode_table};
 pub use output::{Form, Output};
 pub use ready::{READY, ReadyQuery};
-pub use run::run;
+pub use remote::Remote;
+pub use run::{report, run, run_on};
 pub use session::{DEFAULT_MEMORY, Session};

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use tracewell::text::shown_lines;
 
@@ -13,18 +14,25 @@ use crate::lake::{self, is_lake};
 use crate::output::{Form, Output};
 use crate::prompt::{Entry, Prompt};
 use crate::ready::{READY, ReadyQuery};
+use crate::remote::{self, Remote};
 use crate::session::Session;
 
-/// Runs a command line. Prints failures and findings on standard error.
+/// Runs the command line of this program. Prints failures and findings on standard error.
 pub fn run(args: &Args) -> Outcome {
-    match answer(args) {
-        Ok(outcome) => outcome,
-        Err(failure) => report(&failure),
-    }
+    let answered = match args.cluster {
+        Some(_) => remote::start(),
+        None => answer(args, None),
+    };
+    answered.unwrap_or_else(|failure| report(&failure))
+}
+
+/// Runs a command line on a cluster. Prints failures on standard error.
+pub fn run_on(args: &Args, cluster: Arc<dyn Remote>) -> Outcome {
+    answer(args, Some(cluster)).unwrap_or_else(|failure| report(&failure))
 }
 
 /// Prints a failure and returns its outcome.
-pub(crate) fn report(failure: &Failure) -> Outcome {
+pub fn report(failure: &Failure) -> Outcome {
     if failure.outcome() != Outcome::Done {
         print_message(&format!("error: {failure}"));
     }
@@ -43,7 +51,7 @@ enum Statements {
     Prompt,
 }
 
-fn answer(args: &Args) -> Result<Outcome, Failure> {
+fn answer(args: &Args, remote: Option<Arc<dyn Remote>>) -> Result<Outcome, Failure> {
     if args.list {
         let lines = READY.iter().map(|query| format!("{:16} {}\n", query.name, query.title()));
         return print(&lines.collect::<String>());
@@ -68,11 +76,14 @@ fn answer(args: &Args) -> Result<Outcome, Failure> {
                 return Err(Failure::usage(format!("{place}: {message}")));
             }
             let lake = runtime.block_on(lake::open(place))?;
-            Session::of_lake(lake, memory)?
+            Session::of_lake(lake, memory, remote)?
         }
         None => {
+            if let (Some(_), Some(pattern)) = (&remote, patterns.first()) {
+                return Err(remote::not_a_lake(pattern));
+            }
             let files = files::find(patterns, &options, labels.as_ref())?;
-            Session::new(files, options, memory)?
+            Session::new(files, options, memory, remote)?
         }
     };
     match statements {

@@ -15,7 +15,7 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SessionContext;
-use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::{SQLOptions, SessionConfig};
@@ -24,10 +24,11 @@ use tracewell_tables::Table;
 use crate::failure::Failure;
 use crate::files::{self, TraceFile};
 use crate::findings::Findings;
-use crate::functions;
+use crate::functions::functions;
 use crate::labels::Labels;
-use crate::lake::{self, LakeTables, is_lake};
+use crate::lake::{self, LakeTables, Stores, Words, is_lake};
 use crate::provider::TraceTable;
+use crate::remote::{self, Remote};
 use crate::sources::Sources;
 use crate::sql;
 
@@ -39,6 +40,8 @@ pub const DEFAULT_MEMORY: usize = 2 << 30;
 pub struct Session {
     context: SessionContext,
     sources: Arc<Sources>,
+    /// The cluster that answers; `None` is this program.
+    remote: Option<Arc<dyn Remote>>,
 }
 
 impl fmt::Debug for Session {
@@ -51,7 +54,7 @@ impl Session {
     /// Creates a session with these traces as its tables.
     ///
     /// If a query itself names traces, they are read with these `options`. `memory` is the limit of
-    /// the engine's memory in bytes.
+    /// the engine's memory in bytes. `remote` is the cluster that answers; it reads only lakes.
     ///
     /// # Errors
     ///
@@ -60,9 +63,10 @@ impl Session {
         files: Vec<TraceFile>,
         options: Vec<String>,
         memory: usize,
+        remote: Option<Arc<dyn Remote>>,
     ) -> Result<Self, Failure> {
         let files = files.into_iter().map(Arc::new).collect();
-        Self::of(Own::Files(files), options, memory)
+        Self::of(Own::Files(files), options, memory, remote)
     }
 
     /// Creates a session with the tables of a lake.
@@ -70,19 +74,28 @@ impl Session {
     /// # Errors
     ///
     /// Fails if the engine cannot start.
-    pub(crate) fn of_lake(lake: LakeTables, memory: usize) -> Result<Self, Failure> {
-        Self::of(Own::Lake(Arc::new(lake)), Vec::new(), memory)
+    pub(crate) fn of_lake(
+        lake: LakeTables,
+        memory: usize,
+        remote: Option<Arc<dyn Remote>>,
+    ) -> Result<Self, Failure> {
+        Self::of(Own::Lake(Arc::new(lake)), Vec::new(), memory, remote)
     }
 
-    fn of(own: Own, options: Vec<String>, memory: usize) -> Result<Self, Failure> {
+    fn of(
+        own: Own,
+        options: Vec<String>,
+        memory: usize,
+        remote: Option<Arc<dyn Remote>>,
+    ) -> Result<Self, Failure> {
         let sources = Arc::new(Sources::default());
         let lists = Arc::new(DynamicListTableFactory::default());
-        let runtime = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc()?;
-        if let Own::Lake(lake) = &own {
-            lake.register(&runtime);
-        }
-        let engine = Arc::clone(&runtime);
-        let traces = Arc::new(Traces { own, options, sources, lists, engine });
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_limit(memory, 1.0)
+            .with_object_store_registry(Arc::new(Stores::default()))
+            .build_arc()?;
+        let words = if remote.is_some() { Words::Plain } else { Words::Numbered };
+        let traces = Arc::new(Traces { own, options, words, sources, lists });
         let config = SessionConfig::new().with_information_schema(true);
         let state = SessionStateBuilder::new()
             .with_config(config)
@@ -93,7 +106,11 @@ impl Session {
         let factory = Arc::clone(&traces) as Arc<dyn UrlTableFactory>;
         let catalogs = Arc::new(DynamicFileCatalog::new(catalogs, factory));
         let state = SessionStateBuilder::new_from_existing(state).with_catalog_list(catalogs);
-        let context = SessionContext::new_with_state(state.build());
+        let state = match &remote {
+            Some(remote) => remote.planner(state.build())?,
+            None => state.build(),
+        };
+        let context = SessionContext::new_with_state(state);
         traces.lists.session_store().with_state(context.state_weak_ref());
         for table in Table::ALL {
             let function = Read { table, traces: Arc::clone(&traces) };
@@ -101,8 +118,8 @@ impl Session {
         }
         let function = Read { table: Table::Events, traces: Arc::clone(&traces) };
         context.register_udtf("read", Arc::new(function));
-        functions::register(&context);
-        Ok(Self { context, sources: Arc::clone(&traces.sources) })
+        functions().into_iter().for_each(|function| context.register_udf(function));
+        Ok(Self { context, sources: Arc::clone(&traces.sources), remote })
     }
 
     /// Runs the statements of a text, and passes the rows of each to `show`.
@@ -120,11 +137,17 @@ impl Session {
         for statement in sql::parse(text)? {
             let plan = self.context.state().statement_to_plan(statement).await?;
             allowed.verify_plan(&plan)?;
+            if self.remote.is_some() {
+                remote::check(&plan)?;
+            }
             // A view has columns, but the statement that creates it returns no rows.
             let is_definition = matches!(plan, LogicalPlan::Ddl(_));
             let has_rows = !is_definition && !plan.schema().fields().is_empty();
             let frame = self.context.execute_logical_plan(plan).await?;
-            let rows = frame.execute_stream().await?;
+            let rows = match &self.remote {
+                Some(remote) => remote::rows(remote, frame).await?,
+                None => frame.execute_stream().await?,
+            };
             if has_rows {
                 show(rows).await?;
             }
@@ -152,11 +175,11 @@ enum Own {
 struct Traces {
     own: Own,
     options: Vec<String>,
+    /// The form of texts in tables of lakes.
+    words: Words,
     sources: Arc<Sources>,
     /// Creates tables from Parquet files.
     lists: Arc<DynamicListTableFactory>,
-    /// Finds the storage of lakes.
-    engine: Arc<RuntimeEnv>,
 }
 
 #[async_trait]
@@ -167,7 +190,7 @@ impl UrlTableFactory for Traces {
                 // The engine also asks for the names of functions, so this is not an error.
                 Own::Files(files) if files.is_empty() => Ok(None),
                 Own::Files(files) => self.table(table, files.clone()).map(Some),
-                Own::Lake(lake) => lake.table(table).map(Some),
+                Own::Lake(lake) => lake.table(table, self.words).map(Some),
             };
         }
         if is_parquet(name) {
@@ -222,9 +245,7 @@ impl Traces {
         // The engine calls this function on a thread of its runtime, and the function cannot be
         // asynchronous, so block this thread.
         let open = || tokio::runtime::Handle::current().block_on(lake::open(name));
-        let lake = tokio::task::block_in_place(open)?;
-        lake.register(&self.engine);
-        lake.table(table)
+        tokio::task::block_in_place(open)?.table(table, self.words)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The class `Trace`.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -131,11 +132,17 @@ impl PyTrace {
         limit: Option<u64>,
     ) -> PyResult<PyTable> {
         let schema = self.source.schema(Table::Events);
-        let position = |name: String| {
+        let mut positions = HashSet::new();
+        let mut position = |name: String| {
             let known = || format!("no column {name}; Table.columns has the names");
-            schema.index_of(&name).map_err(|_| Error::new_err(known()))
+            let position = schema.index_of(&name).map_err(|_| Error::new_err(known()))?;
+            // Libraries find columns by their names.
+            match positions.insert(position) {
+                true => Ok(position),
+                false => Err(Error::new_err(format!("the column {name} is named twice"))),
+            }
         };
-        let columns = columns.map(|columns| columns.into_iter().map(position).collect());
+        let columns = columns.map(|columns| columns.into_iter().map(&mut position).collect());
         let (from, until) = ticks.unwrap_or((i64::MIN, i64::MAX));
         let (columns, ticks) = (columns.transpose()?, from..=until);
         let request = Request { columns, ticks, ids, limit, ..Request::default() };

@@ -75,6 +75,7 @@ class Facts(unittest.TestCase):
             (lambda: tracewell.open(TRACE, format="none"), "none"),
             (lambda: tracewell.open(TRACE).table("event"), "no table named 'event'"),
             (lambda: tracewell.open(TRACE).events(["x"]), "no column x"),
+            (lambda: tracewell.open(TRACE).events(["name", "ticks", "name"]), "column name is named twice"),
         ]
         for call, message in cases:
             with self.assertRaisesRegex(tracewell.Error, message):

@@ -3,11 +3,9 @@
 mod format;
 mod time;
 
-use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 
-/// Adds the functions to a session.
-pub(crate) fn register(context: &SessionContext) {
-    context.register_udf(time::ticks_to_ns());
-    context.register_udf(ScalarUDF::from(format::Format::default()));
+/// Returns the functions.
+pub fn functions() -> [ScalarUDF; 2] {
+    [time::ticks_to_ns(), ScalarUDF::from(format::Format::default())]
 }

@@ -15,12 +15,14 @@
 //! the lake, so a writer may stop at any time.
 //!
 //! `place` finds the storage, `commit` is the content of a commit, `log` reads and appends commits,
-//! `checkpoint` shortens the log, and `table` makes the tables of a query.
+//! `checkpoint` shortens the log, `table` makes the tables of a query, and `stores` finds the storage
+//! of these tables.
 
 mod checkpoint;
 mod commit;
 mod log;
 mod place;
+mod stores;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -32,7 +34,9 @@ use crate::failure::Failure;
 pub(crate) use commit::{Commit, DataFile, TraceEntry};
 pub(crate) use log::{Appended, Lake};
 pub(crate) use place::{Place, is_url};
-pub(crate) use table::LakeTables;
+pub use stores::Stores;
+pub(crate) use table::{LakeTables, Words, is_table_of_lake};
+pub use table::{decode_table, encode_table};
 
 /// Returns true for the address of object storage, and for a folder that is a lake.
 pub(crate) fn is_lake(text: &str) -> bool {

@@ -17,6 +17,9 @@ use crate::failure::Failure;
 /// Start of the address of a bucket.
 const S3: &str = "s3://";
 
+/// The scheme of the addresses of lakes in the engine.
+pub(super) const SCHEME: &str = "lake";
+
 /// Returns true for the address of object storage.
 pub(crate) fn is_url(text: &str) -> bool {
     text.starts_with(S3)
@@ -29,7 +32,7 @@ pub(crate) struct Place {
     pub(crate) name: String,
     /// The storage, whose keys begin at the lake.
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The address by which the engine finds `store`.
+    /// The address by which the engine finds `store`, on other machines too.
     pub(crate) url: Url,
 }
 
@@ -41,10 +44,12 @@ impl Place {
     ///
     /// Fails if the folder does not exist or the address is not valid.
     pub(crate) fn find(name: &str) -> Result<Self, Failure> {
+        let mut whole = name.to_owned();
         let store: Arc<dyn ObjectStore> = match name.strip_prefix(S3) {
             None => {
                 let folder = fs::canonicalize(name);
                 let folder = folder.map_err(|error| Failure::io(Path::new(name), &error))?;
+                whole = folder.to_string_lossy().into_owned();
                 let store = LocalFileSystem::new_with_prefix(folder);
                 Arc::new(store.map_err(|error| failure(name, &error))?)
             }
@@ -55,12 +60,26 @@ impl Place {
                 Arc::new(PrefixStore::new(store, Key::from(prefix)))
             }
         };
-        // The engine needs a different address for each lake, even if several lakes are in one
-        // bucket.
-        let host: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
-        let url = Url::parse(&format!("lake://{host}"));
+        // An address of our own, so that several lakes can be in one bucket.
+        let host: String = whole.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let url = Url::parse(&format!("{SCHEME}://{host}"));
         let url = url.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
         Ok(Self { name: name.to_owned(), store, url })
+    }
+
+    /// Finds the storage of a lake by its address in the engine.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Place::find`], and if the address is not one that it makes.
+    pub(super) fn of_url(url: &Url) -> Result<Self, Failure> {
+        let digits = url.host_str().unwrap_or_default().as_bytes();
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+        match bytes.map(String::from_utf8) {
+            Some(Ok(name)) => Self::find(&name),
+            _ => Err(Failure::usage(format!("{url}: not the address of a lake"))),
+        }
     }
 
     /// Returns the content of an object, or `None` if it does not exist.

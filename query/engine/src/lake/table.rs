@@ -11,13 +11,13 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::object_store::ObjectStoreUrl;
-use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
+use serde::{Deserialize, Serialize};
 use tracewell_tables::{Kind, Table};
 
-use super::{Lake, Place};
+use super::Lake;
 use crate::columns::{joined, lake_fields};
 use crate::failure::Failure;
 
@@ -32,22 +32,19 @@ impl LakeTables {
         Self { lake }
     }
 
-    /// Registers the storage with the engine.
-    pub(crate) fn register(&self, engine: &RuntimeEnv) {
-        let Place { url, store, .. } = &self.lake.place;
-        let _ = engine.register_object_store(url, Arc::clone(store));
-    }
-
     /// Returns a table of all traces.
     ///
     /// # Errors
     ///
     /// Fails if the log names an unknown type.
-    pub(crate) fn table(&self, table: Table) -> Result<Arc<dyn TableProvider>> {
-        let schema = self.schema(table)?;
+    pub(crate) fn table(&self, table: Table, words: Words) -> Result<Arc<dyn TableProvider>> {
+        let mut schema = self.schema(table)?;
+        if words == Words::Plain {
+            schema = Arc::new(Schema::new(schema.fields().iter().map(plain).collect::<Vec<_>>()));
+        }
         let files = self.lake.files(table).map(|file| (file.key.clone(), file.bytes)).collect();
-        let url = ObjectStoreUrl::parse(&self.lake.place.url)?;
-        Ok(Arc::new(LakeTable { schema, url, files }))
+        let url = self.lake.place.url.to_string();
+        Ok(Arc::new(LakeTable { schema, scan: Scan { url, files } }))
     }
 
     /// Returns the columns of all files of a table.
@@ -79,9 +76,59 @@ impl LakeTables {
 #[derive(Debug)]
 struct LakeTable {
     schema: SchemaRef,
-    url: ObjectStoreUrl,
+    scan: Scan,
+}
+
+/// The files of a table.
+#[derive(Debug, Serialize, Deserialize)]
+struct Scan {
+    /// The address of the lake in the engine.
+    url: String,
     /// Key and size of each file.
     files: Vec<(String, u64)>,
+}
+
+/// The form in which the engine reads texts that repeat.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Words {
+    /// Numbers of words in a dictionary.
+    Numbered,
+    /// Texts. The machines of a cluster send numbered words to each other as texts, but expect
+    /// numbers.
+    Plain,
+}
+
+/// Returns a column with texts in place of numbered words.
+fn plain(field: &Arc<Field>) -> Field {
+    match field.data_type() {
+        DataType::Dictionary(_, value) => field.as_ref().clone().with_data_type(*value.clone()),
+        _ => field.as_ref().clone(),
+    }
+}
+
+/// Returns true for a table of a lake.
+pub(crate) fn is_table_of_lake(table: &dyn TableProvider) -> bool {
+    table.is::<LakeTable>()
+}
+
+/// Returns a table of a lake as bytes, for an engine on another machine, or `None` for any other
+/// table. The bytes do not contain the columns.
+pub fn encode_table(table: &dyn TableProvider) -> Option<Vec<u8>> {
+    let table = table.downcast_ref::<LakeTable>()?;
+    // Text and numbers can always be written as JSON.
+    serde_json::to_vec(&table.scan).ok()
+}
+
+/// Returns the table of a lake that [`encode_table`] made into bytes, with its columns.
+///
+/// # Errors
+///
+/// Fails if the bytes are not those of a table.
+pub fn decode_table(bytes: &[u8], schema: SchemaRef) -> Result<Arc<dyn TableProvider>> {
+    match serde_json::from_slice(bytes) {
+        Ok(scan) => Ok(Arc::new(LakeTable { schema, scan })),
+        Err(error) => Err(Failure::damaged(format!("not a table of a lake: {error}")).into()),
+    }
 }
 
 #[async_trait]
@@ -110,20 +157,21 @@ impl TableProvider for LakeTable {
         _: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if self.files.is_empty() {
+        let Scan { url, files } = &self.scan;
+        if files.is_empty() {
             let schema = match projection {
                 Some(projection) => Arc::new(self.schema.project(projection)?),
                 None => self.schema(),
             };
             return Ok(Arc::new(EmptyExec::new(schema)));
         }
-        let count = state.config().target_partitions().min(self.files.len()).max(1);
+        let count = state.config().target_partitions().min(files.len()).max(1);
         let mut groups = vec![FileGroup::default(); count];
-        for (index, (key, bytes)) in self.files.iter().enumerate() {
+        for (index, (key, bytes)) in files.iter().enumerate() {
             groups[index % count].push(PartitionedFile::new(key.clone(), *bytes));
         }
         let source = Arc::new(ParquetSource::new(Arc::clone(&self.schema)));
-        let config = FileScanConfigBuilder::new(self.url.clone(), source)
+        let config = FileScanConfigBuilder::new(ObjectStoreUrl::parse(url)?, source)
             .with_file_groups(groups)
             .with_projection_indices(projection.cloned())?
             .with_limit(limit)

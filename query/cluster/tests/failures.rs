@@ -1,0 +1,85 @@
+//! What a query gives when a machine of its cluster dies: an executor, all executors, the scheduler.
+#![cfg(unix)]
+
+#[allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
+mod common;
+
+use std::process::Output;
+
+use common::{Cluster, Running, Variables, printed, wait_until};
+
+/// Number of devices. The time of the query grows with its square.
+const DEVICES: u32 = 12;
+
+/// A query that takes some seconds: all pairs of events of the same context.
+const LONG: [&str; 4] = [
+    "SELECT a.context_name, count(*) AS pairs, min(b.ticks - a.ticks) AS least \
+     FROM events a JOIN events b ON a.context_name = b.context_name AND a.seq <= b.seq + 1000000 \
+     GROUP BY a.context_name ORDER BY a.context_name",
+    "lake",
+    "--format",
+    "csv",
+];
+
+/// Starts the query, waits until these executors have done some of it, and stops the first of them
+/// so that the query is still in the middle.
+fn start(cluster: &Cluster, executors: &[usize]) -> Running {
+    let mut query = cluster.query(&LONG);
+    wait_until("work of the executors", || {
+        assert!(query.is_running(), "{}", query_ended());
+        executors.iter().all(|executor| cluster.has_worked(*executor))
+    });
+    cluster.executors[executors[0]].freeze();
+    assert!(query.is_running(), "{}", query_ended());
+    query
+}
+
+const fn query_ended() -> &'static str {
+    "the query ended before something could fail"
+}
+
+/// Returns the message of a query that must have failed.
+fn failure(output: &Output) -> String {
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    // The names of the columns are written before the first row.
+    let lines = String::from_utf8_lossy(&output.stdout).lines().count();
+    assert!(output.status.code() == Some(4) && lines <= 1, "{output:?}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+#[test]
+fn a_query_outlives_an_executor_but_not_the_last_one_or_the_scheduler() {
+    let mut cluster = Cluster::start(2, Variables::new());
+    cluster.ingest(DEVICES, 20, "lake");
+    let expected = printed(&cluster.run("tracewell-query", &LONG));
+    assert!(expected.lines().count() > 3, "{expected}");
+
+    // One of two executors: the other does its work again.
+    let query = start(&cluster, &[0, 1]);
+    cluster.executors[0].kill();
+    assert_eq!(printed(&query.output()), expected);
+
+    // The only executor: an error after a bounded time.
+    cluster.executors[1].kill();
+    cluster.add_executor();
+    let query = start(&cluster, &[2]);
+    cluster.executors[2].kill();
+    let message = failure(&query.output());
+    assert!(message.contains("all executors were lost"), "{message}");
+    let none = failure(&cluster.query(&LONG).output());
+    let address = cluster.scheduler.address().to_owned();
+    let has_none =
+        format!("error: --cluster {address}: the scheduler has no executors: start some");
+    assert!(none.starts_with(&has_none), "{none}");
+
+    // The scheduler: an error at once.
+    cluster.add_executor();
+    let query = start(&cluster, &[3]);
+    cluster.scheduler.kill();
+    let message = failure(&query.output());
+    assert!(message.starts_with(&format!("error: cluster {address}: ")), "{message}");
+    let gone = failure(&cluster.query(&LONG).output());
+    let no_answer = format!("error: --cluster {address}: no scheduler of a cluster answers: ");
+    assert!(gone.starts_with(&no_answer), "{gone}");
+}
