@@ -63,6 +63,11 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Effect {
     object: Role,
     change: Change,
+    /// True if the event adds, removes or is refused an item. If the event shows the level before
+    /// it, a receive is counted by [`Level::serve`] and not by `takes`.
+    puts: bool,
+    takes: bool,
+    refuses: bool,
     /// The arguments that contain the level, the number of free items, and the lowest number of
     /// free items so far.
     used: Option<usize>,
@@ -121,13 +126,17 @@ impl Effect {
         if !acts_on_object || !(has_levels || change != Change::None || flushes) {
             return None;
         }
+        let shows_before = details.before && details.used.is_some();
         Some(Self {
             object: Role::of(schema, event, means.object)?,
             change,
+            puts: matches!(change, Change::Put | Change::Sent),
+            takes: change == Change::Taken || (change == Change::Received && !shows_before),
+            refuses: change == Change::Refused,
             used: details.used,
             free: details.free,
             least_free: details.least_free,
-            shows_before: details.before && details.used.is_some(),
+            shows_before,
             empties: details.empties || flushes,
             // A creation makes the object known. A subject or a message refers to another
             // participant.
@@ -323,14 +332,9 @@ impl Level {
         numbers: &Numbers,
         samples: usize,
     ) -> Option<u64> {
-        match effect.change {
-            Change::Put | Change::Sent => self.put += 1,
-            // `serve` counts the receive if the level shows that it takes a message.
-            Change::Received if effect.shows_before => {}
-            Change::Taken | Change::Received => self.taken += 1,
-            Change::Refused => self.refused += 1,
-            Change::None => {}
-        }
+        self.put += u64::from(effect.puts);
+        self.taken += u64::from(effect.takes);
+        self.refused += u64::from(effect.refuses);
         let Numbers { used, free, least_free } = *numbers;
         if let Some(least_free) = least_free {
             self.least_free =

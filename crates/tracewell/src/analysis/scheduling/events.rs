@@ -24,7 +24,7 @@ impl<M: Moments> Scheduling<M> {
     fn event(&mut self, event: Event<'_>, kind: &Kind) {
         let Event { trace, row } = event;
         let mut step = Step::of(event, kind, &mut self.directory);
-        self.steady = None;
+        self.recorder = None;
         // An event shows that its subject and the next task exist, even if these tasks record no
         // events.
         for named in [step.subject, step.next].into_iter().flatten() {

@@ -33,26 +33,30 @@ struct Window {
     most: u64,
     /// Until new intervals add more than this busy time, no window can exceed `most`.
     spare: u64,
+    /// Index of the first interval that ends within the window that was checked last. A later
+    /// window begins no earlier.
+    first: usize,
 }
 
 impl Window {
     fn new(length: u64) -> Self {
-        Self { length, most: 0, spare: 0 }
+        Self { length, most: 0, spare: 0, first: 0 }
     }
 
     /// Checks the window that ends with the latest interval, which ends at `to`. `total` is the
-    /// total length of all intervals. Returns the number of intervals before the window.
+    /// total length of all intervals.
     #[inline(never)]
-    fn check(&mut self, to: u64, total: u64, intervals: &VecDeque<Interval>) -> usize {
+    fn check(&mut self, to: u64, total: u64, intervals: &VecDeque<Interval>) {
         let start = to.saturating_sub(self.length);
-        let outside = intervals.partition_point(|interval| interval.to <= start);
-        let busy = intervals.get(outside).map_or(0, |first| {
+        while intervals.get(self.first).is_some_and(|interval| interval.to <= start) {
+            self.first += 1;
+        }
+        let busy = intervals.get(self.first).map_or(0, |first| {
             // If the window begins within an interval, only the later part of the interval counts.
             total - first.before - start.saturating_sub(first.from)
         });
         self.most = self.most.max(busy);
         self.spare = self.most - busy;
-        outside
     }
 }
 
@@ -96,9 +100,7 @@ impl Windows {
         for window in &mut self.each {
             match window.spare.checked_sub(busy) {
                 Some(spare) => window.spare = spare,
-                None => {
-                    window.check(self.end, self.total, &self.intervals);
-                }
+                None => window.check(self.end, self.total, &self.intervals),
             }
         }
     }
@@ -109,8 +111,10 @@ impl Windows {
     fn remove(&mut self) {
         let Self { each, intervals, .. } = self;
         let Some(to) = intervals.back().map(|last| last.to) else { return };
-        let outside = each.iter_mut().map(|window| window.check(to, self.total, intervals));
-        intervals.drain(..outside.min().unwrap_or(0));
+        each.iter_mut().for_each(|window| window.check(to, self.total, intervals));
+        let outside = each.iter().map(|window| window.first).min().unwrap_or(0);
+        intervals.drain(..outside);
+        each.iter_mut().for_each(|window| window.first -= outside);
         self.removal = FIRST_REMOVAL.max(2 * intervals.len());
     }
 
