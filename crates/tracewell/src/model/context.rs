@@ -125,8 +125,8 @@ impl Contexts {
         self.bindings
     }
 
-    /// Returns two numbers. One of them increases whenever the context of a key changes, or the name
-    /// of a context.
+    /// Returns two numbers. One of them increases whenever the context of a key changes, or the
+    /// name of a context.
     pub(crate) fn changes(&self) -> (u64, usize) {
         (self.bindings, self.renamed.len())
     }
