@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub mod fleet;
 
 /// Maximum time for everything that a test waits for. A test that needs longer fails.
-const DEADLINE: Duration = Duration::from_secs(300);
+const DEADLINE: Duration = Duration::from_secs(900);
 
 /// Time between two looks at something that a test waits for.
 const LOOK: Duration = Duration::from_millis(5);
